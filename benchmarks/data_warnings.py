@@ -299,7 +299,9 @@ def judge_recording(arm: Arm, recording: Recording) -> Result:
     automatic = choose(arm.robot, [recording], 'A', AUTOMATIC, with_prior=True)
     fit = fit_choice(arm.robot, automatic, AUTOMATIC)
     warnings = find_structure(arm.robot, automatic.datasets, fit.estimate.sigma)
-    verdict = judge(automatic.trial.errors, unseen=False, lost=fit.lost, warnings=warnings)
+    verdict = judge(
+        automatic.trial.errors, unseen=False, unidentifiable=fit.unidentifiable, warnings=warnings
+    )
     return Result(tuple(warning.name for warning in warnings), verdict.level, unseen)
 
 

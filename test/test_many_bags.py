@@ -209,7 +209,7 @@ def assert_same(found, expected):
     assert found.model.reduction.names == expected.model.reduction.names
     assert found.verdict == expected.verdict
     assert found.notes == expected.notes
-    assert found.lost == expected.lost
+    assert found.unidentifiable == expected.unidentifiable
     assert found.model.provenance == expected.model.provenance
 
 

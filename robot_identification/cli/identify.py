@@ -73,16 +73,16 @@ def run(args: argparse.Namespace) -> int:
             'next_step': found.verdict.next_step,
             **verdict_content(found.verdict),
             'base_parameters': found.model.reduction.rank,
-            'lost': found.lost,
+            'lost': found.unidentifiable,
             'cross_validation': [errors_content(errors) for errors in found.cross_validation],
         })
     else:
         show(results_text(found))
         show(f'report: {args.output / "report.html"}')
-    if found.lost:
+    if found.unidentifiable:
         resting = ', '.join(found.stationary_joints)
         raise NotIdentifiableError(
-            f'the data do not determine {", ".join(found.lost)}'
+            f'the data do not determine {", ".join(found.unidentifiable)}'
             + (f' ({resting} hardly moved)' if resting else '')
             + f'; a reduced model was written to {args.output}: record a motion in which every '
             'joint moves fast and slowly, both ways'

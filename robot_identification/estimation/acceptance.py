@@ -70,16 +70,16 @@ def find_consistent_parameters(
         )
     except IdentificationError as error:
         return ConsistentParameters(None, f'{note}; {error}')
-    said, figures = _describe(fit, trial, free), _figures(fit, trial, free)
+    description, figures = _describe(fit, trial, free), _figures(fit, trial, free)
     if not is_accepted(trial, free, recipe.consistency_cost):
         return ConsistentParameters(
             None,
-            f'{note}; {said}: more than the {recipe.consistency_cost:.0%} that consistency may '
-            'cost (consistency_cost of the recipe), not taken',
+            f'{note}; {description}: more than the {recipe.consistency_cost:.0%} that consistency '
+            'may cost (consistency_cost of the recipe), not taken',
             figures,
         )
     return ConsistentParameters(
-        fit.theta, said, {**figures, **_audit(robot, fit.theta, rotors)}
+        fit.theta, description, {**figures, **_audit(robot, fit.theta, rotors)}
     )
 
 

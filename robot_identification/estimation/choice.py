@@ -117,7 +117,7 @@ def choose_prior_weight(
     elif contradictions:
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
-        # Outliers and load are judged with a light pull, whatever weight is tried.
+        # Outliers and load are judged with a light regularization, whatever weight is tried.
         estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
         weights = recipe.prior_weights
     motion = sum(_seconds_fitted(dataset) for dataset in datasets)

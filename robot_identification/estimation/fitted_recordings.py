@@ -47,7 +47,7 @@ class FittedRecordings:
     @property
     def temperatures(self) -> list[FloatArray]:
         """Mean joint temperatures of the surveyed bags that have them [degC]."""
-        return [one.warmth for one in self.surveys if one.warmth is not None]
+        return [one.temperature_range for one in self.surveys if one.temperature_range is not None]
 
 
 def fit_recordings(
@@ -95,7 +95,7 @@ def fit_recordings(
             tuple(dict.fromkeys((
                 *contradictions, *(one for bag in bags.others for one in bag.contradictions),
             ))),
-            tuple(bag.spread for bag in many.surveys), many.mean_temperature(),
+            tuple(bag.standard_deviation for bag in many.surveys), many.mean_temperature(),
             bags.others, many.surveys, bags.notes,
         )
     whole = method.observe(

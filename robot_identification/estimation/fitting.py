@@ -36,7 +36,7 @@ from robot_identification.validation import blocked_folds, errors_at, Folds, Tri
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
 LOAD_TOLERANCE = 1.0e-4
-MOST_LOAD_PASSES = 10
+MOST_LOAD_ITERATIONS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Fit:
 
     problem: IdentificationProblem  # without what the data do not determine
     estimate: Estimate  # its solution
-    lost: tuple[str, ...]  # base parameters that the data do not determine
+    unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
     stationary_joints: tuple[str, ...]  # joints that hardly moved
 
 
@@ -141,7 +141,7 @@ def fit_parameters(
         problem = problem.select(kept, reduction)
         solved = estimate.problem or problem
         estimate = estimate.select(kept, solved.select(kept, reduction))
-    return Fit(problem, estimate, left.lost, left.stationary_joints)
+    return Fit(problem, estimate, left.unidentifiable, left.stationary_joints)
 
 
 def _restrict(
@@ -165,7 +165,7 @@ def estimate_under_load(
     if estimator.chooses_terms or not np.any(_loads(problem)):
         return problem, estimate
     change = np.inf
-    for _ in range(MOST_LOAD_PASSES):
+    for _ in range(MOST_LOAD_ITERATIONS):
         before = estimate.unknowns
         problem = _observations(problem).factor(before)
         estimate = estimator.estimate(problem)
@@ -173,8 +173,8 @@ def estimate_under_load(
         if change <= LOAD_TOLERANCE:
             return problem, estimate
     note = (
-        f'the bodies still change by {change:.1e} of their size after {MOST_LOAD_PASSES} passes '
-        'with the load they make: leave out the friction law load'
+        f'the bodies still change by {change:.1e} of their size after {MOST_LOAD_ITERATIONS} '
+        'passes with the load they make: leave out the friction law load'
     )
     return problem, replace(estimate, notes=(*estimate.notes, note))
 
@@ -299,9 +299,9 @@ def _scores_by_fold(
         values = []
         for part, predicted, chosen in zip(data, prediction, places, strict=True):
             effort = part.dataset.effort[part.rows]
-            spread = np.std(effort, axis=0)
+            deviation = np.std(effort, axis=0)
             error = np.sqrt(np.mean((effort[chosen] - predicted[chosen]) ** 2, axis=0))
-            varies = spread > 0.0
-            values.append(np.mean(error[varies] / spread[varies]) if varies.any() else np.nan)
+            varies = deviation > 0.0
+            values.append(np.mean(error[varies] / deviation[varies]) if varies.any() else np.nan)
         scores.append(np.nanmean(values))
     return np.array(scores)

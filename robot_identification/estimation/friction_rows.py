@@ -194,18 +194,18 @@ def solve_arm(
 def solve_weighted_arm(
     parts: Sequence[JointPart], determined: IntArray, size: int
 ) -> ArmSolution:
-    """Fit as `solve_arm` does, each joint weighed by the spread of its residual."""
+    """Fit as `solve_arm` does, each joint weighed by the deviation of its residual."""
     torque = np.array([
         np.linalg.norm(part.triangle[:, -1]) / np.sqrt(max(part.samples, 1)) for part in parts
     ])
     floor = LEAST_RESIDUAL * torque.max()
     solution = solve_arm(parts, determined, size, 1.0 / np.maximum(torque, floor))
     for _ in range(REWEIGHTINGS):
-        spread = [
+        deviation = [
             np.linalg.norm(residual_of(part, solution.theta, own)) / np.sqrt(max(part.samples, 1))
             for part, own in zip(parts, solution.friction, strict=True)
         ]
-        solution = solve_arm(parts, determined, size, 1.0 / np.maximum(spread, floor))
+        solution = solve_arm(parts, determined, size, 1.0 / np.maximum(deviation, floor))
     return solution
 
 

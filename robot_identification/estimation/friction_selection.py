@@ -48,13 +48,13 @@ class JointTrial:
     """Laws that were tried on one joint."""
 
     fit: SeparableFit  # constants found on all training samples
-    # (folds,) errors of the joint on each held-out block, over the spread of its effort
+    # (folds,) errors of the joint on each held-out block, over the deviation of its effort
     by_fold: FloatArray
     score: float  # the same over all blocks together
 
     @property
     def size(self) -> int:
-        """Number of coefficients and of shape constants, told by the data or not."""
+        """Number of coefficients and of shape constants, determined by the data or not."""
         return len(self.fit.coefficients) + len(self.fit.constants)
 
 
@@ -214,15 +214,15 @@ class _HeldOut:
         self._squares.append(squares)
         self._counts.append(counts)
 
-    def trial(self, fit: SeparableFit, spread: FloatArray) -> JointTrial:
-        """Return the errors over the spread of the torque in each bag (bags,)."""
+    def trial(self, fit: SeparableFit, deviation: FloatArray) -> JointTrial:
+        """Return the errors over the deviation of the torque in each bag (bags,)."""
         squares, counts = np.array(self._squares), np.array(self._counts)
-        seen = (counts > 0.0) & (spread > 0.0)
+        seen = (counts > 0.0) & (deviation > 0.0)
         errors = np.full(squares.shape, np.nan)
-        np.divide(np.sqrt(squares / np.maximum(counts, 1.0)), spread, out=errors, where=seen)
+        np.divide(np.sqrt(squares / np.maximum(counts, 1.0)), deviation, out=errors, where=seen)
         total = np.where(seen, squares, 0.0).sum(axis=0)
         count = np.where(seen, counts, 0.0).sum(axis=0)
-        of_bag = np.sqrt(total[count > 0.0] / count[count > 0.0]) / spread[count > 0.0]
+        of_bag = np.sqrt(total[count > 0.0] / count[count > 0.0]) / deviation[count > 0.0]
         return JointTrial(fit, np.nanmean(errors, axis=1), float(of_bag.mean()))
 
 
@@ -311,12 +311,15 @@ def _try_candidates(
         fold.test(chosen, errors)
     trials = []
     for rows, of_joint, of_fits in zip(recorded, fits, errors, strict=True):
-        spread = np.array([
+        deviation = np.array([
             np.std(rows.tau[rows.bag == bag]) if np.any(rows.bag == bag) else 0.0
             for bag in range(bags)
         ])
         trials.append(
-            [held_out.trial(fit, spread) for fit, held_out in zip(of_joint, of_fits, strict=True)]
+            [
+                held_out.trial(fit, deviation)
+                for fit, held_out in zip(of_joint, of_fits, strict=True)
+            ]
             if len(of_joint) > 1 else [JointTrial(of_joint[0], np.zeros(len(folds)), 0.0)]
         )
     return trials
@@ -390,14 +393,14 @@ def _describe_shapes(
     """Return what the data say of the shape constants of each joint, in words."""
     notes = []
     for joint, (name, fit) in enumerate(zip(names, fits, strict=True)):
-        found = [one for one in fit.constants if one.told and not one.at_bound]
+        found = [one for one in fit.constants if one.determined and not one.at_bound]
         ends = [one for one in fit.constants if one.at_bound]
-        untold = [one for one in fit.constants if not one.told]
+        undetermined = [one for one in fit.constants if not one.determined]
         parts = [
             f'{words}{", ".join(one.describe() for one in group)}'
             for words, group in (
                 ('', found), ('at the end of what is searched ', ends),
-                ('not told by the data and left as it was ', untold),
+                ('not determined by the data and left as it was ', undetermined),
             )
             if group
         ]

@@ -25,7 +25,7 @@ class IdentifiableProblem:
     """A problem all of whose parameters the data determine."""
 
     problem: IdentificationProblem  # with the reduced base parameters
-    lost: tuple[str, ...]  # base parameters the data do not determine apart from the others
+    unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
     stationary_joints: tuple[str, ...]  # joints that hardly moved
 
 
@@ -85,17 +85,17 @@ def restrict_to_identifiable(
     rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
     joints = tuple(robot.joint_names[joint] for joint in stationary_joints)
     kept = np.sort(pivots[:rank])
-    lost = np.setdiff1d(np.flatnonzero(tested), kept)
-    if not lost.size and seen.all():
+    unidentifiable = np.setdiff1d(np.flatnonzero(tested), kept)
+    if not unidentifiable.size and seen.all():
         return IdentifiableProblem(problem, (), joints)
-    folded = np.linalg.lstsq(scaled[:, kept], scaled[:, lost], rcond=None)[0]
-    folded = folded * reference[lost] / reference[kept][:, None]
+    folded = np.linalg.lstsq(scaled[:, kept], scaled[:, unidentifiable], rcond=None)[0]
+    folded = folded * reference[unidentifiable] / reference[kept][:, None]
     folded[np.abs(folded) < 1e-6] = 0.0
     K = reduction.K.copy()
-    K[kept] += folded @ reduction.K[lost]
+    K[kept] += folded @ reduction.K[unidentifiable]
     kept = np.sort(np.concatenate([kept, np.flatnonzero(seen & ~tested)]))
     smaller = replace(reduction, K=K[kept], independent=reduction.independent[kept])
-    names = tuple(reduction.names[i] for i in lost) + tuple(
+    names = tuple(reduction.names[i] for i in unidentifiable) + tuple(
         # Not every term by its own name: none of the joint's friction is seen.
         f'{term.law.name}{term.joint + 1}'
         for term in parameters.friction

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.estimation.advice import Advice
 from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.recommendations import Recommendation
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.validation import BagErrors, Verdict
@@ -42,7 +42,7 @@ class Identification:
         Errors on held-out blocks of the training data, by bag.
     prior : tuple of BagErrors
         Errors of the URDF's inertial parameters with friction fitted to the same data.
-    lost : tuple of str
+    unidentifiable : tuple of str
         Base parameters that the data do not determine.
     stationary_joints : tuple of str
         Joints that hardly moved.
@@ -54,7 +54,7 @@ class Identification:
         What was chosen on held-out blocks.
     decided_by_prior : tuple of str
         Parameters of which the URDF says more than the data.
-    advice : tuple of Advice
+    recommendations : tuple of Recommendation
         Motions that would show what the data did not.
 
     """
@@ -64,10 +64,10 @@ class Identification:
     datasets: tuple[Dataset, ...]
     cross_validation: tuple[BagErrors, ...]
     prior: tuple[BagErrors, ...]
-    lost: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
     stationary_joints: tuple[str, ...]
     verdict: Verdict
     notes: tuple[str, ...]
     candidates: tuple[Candidates, ...] = ()
     decided_by_prior: tuple[str, ...] = ()
-    advice: tuple[Advice, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of two encoders beside the parameters: stiffness of the gears, and the gain."""
+"""Results of two encoders in addition to the parameters: stiffness of the gears, and the gain."""
 
 from __future__ import annotations
 

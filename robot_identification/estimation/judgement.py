@@ -11,7 +11,6 @@ import numpy as np
 from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
-from robot_identification.estimation.advice import Advice, advise, prior_decided
 from robot_identification.estimation.choice import Choice, try_wider_gap
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.identification import Identification
@@ -22,6 +21,9 @@ from robot_identification.estimation.provenance import describe_provenance
 from robot_identification.estimation.quality import (
     condition_notes, find_covariance, offset_notes, quality_figures, ranges_covered,
     temperature_notes, temperatures_covered,
+)
+from robot_identification.estimation.recommendations import (
+    prior_decided, recommend, Recommendation,
 )
 from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.estimation.uncertainty.covariance import Covariance
@@ -100,10 +102,10 @@ def judge_identification(
 
     """
     (model, covariance, consistent), datasets, fit = made, choice.datasets, fitted.fit
-    # The friction of a stationary joint is lost as a whole, under the name of its law.
-    single = [name for name in fit.lost if name in model.parameters.names]
-    advice = advise(fitted.robot, fit.estimate, covariance, single)
-    verdict = _judge(inputs, choice, fitted, advice)
+    # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.
+    single = [name for name in fit.unidentifiable if name in model.parameters.names]
+    recommendations = recommend(fitted.robot, fit.estimate, covariance, single)
+    verdict = _judge(inputs, choice, fitted, recommendations)
     of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
     model = model.with_quality({
         **_quality(model, choice, fitted, options, verdict),
@@ -118,7 +120,7 @@ def judge_identification(
         datasets=datasets,
         cross_validation=choice.trial.errors,
         prior=score_urdf(fitted.robot, datasets, list(fitted.rows)),
-        lost=fit.lost,
+        unidentifiable=fit.unidentifiable,
         stationary_joints=tuple(names[joint] for joint in fitted.stationary),
         verdict=verdict,
         notes=(
@@ -131,12 +133,13 @@ def judge_identification(
         ),
         candidates=choice.candidates,
         decided_by_prior=prior_decided(fit.estimate),
-        advice=advice,
+        recommendations=recommendations,
     )
 
 
 def _judge(
-    inputs: Inputs, choice: Choice, fitted: FittedRecordings, advice: Sequence[Advice]
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings,
+    recommendations: Sequence[Recommendation],
 ) -> Verdict:
     found = examine_data(
         fitted.robot, choice.datasets, fitted.fit.estimate.sigma,
@@ -152,8 +155,9 @@ def _judge(
             'unknown drive gains are taken as equal: the torques of joints may not fit together'
         ]
     return judge(
-        choice.trial.errors, unseen=False, lost=fitted.fit.lost, contradictions=tuple(against),
-        advice=tuple(str(one) for one in advice[:RECOMMENDATIONS_IN_VERDICT]),
+        choice.trial.errors, unseen=False, unidentifiable=fitted.fit.unidentifiable,
+        contradictions=tuple(against),
+        recommendations=tuple(str(one) for one in recommendations[:RECOMMENDATIONS_IN_VERDICT]),
         warnings=found.warnings, assumptions=(*assumed, *found.assumptions),
         bandwidth=bandwidth_of(choice.datasets, choice.kinematic_filter),
     )

@@ -44,17 +44,17 @@ def describe_estimate(
     active = np.zeros(problem.size, dtype=bool) if active is None else active
     sigma = residual_deviation(problem, theta)
     R, _ = problem.stacked(weights)
-    spread = np.repeat(weights * sigma, [len(factor.triangle) for factor in problem.factors])
+    deviation = np.repeat(weights * sigma, [len(factor.triangle) for factor in problem.factors])
     if prior is not None:
         R = np.vstack([R, prior.matrix])
-        spread = np.append(spread, np.ones(len(prior.matrix)))
+        deviation = np.append(deviation, np.ones(len(prior.matrix)))
     free = R[:, ~active]
     scale = np.linalg.norm(free, axis=0)
     # One over it must be a number.
     scale = np.maximum(scale, max(LEAST_LENGTH * scale.max(initial=0.0), np.finfo(float).tiny))
     orthogonal, triangle = np.linalg.qr(free / scale)
     singular = np.linalg.svd(triangle, compute_uv=False)
-    G = scipy.linalg.solve_triangular(triangle, orthogonal.T * spread) / scale[:, None]
+    G = scipy.linalg.solve_triangular(triangle, orthogonal.T * deviation) / scale[:, None]
     largest = np.abs(G).max(axis=1, initial=0.0)
     G *= np.minimum(1.0, LARGEST_ERROR / np.maximum(largest, 1.0))[:, None]
     covariance = np.zeros((problem.size, problem.size))
@@ -101,11 +101,11 @@ def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estim
     scale = np.linalg.norm(R, axis=0)
     names = problem.reduction.names
     if not np.all(scale > 0.0):
-        lost = ', '.join(
+        hidden = ', '.join(
             names[i] if i < len(names) else 'the offset of one recording'
             for i in np.flatnonzero(scale == 0.0)
         )
-        raise RankDeficientError(f'the data do not show {lost} at all')
+        raise RankDeficientError(f'the data do not show {hidden} at all')
     orthogonal, triangle = np.linalg.qr(R / scale)
     singular = np.linalg.svd(triangle, compute_uv=False)
     if singular[-1] < RANK_TOLERANCE * singular[0]:

@@ -75,13 +75,13 @@ class BagSurvey:
     constant_effort: tuple[int, ...]  # joints that move while their effort never changes
     # (n,) mean of each joint while it was fitted [deg C], if recorded
     temperature: FloatArray | None
-    warmth: FloatArray | None  # (2, n) its lowest and highest then
+    temperature_range: FloatArray | None  # (2, n) its lowest and highest then
     # (n,) standard deviation of the effort in the samples that are fitted [A or N m]
-    spread: FloatArray
+    standard_deviation: FloatArray
     has_rotors: bool  # the rotors' positions are used
     fastest: FloatArray  # (n,) largest speed of each joint in the samples that are fitted [rad/s]
     contradictions: tuple[Contradiction, ...]  # where the effort contradicts the URDF
-    unit_said: str | None  # unit of the effort as the bag has it
+    stated_unit: str | None  # unit of the effort as the bag has it
     robot_note: str  # on the robot's name
     completeness: str  # how much of a damaged bag could be read
     notes: tuple[str, ...]  # what a reader should know of the data
@@ -235,18 +235,18 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
         stationary=find_stationary_joints([dataset]),
         constant_effort=find_constant_effort_joints(dataset),
         temperature=None if temperature is None else temperature.mean(axis=0),
-        warmth=(
+        temperature_range=(
             None if temperature is None
             else np.stack([temperature.min(axis=0), temperature.max(axis=0)])
         ),
-        spread=(
+        standard_deviation=(
             dataset.effort[fitted].std(axis=0) if fitted.any()
             else np.zeros(robot.n)
         ),
         has_rotors=dataset.motion.rotor is not None,
         fastest=np.abs(dataset.motion.dq[fitted]).max(axis=0, initial=0.0),
         contradictions=find_contradictions(robot, [dataset]) if fitted.any() else (),
-        unit_said=recording.metadata.get('effort_unit'),
+        stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
         completeness=recording.completeness.describe() or 'complete',
         notes=dataset.notes,
@@ -324,7 +324,7 @@ class _BagRows(Observations):
 
     @property
     def nbytes(self) -> int:
-        """Return what is kept of them beside the dataset."""
+        """Return what is kept of them in addition to the dataset."""
         return sum(
             rows.table.nbytes + rows.load.nbytes + rows.samples.nbytes
             for block in self._kept or () for rows in block.joints

@@ -732,7 +732,7 @@ class Estimate:
 @dataclass(frozen=True, eq=False)
 class PriorTerm:
     """
-    Rows that pull unknowns to what is known of them already.
+    Rows that regularize unknowns towards what is known of them already.
 
     The sum of ``|matrix @ unknowns - side|^2`` is added to the weighted squared residuals.
     """

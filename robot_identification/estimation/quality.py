@@ -22,13 +22,13 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.validation import Trial, Verdict, verdict_content
 
-# Of the effort's spread, by which offsets of recordings differ noticeably.
+# Share of the effort's standard deviation, by which offsets of recordings differ noticeably.
 FAR_OFFSET = 0.05
 # Condition numbers with columns of unit length above this are warned of.
 LARGEST_CONDITION = 1.0e8
 # Where the temperature of a joint varies by more than this within what is fitted together [K],
 # its friction is not one number.
-WIDE_SPREAD = 5.0
+WIDE_RANGE = 5.0
 # Degrees of freedom that are as good as infinite.
 MANY = 1.0e6
 
@@ -66,7 +66,7 @@ def condition_notes(estimate: Estimate) -> tuple[str, ...]:
 
 
 def offset_notes(
-    robot: RobotModel, estimate: Estimate, spreads: Sequence[FloatArray], unit: str
+    robot: RobotModel, estimate: Estimate, deviations: Sequence[FloatArray], unit: str
 ) -> tuple[str, ...]:
     """
     Return which joints have another offset in each recording, in words.
@@ -77,12 +77,12 @@ def offset_notes(
         return ()
     others = estimate.nuisance.reshape(-1, robot.n)
     largest = np.abs(np.vstack([-others.sum(axis=0), others])).max(axis=0)
-    spread = np.mean(spreads, axis=0)
+    deviation = np.mean(deviations, axis=0)
     if unit == 'A':
-        spread = np.abs(robot.drives.to_torque(spread))
+        deviation = np.abs(robot.drives.to_torque(deviation))
     far = [
         f'{name} by up to {value:.2g} N m'
-        for name, value, size in zip(robot.joint_names, largest, spread, strict=True)
+        for name, value, size in zip(robot.joint_names, largest, deviation, strict=True)
         if value > FAR_OFFSET * size
     ]
     return (
@@ -139,21 +139,21 @@ def temperature_notes(
     seen += others
     if not seen:
         return ()
-    told = {term.joint for term in parameters.friction if term.law.needs_temperature}
+    known = {term.joint for term in parameters.friction if term.law.needs_temperature}
     columns = np.concatenate(seen).T
     ends = [
         (name, float(np.nanmin(column)), float(np.nanmax(column)))
         for j, (name, column) in enumerate(zip(datasets[0].joint_names, columns, strict=True))
-        if j not in told and np.any(np.isfinite(column))
+        if j not in known and np.any(np.isfinite(column))
     ]
     warm = [
         f'{name} from {low:.1f} to {high:.1f}' for name, low, high in ends
-        if high - low > WIDE_SPREAD
+        if high - low > WIDE_RANGE
     ]
     if not warm:
         return ()
     return (
-        f'temperatures vary by more than {WIDE_SPREAD:g} K ({", ".join(warm)} deg C), and viscous '
+        f'temperatures vary by more than {WIDE_RANGE:g} K ({", ".join(warm)} deg C), and viscous '
         'friction with them: --friction coulomb,viscous,temperature_viscous,offset gives it a '
         'slope',
     )
@@ -221,5 +221,5 @@ def quality_figures(
         'residual_standard_deviation': estimate.sigma,
         'condition_number': estimate.condition_number,
         'condition_number_scaled': estimate.condition_number_scaled,
-        'lost': list(whole.lost),
+        'lost': list(whole.unidentifiable),
     }

@@ -75,7 +75,7 @@ class Recipe:
         Comma lists of plain laws that are tried on each joint where friction is to be selected;
         the first is what the other joints have meanwhile.
     friction_additions : tuple of str
-        Laws that are put beside each of them, where they may stand there.
+        Laws that are combined with each of them, where they may stand there.
     two_encoders : TwoEncoders, optional
         What is known of the drives of an arm with an encoder on each side of its gears.
 

@@ -69,7 +69,7 @@ def survey_all(
 
 
 def _check_units(others: Sequence[BagSurvey], unit: str) -> None:
-    stated = {survey.unit_said for survey in others} - {None, unit}
+    stated = {survey.stated_unit for survey in others} - {None, unit}
     if stated:
         raise UsageError(
             f'the bags say their effort is in {", ".join(sorted({unit, *map(str, stated)}))}: '
@@ -92,7 +92,7 @@ def _describe(
 ) -> list[str]:
     return [
         *(note for survey in others if (note := survey.robot_note)),
-        *unit_notes([(survey.name, survey.unit_said) for survey in others], unit),
+        *unit_notes([(survey.name, survey.stated_unit) for survey in others], unit),
         *(
             f'{survey.name} has no motion, or no effort that changes: left out'
             for survey in others if survey not in moving

@@ -40,7 +40,7 @@ import scipy
 SLOWEST = 1.0e-3
 # A joint that is slower than this has no room for a search [rad/s].
 FASTEST_AT_LEAST = 10.0 * SLOWEST
-# A constant is told by the data if its error is below a factor of e, or this share of its range.
+# The data determine a constant whose error is below a factor of e, or this share of its range.
 LARGEST_LOG_ERROR = 1.0
 LARGEST_SHARE_OF_RANGE = 1.0 / 3.0
 # This close to the end of its range, in the search's coordinates, a constant is at a bound.
@@ -74,8 +74,8 @@ class ShapeConstant:
         Its value, in the law's unit.
     standard_error : float
         For residuals that are correlated in time; NaN at a bound, and where the data do not tell.
-    told : bool
-        Whether the data tell it; if not, it is the one that was given.
+    determined : bool
+        Whether the data determine it; if not, it is the one that was given.
     at_bound : bool
         Whether it is at an end of the range that is searched.
 
@@ -85,7 +85,7 @@ class ShapeConstant:
     name: str
     value: float
     standard_error: float
-    told: bool
+    determined: bool
     at_bound: bool
 
     def describe(self) -> str:
@@ -202,7 +202,7 @@ def fit_shapes(
     for law in laws:
         if law.initial_state().size:
             raise UsageError(
-                f'shape constants are not searched beside friction law {law.name}, which has a '
+                f'shape constants are not searched with friction law {law.name}, which has a '
                 'memory: name laws without one'
             )
     search = _Search(problem, tuple(laws))
@@ -212,7 +212,7 @@ def fit_shapes(
     else:
         searched = [
             place for place, constant in zip(search.places, start.constants, strict=True)
-            if constant.told
+            if constant.determined
         ]
         points = [search.point_of(start.laws, searched)]
     while True:
@@ -262,7 +262,7 @@ class _Search:
         return (np.log(low), np.log(high)) if self._is_log(place) else (low, high)
 
     def largest_error(self, place: _Place) -> float:
-        """Return beyond what error a constant is not told, in the search's coordinates."""
+        """Return beyond what error a constant is not determined, in the search's coordinates."""
         if self._is_log(place):
             return LARGEST_LOG_ERROR
         low, high = self.limits(place)
@@ -359,13 +359,13 @@ class _Search:
         for place in self.places:
             number, name = place
             value = float(getattr(laws[number], name))
-            told = place in places
-            at = places.index(place) if told else 0
-            error = float(errors[at]) if told else np.nan
+            determined = place in places
+            at = places.index(place) if determined else 0
+            error = float(errors[at]) if determined else np.nan
             constants.append(ShapeConstant(
                 laws[number].name, name, value,
                 error * value if self._is_log(place) else error,
-                told, told and bool(at_bound[at]),
+                determined, determined and bool(at_bound[at]),
             ))
         return SeparableFit(
             laws, coefficients, tuple(constants),

@@ -58,12 +58,12 @@ def solve_unknowns(problem: IdentificationProblem, weights: FloatArray) -> Float
         raise
 
 
-def propagate(R: FloatArray, spread: FloatArray) -> FloatArray:
+def propagate(R: FloatArray, deviation: FloatArray) -> FloatArray:
     """Return the covariance (k, k) of a least-squares solution from deviations (m,) of rows."""
     scale = np.linalg.norm(R, axis=0)
     orthogonal, triangle = np.linalg.qr(R / scale)
     G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
-    covariance: FloatArray = (G * spread**2) @ G.T
+    covariance: FloatArray = (G * deviation**2) @ G.T
     return covariance
 
 

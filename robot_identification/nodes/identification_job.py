@@ -110,6 +110,6 @@ def _work(job: IdentificationJob, report: Callable[[tuple[float, str]], None]) -
         'verdict': found.verdict.level,
         'reasons': list(found.verdict.reasons),
         'next_step': found.verdict.next_step,
-        'lost': list(found.lost),
+        'lost': list(found.unidentifiable),
         'notes': list(found.notes),
     }

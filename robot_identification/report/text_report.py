@@ -283,19 +283,20 @@ def _choice_lines(identification: Identification) -> list[str]:
 
 def _advice_lines(identification: Identification) -> list[str]:
     """Return the motions that would show what the data did not, the most helpful ones."""
-    if not identification.advice:
+    if not identification.recommendations:
         return []
     lines = _section('Motions that would show more')
-    for advice in identification.advice[:MOST_ADVICE]:
+    for advice in identification.recommendations[:MOST_ADVICE]:
         lines += wrap(str(advice), first='  - ')
-    left = len(identification.advice) - MOST_ADVICE
+    left = len(identification.recommendations) - MOST_ADVICE
     return [*lines, *wrap(f'{left} more in the report', first='  - ')] if left > 0 else lines
 
 
 def _warning_lines(identification: Identification) -> list[str]:
     warnings = [identification.model.consistency_note, *identification.notes]
-    if identification.lost:
-        warnings.insert(0, f'not determined by the data: {", ".join(identification.lost)}')
+    if identification.unidentifiable:
+        names = ', '.join(identification.unidentifiable)
+        warnings.insert(0, f'not determined by the data: {names}')
     if identification.stationary_joints:
         warnings.insert(0, f'hardly moved: {", ".join(identification.stationary_joints)}')
     if identification.model.relative_scale:

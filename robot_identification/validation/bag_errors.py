@@ -103,7 +103,7 @@ def measure_errors(
     """
     residual = measured - predicted
     rmse = np.sqrt(np.mean(residual**2, axis=0))
-    spread = np.std(measured, axis=0)
+    deviation = np.std(measured, axis=0)
     constant = is_constant(measured)
     return BagErrors(
         bag=bag,
@@ -111,7 +111,7 @@ def measure_errors(
         unit=unit,
         joints=joints,
         rmse=rmse,
-        nrmse=np.where(constant, np.nan, rmse / np.where(constant, 1.0, spread)),
+        nrmse=np.where(constant, np.nan, rmse / np.where(constant, 1.0, deviation)),
         rmse_moving=partial_rms(residual, moving),
         bias=np.mean(residual, axis=0),
         details=details,

@@ -82,7 +82,7 @@ def measure_details(
     dq = dataset.motion.dq[rows]
     unknown = np.full(residual.shape[1], np.nan)
     constant = is_constant(measured)
-    spread = np.where(constant, np.nan, np.std(measured, axis=0))
+    deviation = np.where(constant, np.nan, np.std(measured, axis=0))
     speed = np.abs(dq)
     kinds = {
         'forward': dq > MOVING_SPEED,
@@ -115,16 +115,16 @@ def measure_details(
         high=high,
         split=split,
         noise=noise,
-        floor=noise / spread,
+        floor=noise / deviation,
         lag_one=products[:, 1] / power if products.shape[1] > 1 else unknown,
         independent_samples=np.array([
             samples * independent_share(own, samples) for own in products
         ]),
         white_probability=np.array([ljung_box(own, samples) for own in products]),
-        zero=np.sqrt(np.mean(measured**2, axis=0)) / spread,
+        zero=np.sqrt(np.mean(measured**2, axis=0)) / deviation,
         urdf=(
             unknown if urdf is None
-            else np.sqrt(np.mean((measured - urdf[rows]) ** 2, axis=0)) / spread
+            else np.sqrt(np.mean((measured - urdf[rows]) ** 2, axis=0)) / deviation
         ),
         normalized=normalized.joints,
         normalized_total=normalized.total,

@@ -18,7 +18,7 @@ GAP_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class Folds:
-    """Held-out blocks: their number, all of equal size, and the time left out beside each [s]."""
+    """Held-out blocks: their number, all of equal size, and the time left out next to each [s]."""
 
     count: int = FOLDS
     gap: float = GAP_SECONDS
@@ -71,7 +71,7 @@ class Trial:
     errors : tuple of BagErrors
         Errors on the held-out blocks, by bag.
     by_fold : ndarray, shape (folds,)
-        Mean NRMSE over joints of each block, over the spread of the whole recordings.
+        Mean NRMSE over joints of each block, over the deviation of the whole recordings.
 
     """
 

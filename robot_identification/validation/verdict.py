@@ -149,8 +149,8 @@ def judge(
     *,
     unseen: bool,
     training: bool = False,
-    lost: Sequence[str] = (),
-    advice: Sequence[str] = (),
+    unidentifiable: Sequence[str] = (),
+    recommendations: Sequence[str] = (),
     contradictions: Sequence[str] = (),
     warnings: Sequence[DataWarning] = (),
     assumptions: Sequence[str] = (),
@@ -170,9 +170,9 @@ def judge(
         Whether the samples are of another recording than the training data.
     training : bool
         Whether the samples are training data themselves.
-    lost : sequence of str
+    unidentifiable : sequence of str
         Parameters that the training data do not determine.
-    advice : sequence of str
+    recommendations : sequence of str
         What would show them, most important first.
     contradictions : sequence of str
         What contradicts the model although it predicts; with any it is not good.
@@ -196,7 +196,7 @@ def judge(
     mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
     against = [*(str(warning) for warning in warnings), *contradictions]
-    level = _level(bags, judged, bool(noisy), mean, worst, lost, against)
+    level = _level(bags, judged, bool(noisy), mean, worst, unidentifiable, against)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
         where = 'training data'
@@ -205,8 +205,8 @@ def judge(
         f'mean NRMSE {mean:.3f} on {where}' if known
         else f'the effort of no joint varies on {where}: nothing can be judged by it',
     ]
-    if lost:
-        reasons.insert(0, f'the data do not determine {", ".join(lost)}')
+    if unidentifiable:
+        reasons.insert(0, f'the data do not determine {", ".join(unidentifiable)}')
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
         reasons.append(
@@ -227,7 +227,8 @@ def judge(
         level,
         tuple(reasons),
         _next_step(
-            level, worst.name if worst and missed else '', causes, lost, unseen, advice, warnings
+            level, worst.name if worst and missed else '', causes, unidentifiable, unseen,
+            recommendations, warnings,
         ),
         tuple(warnings),
         tuple(assumptions),
@@ -241,14 +242,14 @@ def _level(
     some_noisy: bool,
     mean: float,
     worst: _JointError | None,
-    lost: Sequence[str],
+    unidentifiable: Sequence[str],
     against: Sequence[str],
 ) -> str:
     if some_noisy:
         of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
         means = [float(np.mean(values)) for values in of_bags if values]
         mean = float(np.mean(means)) if means else math.nan
-    if lost or not mean <= USABLE_NRMSE:
+    if unidentifiable or not mean <= USABLE_NRMSE:
         return BAD
     is_clear = not some_noisy and not against and not _is_beaten(bags)
     if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
@@ -396,14 +397,14 @@ def _next_step(
     level: str,
     joint: str,
     causes: Sequence[tuple[str, str]],
-    lost: Sequence[str],
+    unidentifiable: Sequence[str],
     unseen: bool,
-    advice: Sequence[str],
+    recommendations: Sequence[str],
     warnings: Sequence[DataWarning],
 ) -> str:
-    if lost:
-        if advice:
-            return 'record another motion: ' + '; '.join(advice)
+    if unidentifiable:
+        if recommendations:
+            return 'record another motion: ' + '; '.join(recommendations)
         return 'record a motion in which every joint moves fast and slowly, both ways'
     if warnings:
         return warnings[0].check

@@ -160,7 +160,7 @@ def errors_on(friction, terms, seed):
     fit = fit_parameters(
         observe(arm(), terms, [dataset], [dataset.fitted]), (), WeightedLeastSquares()
     )
-    assert not fit.lost
+    assert not fit.unidentifiable
     theta = np.zeros(fit.problem.reduction.parameters.size)
     theta[fit.problem.reduction.independent] = fit.estimate.theta
     found = standard_torque(arm(), fit.problem.reduction.parameters, theta, motion_of(seed))

@@ -67,7 +67,7 @@ def test_nothing_is_lost_where_everything_moves(ur5, rng):
     problem, _ = problem_of(ur5, reduction, lively(ur5), theta)
     left = restrict_to_identifiable(ur5, problem, ())
     assert left.problem is problem
-    assert (left.lost, left.stationary_joints) == ((), ())
+    assert (left.unidentifiable, left.stationary_joints) == ((), ())
 
 
 @pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4)])
@@ -87,13 +87,13 @@ def test_a_stationary_joint_loses_its_friction_and_rotor(ur5, rng, idle):
     problem, tau = problem_of(ur5, reduction, motion, theta)
     left = restrict_to_identifiable(ur5, problem, idle)
     assert left.stationary_joints == tuple(ur5.joint_names[joint] for joint in idle)
-    assert set(own) & set(reduction.names) <= set(left.lost)
+    assert set(own) & set(reduction.names) <= set(left.unidentifiable)
     moving = [f'{symbol}{joint + 1}' for joint in range(6) if joint not in idle
               for symbol in ('fv', 'fc', 'f0')]
-    assert set(moving).isdisjoint(left.lost)
+    assert set(moving).isdisjoint(left.unidentifiable)
     smaller = left.problem.reduction
-    assert smaller.rank == reduction.rank - len(left.lost)
-    assert set(smaller.names) | set(left.lost) == set(reduction.names)
+    assert smaller.rank == reduction.rank - len(left.unidentifiable)
+    assert set(smaller.names) | set(left.unidentifiable) == set(reduction.names)
     W = observation_matrix(ur5, parameters, motion)
     kept = W[:, smaller.independent] @ (smaller.K @ theta)
     np.testing.assert_allclose(kept, tau, atol=1e-3 * np.abs(tau).max())
@@ -132,7 +132,7 @@ def test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible(ur5, r
     theta = rng.normal(size=reduction.parameters.size)
     problem, tau = problem_of(ur5, reduction, motion, theta)
     left = restrict_to_identifiable(ur5, problem, (1, 2, 3, 4, 5))
-    assert len(left.lost) > 30
+    assert len(left.unidentifiable) > 30
     # A turning base shows its inertia, its friction and nothing else of itself.
     assert {'fv1', 'fc1', 'f01'} <= set(left.problem.reduction.names)
     estimate = ESTIMATORS['ols']().estimate(left.problem)

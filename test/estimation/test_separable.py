@@ -99,7 +99,7 @@ def test_known_constants_are_found_within_their_errors(name):
     laws, _, _, constants = TRUTHS[name]
     fit = fit_shapes(problem_of_truth(name), parse_friction(laws))
     for found, true in zip(fit.constants, constants, strict=True):
-        assert found.told and not found.at_bound, found
+        assert found.determined and not found.at_bound, found
         assert abs(found.value - true) < 4.0 * found.standard_error, found
         assert found.standard_error < 0.25 * true, found
     assert fit.deviation == pytest.approx(NOISE, rel=0.05)
@@ -184,7 +184,7 @@ def test_constants_that_nothing_depends_on_are_left_alone():
     tau = bodies[fast] @ BODIES + 3.0 * np.sign(kept.dq) + NOISE * rng.normal(size=fast.sum())
     fit = fit_shapes(eliminate_bodies(kept, bodies[fast], tau), parse_friction('coulomb,offset'))
     constant, = fit.constants
-    assert not constant.told and not constant.at_bound
+    assert not constant.determined and not constant.at_bound
     assert constant.value == FRICTION_LAWS['coulomb']().width
     assert np.isnan(constant.standard_error)
     assert '+-' not in constant.describe()
@@ -198,7 +198,7 @@ def test_a_constant_at_the_end_of_its_range_says_so():
     )
     width, exponent = fit.constants
     assert not width.at_bound and width.standard_error > 0.0
-    assert exponent.at_bound and exponent.told and np.isnan(exponent.standard_error)
+    assert exponent.at_bound and exponent.determined and np.isnan(exponent.standard_error)
     assert exponent.value == pytest.approx(0.95, abs=2e-3)
 
 

@@ -176,7 +176,7 @@ def test_two_encoders_recover_the_arm_and_one_does_not(arm, rotor_inertia, count
     """
     two, apart = fit(arm, arm.motion, rotor_inertia)
     assert len(apart) == count
-    assert two.lost == ()
+    assert two.unidentifiable == ()
     assert np.abs(apart).max() < 3.0
     # Of 48 and more squared errors over their size, the mean is 1 +- 0.2.
     assert np.mean(apart**2) == pytest.approx(1.0, abs=0.6)

@@ -130,7 +130,7 @@ def identify_chain(joints, bags, samples=800):
         datasets=datasets,
         cross_validation=errors,
         prior=tuple(replace(one, nrmse=2.0 * one.nrmse) for one in errors),
-        lost=(),
+        unidentifiable=(),
         stationary_joints=(),
         verdict=judge(errors, unseen=False),
         notes=('a note on <the> data',),

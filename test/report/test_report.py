@@ -156,7 +156,7 @@ def identification():
         datasets=(dataset,),
         cross_validation=(errors,),
         prior=(replace(errors, nrmse=2.0 * errors.nrmse),),
-        lost=(),
+        unidentifiable=(),
         stationary_joints=(),
         verdict=judge([errors], unseen=False),
         notes=('a note on <the> data',),
@@ -282,7 +282,7 @@ def test_worst_joint_is_explained(identification):
 
 
 def test_what_data_do_not_show_is_named(identification):
-    found = replace(identification, lost=('Ia2',), stationary_joints=(AWKWARD,))
+    found = replace(identification, unidentifiable=('Ia2',), stationary_joints=(AWKWARD,))
     page = check_page(render_identification_report(found))
     text = results_text(found)
     assert 'Not determined by these data: Ia2.' in page.text

@@ -70,7 +70,7 @@ def test_the_curve_that_made_the_points_is_chosen(parts, name):
 def test_shape_constants_are_recovered_with_their_errors():
     curve = choose_curve(points_of(stribeck(SPEEDS) + viscous(SPEEDS)))
     velocity = next(one for one in curve.constants if one.name == 'velocity')
-    assert velocity.told
+    assert velocity.determined
     assert abs(velocity.value - 0.08) < 4.0 * velocity.standard_error
     assert velocity.standard_error < 0.05 * velocity.value
     curve = choose_curve(points_of(dry(SPEEDS) + power(SPEEDS)))
@@ -84,7 +84,7 @@ def test_a_soft_passage_through_zero_is_found():
     curve = choose_curve(points_of(sizes))
     assert curve.name == 'coulomb + viscous'
     width = next(one for one in curve.constants if one.name == 'width')
-    assert width.told
+    assert width.determined
     assert width.value == pytest.approx(0.03, rel=0.02)
 
 

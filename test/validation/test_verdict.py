@@ -159,12 +159,15 @@ def test_the_worst_joint_of_all_bags_is_explained_by_its_own_bag():
     assert 'constant offset' in text_of(verdict)
 
 
-def test_advice_is_the_next_step_of_what_is_lost():
+def test_recommendations_are_the_next_step_of_what_is_unidentifiable():
     bags = [errors(smooth([0.1] * 3))]
-    verdict = judge(bags, unseen=False, lost=('fc3',), advice=('fc3: sweep three', 'Ia3: shake'))
+    verdict = judge(
+        bags, unseen=False, unidentifiable=('fc3',),
+        recommendations=('fc3: sweep three', 'Ia3: shake'),
+    )
     assert verdict.level == BAD
     assert verdict.next_step == 'record another motion: fc3: sweep three; Ia3: shake'
-    without = judge(bags, unseen=False, lost=('fc3',))
+    without = judge(bags, unseen=False, unidentifiable=('fc3',))
     assert 'every joint moves fast and slowly' in without.next_step
 
 

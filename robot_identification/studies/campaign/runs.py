@@ -235,9 +235,10 @@ def _identify(job: RunJob, folder: Path) -> None:
     command = f'run {run.name} of a campaign, see ../../campaign.json'
     save_identification(found, folder, command, force=True)
     code, error = 0, ''
-    if found.lost:
+    if found.unidentifiable:
         code = NotIdentifiableError.exit_code
-        error = f'the data do not determine {", ".join(found.lost)}; a reduced model was written'
+        names = ', '.join(found.unidentifiable)
+        error = f'the data do not determine {names}; a reduced model was written'
     model = found.model
     _write_state(folder, {
         **_beginning(job),
@@ -322,7 +323,7 @@ def _quality(found: Identification) -> dict[str, Any]:
         'nrmse_mean': float(np.mean(scores)) if scores else None,
         'base_parameters': found.model.reduction.rank,
         'samples': int(sum(int(dataset.fitted.sum()) for dataset in found.datasets)),
-        'lost': list(found.lost),
+        'lost': list(found.unidentifiable),
     }
 
 

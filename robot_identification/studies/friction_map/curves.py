@@ -316,7 +316,7 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
         if more[0] not in {law.name for law in laws}:
             continue
         wider = fit_shapes(problem, best.laws, _start(best.laws, searched | {more}))
-        told = all(_is_told(one, fastest) for one in wider.constants if one.told)
+        told = all(_is_told(one, fastest) for one in wider.constants if one.determined)
         if told and wider.deviation < BETTER * best.deviation:
             best, searched = wider, searched | {more}
     return best
@@ -430,7 +430,7 @@ def _coefficient_errors(points: CurvePoints, fit: SeparableFit) -> FloatArray:
         slope = law.shape_jacobian(motion, own, law.initial_state())
         constants = fit.constants[number:number + len(law.shape)]
         number += len(law.shape)
-        free = [k for k, one in enumerate(constants) if one.told and not one.at_bound]
+        free = [k for k, one in enumerate(constants) if one.determined and not one.at_bound]
         slopes.append(slope[:, free])
     residual = points.friction - columns @ fit.coefficients
     jacobian = np.hstack(slopes)

@@ -66,7 +66,7 @@ def curve_content(curve: FrictionCurve) -> dict[str, Any]:
                 'law': law.name,
                 'constants': law.constants(),
                 'constants_found': [
-                    name for name in law.shape if errors[law.name, name].told
+                    name for name in law.shape if errors[law.name, name].determined
                 ],
                 'coefficients': [
                     {'symbol': term.symbol, 'unit': term.unit, 'value': term.value,
@@ -135,7 +135,7 @@ def curve_rows(found: FrictionMap) -> list[tuple[str, ...]]:
         rows += [
             (joint, curve.name, f'{one.name} ({one.law})', number(one.value, 3),
              number(one.standard_error, 2), '' if one.name.endswith('exponent') else 'rad/s')
-            for one in curve.constants if one.told
+            for one in curve.constants if one.determined
         ]
     return rows
 

@@ -59,7 +59,7 @@ def _search(evidence: Evidence, torque: FloatArray, joint: int) -> tuple[float, 
             break
         offset_tried = float(np.clip(offset + step, -LARGEST_ZERO, LARGEST_ZERO))
         rows = evidence.in_band(evidence.regressor(evidence.with_offset(joint, offset_tried)))
-        blocks = reduce_rows(rows, evidence.friction, torque, evidence.spread)
+        blocks = reduce_rows(rows, evidence.friction, torque, evidence.deviation)
         trial = evidence.explain(blocks)
         if not trial.score < best.score - 0.05:
             break
@@ -83,7 +83,7 @@ def _step(
     rows = evidence.in_band(0.5 * (after + before))
     blocks = reduce_rows(
         np.concatenate([rows, slope[:, :, None]], axis=2), evidence.friction, torque,
-        evidence.spread,
+        evidence.deviation,
     )
     promised = fit_blocks(blocks, blocks.targets[:, :, 0], wide, evidence.independent)
     return float(promised.theta[-1]), promised

@@ -70,7 +70,7 @@ class Evidence:
     # (m, f + 1) the same with friction in proportion to the load that the URDF's bodies put on the
     # joint
     friction: tuple[FloatArray, ...]
-    spread: FloatArray  # (n,) standard deviation of the torque [N m]; 1 where it is constant
+    deviation: FloatArray  # (n,) standard deviation of the torque [N m]; 1 where it is constant
     prior: Prior  # what the URDF says
     relative_scale: bool  # whether torques are per unknown drive gain
     blocks: Blocks  # rows of each joint, reduced; the first target is the measured torque
@@ -109,7 +109,7 @@ class Evidence:
     def reduce(self, regressor: FloatArray, targets: FloatArray) -> Blocks:
         """Return the reduced rows of a regressor (M, n, b) and some torques (M, n, m)."""
         return reduce_rows(
-            self.in_band(regressor), self.friction, self.in_band(targets), self.spread
+            self.in_band(regressor), self.friction, self.in_band(targets), self.deviation
         )
 
     def explain(
@@ -180,14 +180,14 @@ def gather(
     ])
     unloaded = friction_bases(robot, datasets, windows, motion)
     friction = add_load(unloaded, robot, motion, windows)
-    spread = np.std(torque, axis=0)
-    spread = np.where(spread > 1e-9 * np.abs(torque).max(initial=1e-300), spread, 1.0)
+    deviation = np.std(torque, axis=0)
+    deviation = np.where(deviation > 1e-9 * np.abs(torque).max(initial=1e-300), deviation, 1.0)
     prior = make_prior(robot, reduction, stated=not relative_scale)
     # The fit decides how many independent samples its residual is worth, and these the fit.
     independent = np.full(robot.n, float(FEWEST_IN_WINDOW))
     regressor = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)[:, :, columns]
     rows, targets = band_limited(regressor, windows), band_limited(torque, windows)
-    blocks = reduce_rows(rows, friction, targets[:, :, None], spread)
+    blocks = reduce_rows(rows, friction, targets[:, :, None], deviation)
     fit = fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent)
     residual = targets - np.einsum('knb,b->kn', rows, fit.theta)
     residual = np.column_stack([
@@ -199,7 +199,7 @@ def gather(
     ])
     return Evidence(
         robot, tuple(datasets), windows, reduction, columns, motion, torque, unloaded, friction,
-        spread, prior, relative_scale, blocks, independent,
+        deviation, prior, relative_scale, blocks, independent,
         fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent),
     )
 

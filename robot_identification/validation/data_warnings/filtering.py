@@ -35,7 +35,7 @@ def find_filtering(evidence: Evidence) -> list[Candidate]:
                 _filtered(evidence, rows, cutoff, causal),
                 [orthonormal(_filtered(evidence, own, cutoff, causal))
                  for own in evidence.friction],
-                torque, evidence.spread,
+                torque, evidence.deviation,
             )
             fit = evidence.explain(blocks)
             if best is None or fit.score < best[0].score:

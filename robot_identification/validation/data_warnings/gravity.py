@@ -30,13 +30,13 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
     if size == 0.0:
         return []
     still = evidence.in_band(evidence.regressor(robot=evidence.robot.with_gravity(np.zeros(3))))
-    pulls = [
+    weights = [
         evidence.in_band(evidence.regressor(robot=evidence.robot.with_gravity(UNIT * axis)))
         - still
         for axis in np.eye(3)
     ]
     torque = evidence.in_band(evidence.torque)[:, :, None]
-    tried = [_search(evidence, still, pulls, torque, start * stated) for start in STARTS]
+    tried = [_search(evidence, still, weights, torque, start * stated) for start in STARTS]
     gravity, fit = min(tried, key=lambda one: one[1].score)
     gain, found = evidence.gain(fit), float(np.linalg.norm(gravity))
     if gain < LEAST_BODY_GAIN or found == 0.0:
@@ -63,13 +63,13 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
 def _search(
     evidence: Evidence,
     still: FloatArray,
-    pulls: list[FloatArray],
+    weights: list[FloatArray],
     torque: FloatArray,
     start: FloatArray,
 ) -> tuple[FloatArray, JointFit]:
     """Return a gravity (3,) and the fit with it, by Gauss-Newton steps from a start."""
     prior = evidence.prior
-    # How far gravity may go in a step; with no pull at all it could go anywhere.
+    # How far gravity may go in a step; unbounded, it could go anywhere.
     wide = Prior(
         np.block([
             [prior.matrix, np.zeros((len(prior.side), 3))],
@@ -79,21 +79,21 @@ def _search(
     )
 
     def rows(gravity: FloatArray) -> FloatArray:
-        regressor: FloatArray = still + np.tensordot(gravity / UNIT, np.array(pulls), axes=1)
+        regressor: FloatArray = still + np.tensordot(gravity / UNIT, np.array(weights), axes=1)
         return regressor
 
     def fit(gravity: FloatArray) -> tuple[FloatArray, Blocks, JointFit]:
         regressor = rows(gravity)
-        blocks = reduce_rows(regressor, evidence.friction, torque, evidence.spread)
+        blocks = reduce_rows(regressor, evidence.friction, torque, evidence.deviation)
         return regressor, blocks, evidence.explain(blocks)
 
     gravity = start.copy()
     regressor, _, best = fit(gravity)
     for _ in range(STEPS):
-        columns = np.stack([pull @ best.theta / UNIT for pull in pulls], axis=2)
+        columns = np.stack([weight @ best.theta / UNIT for weight in weights], axis=2)
         blocks = reduce_rows(
             np.concatenate([regressor, columns], axis=2), evidence.friction, torque,
-            evidence.spread,
+            evidence.deviation,
         )
         step = fit_blocks(
             blocks, blocks.targets[:, :, 0], wide, evidence.independent

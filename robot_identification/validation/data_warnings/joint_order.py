@@ -28,7 +28,7 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
     same = evidence.in_band(evidence.regressor())
     # An effort in ampere belongs to the drive of the joint that it is given to.
     gain_of = evidence.datasets[0].torque_per_effort(evidence.robot)
-    effort, spread = evidence.in_band(evidence.torque) / gain_of, evidence.spread / gain_of
+    effort, deviation = evidence.in_band(evidence.torque) / gain_of, evidence.deviation / gain_of
     for i, j in combinations(range(evidence.robot.n), 2):
         order = np.arange(evidence.robot.n)
         order[[i, j]] = order[[j, i]]
@@ -52,7 +52,7 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
             blocks = reduce_rows(
                 rows, of_rows,
                 (effort[:, of_torque] * gain_of)[:, :, None],
-                np.abs(spread[of_torque] * gain_of),
+                np.abs(deviation[of_torque] * gain_of),
             )
             trial = fit_blocks(blocks, blocks.targets[:, :, 0], evidence.prior, independent)
             gain = fit.score - trial.score

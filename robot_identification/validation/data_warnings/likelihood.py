@@ -26,8 +26,8 @@ import scipy
 # Columns of unit length are pulled to zero by this much, so that those which the data do not show
 # are no reason for large numbers.
 RIDGE = 1.0e-6
-# Passes of the reweighting by joint, which starts from a guess of the variances.
-PASSES = 4
+# Iterations of the reweighting by joint, which starts from a guess of the variances.
+ITERATIONS = 4
 GUESS = 0.01
 
 
@@ -47,7 +47,7 @@ class Prior:
 class Blocks:
     """Reduced rows of each joint."""
 
-    # (n, h, b) regressor of the bodies, over the joint's spread and the root of the number of
+    # (n, h, b) regressor of the bodies, over the joint's deviation and the root of the number of
     # samples
     matrix: FloatArray
     targets: FloatArray  # (n, h, m) alternative torques, reduced alike
@@ -70,7 +70,7 @@ def reduce_rows(
     regressor: FloatArray,
     friction: Sequence[FloatArray],
     targets: FloatArray,
-    spread: FloatArray,
+    deviation: FloatArray,
 ) -> Blocks:
     """
     Project friction off the rows of each joint and reduce them.
@@ -85,7 +85,7 @@ def reduce_rows(
     for joint, basis in enumerate(friction):
         rows = np.concatenate([regressor[:, joint], targets[:, joint]], axis=1)
         rows -= basis @ (basis.T @ rows)
-        R = np.linalg.qr(rows, mode='r') / (spread[joint] * np.sqrt(M))
+        R = np.linalg.qr(rows, mode='r') / (deviation[joint] * np.sqrt(M))
         matrix[joint], reduced[joint] = R[:, :b], R[:, b:]
     return Blocks(matrix, reduced)
 
@@ -109,7 +109,7 @@ def fit_blocks(
     theta, variance, weight = np.zeros(b), np.full(n, GUESS), 1.0
     squares = 0.0
     rows = np.zeros((n * height + len(prior.side) + b, b + 1), order='F')
-    for _ in range(PASSES):
+    for _ in range(ITERATIONS):
         w = np.sqrt(independent / (variance + FLOOR**2)) * np.abs(factor)
         rows[: n * height, :b] = (blocks.matrix * w[:, None, None]).reshape(-1, b)
         rows[: n * height, b] = (y * w[:, None]).ravel()

@@ -93,7 +93,7 @@ def dissipated_power(evidence: Evidence) -> FloatArray:
             np.tanh(dq / SLIDING_WIDTH), dq, np.ones_like(dq), ddq,
         ])
         coefficients = np.linalg.lstsq(columns, rest[:, joint], rcond=1e-9)[0]
-        size = evidence.spread[joint] * np.std(dq)
+        size = evidence.deviation[joint] * np.std(dq)
         if size > 0.0:
             power[joint] = np.mean(columns[:, :2] @ coefficients[:2] * dq) / size
     return power

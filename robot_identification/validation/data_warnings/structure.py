@@ -29,10 +29,10 @@ def find_structure(
     fitted = [dataset.effort[dataset.fitted] for dataset in datasets]
     scale = np.abs(datasets[0].torque_per_effort(robot))
     noise = scale * np.mean([noise_deviation(effort) for effort in fitted], axis=0)
-    spread = scale * np.mean([np.std(effort, axis=0) for effort in fitted], axis=0)
-    known = (spread > 0.0) & np.isfinite(noise)
+    deviation = scale * np.mean([np.std(effort, axis=0) for effort in fitted], axis=0)
+    known = (deviation > 0.0) & np.isfinite(noise)
     structure = np.sqrt(np.maximum(sigma**2 - noise**2, 0.0))
-    share = np.divide(structure, spread, out=np.zeros_like(spread), where=known)
+    share = np.divide(structure, deviation, out=np.zeros_like(deviation), where=known)
     above = known & (sigma > LEAST_OVER_NOISE * noise)
     mean = float(share[above].sum() / max(np.count_nonzero(known), 1))
     if mean <= LARGEST_STRUCTURE:

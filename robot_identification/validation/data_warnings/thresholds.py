@@ -25,7 +25,7 @@ BAND = 4.0
 # inertias may be wrong [1].
 MASS_SHARE, CENTRE_SHARE, INERTIA_SHARE = 0.2, 0.15, 0.4
 
-# A residual below this share of the spread of a joint's torque is of no practical consequence [1].
+# A residual below this share of the deviation of a joint's torque has no practical effect [1].
 FLOOR = 0.015
 
 # Rise of the logarithm of the posterior that a hypothesis must bring [1]: at 9 it is some
@@ -61,8 +61,8 @@ DELAY_STEP = 0.006
 LEAST_ZERO = 0.12
 # Cut-offs at which the effort may have been filtered [Hz].
 FILTER_CUTOFFS = (0.5, 1.0, 2.0, 4.0)
-# What a filter took from the effort, mean over the joints of its share of their spread [1]; less
-# is stated, but is no warning.
+# What a filter took from the effort, mean over the joints of its share of their deviation [1];
+# less is stated, but is no warning.
 LEAST_REMOVED = 0.04
 # Factor of the velocities against the positions [1], and how far the joints may differ in it.
 LEAST_TIME_SCALE = 0.02
@@ -72,7 +72,7 @@ LEAST_CLIPPED = 0.02
 FEWEST_CLIPPED = 10
 # Power of friction over that of torque and speed [1]: below minus this, friction would drive.
 DISSIPATED = 0.02
-# Structured residual: mean over the joints of its share of the effort's spread [1], and of its
+# Structured residual: mean over the joints of its share of the effort's deviation [1], and of its
 # size over the noise from sample to sample [1].
 LARGEST_STRUCTURE = 0.10
 LEAST_OVER_NOISE = 2.0

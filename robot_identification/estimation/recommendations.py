@@ -6,7 +6,7 @@ Which parameters the data did not see, and the motion that would show them.
 
 Nothing is looked up: samples of the recorded motion are changed joint by joint (another position,
 a higher speed, a higher acceleration), added to the factors of the data, and what that does to
-each parameter's information is the advice. Friction is asked with short motions of its joint.
+each parameter's information is recommended. Friction is asked with short motions of its joint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from robot_identification.processing import MOVING_SPEED
 WEAK_SHARE = 0.5
 # Twenty seconds of a better motion must raise the information so much to be worth a word: they
 # halve the standard error.
-WORTH_ADVICE = 4.0
+WORTH_RECOMMENDING = 4.0
 EXTRA_SAMPLES = 2000
 # A gain on nothing is no number.
 MOST_GAIN = 1.0e6
@@ -55,7 +55,7 @@ QUANTITIES = ('position', 'speed', 'acceleration')
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """Recommended motion for parameters that are poorly known."""
 
     parameters: tuple[str, ...]  # base parameters by name
@@ -84,22 +84,23 @@ def prior_decided(estimate: Estimate) -> tuple[str, ...]:
     return tuple(names[i] for i in np.flatnonzero(known[: len(names)] > data[: len(names)]))
 
 
-def advise(
-    robot: RobotModel, estimate: Estimate, covariance: Covariance, lost: Sequence[str] = ()
-) -> tuple[Advice, ...]:
+def recommend(
+    robot: RobotModel, estimate: Estimate, covariance: Covariance,
+    unidentifiable: Sequence[str] = (),
+) -> tuple[Recommendation, ...]:
     """
     Return what would show the parameters that the data did not, most helpful first.
 
-    `lost` are parameters left out of the problem because the data do not determine them. An
-    estimate without its observations raises a `UsageError`.
+    Parameters that are `unidentifiable` were left out of the problem. An estimate without its
+    observations raises a `UsageError`.
     """
     problem = estimate.problem
     if problem is None or problem.observations is None:
-        raise UsageError('advice needs the recorded motion: identify from the bags')
-    findings = _findings(problem.reduction.names, estimate, covariance, lost)
+        raise UsageError('a recommendation needs the recorded motion: identify from the bags')
+    findings = _findings(problem.reduction.names, estimate, covariance, unidentifiable)
     if not findings:
         return ()
-    asked = _Question(robot, estimate, problem, problem.observations, tuple(lost))
+    asked = _Question(robot, estimate, problem, problem.observations, tuple(unidentifiable))
     bodies = [name for name in findings if asked.is_body(name)]
     answers = asked.ask_bodies(bodies) if bodies else {}
     for name in findings:
@@ -108,23 +109,23 @@ def advise(
     groups: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for name, finding in findings.items():
         motion, gain = answers[name]
-        if motion and gain >= WORTH_ADVICE:
+        if motion and gain >= WORTH_RECOMMENDING:
             groups.setdefault((finding, motion), []).append((name, gain))
     found = [
-        Advice(
+        Recommendation(
             tuple(name for name, _ in members), finding, motion,
             min(*(gain for _, gain in members), MOST_GAIN),
         )
         for (finding, motion), members in groups.items()
     ]
-    return tuple(sorted(found, key=lambda advice: -advice.gain))
+    return tuple(sorted(found, key=lambda one: -one.gain))
 
 
 def _findings(
-    names: Sequence[str], estimate: Estimate, covariance: Covariance, lost: Sequence[str]
+    names: Sequence[str], estimate: Estimate, covariance: Covariance, unidentifiable: Sequence[str]
 ) -> dict[str, str]:
     """Return what is wrong with each parameter that the data hardly show."""
-    findings = dict.fromkeys(lost, 'the data do not determine it')
+    findings = dict.fromkeys(unidentifiable, 'the data do not determine it')
     decided = set(prior_decided(estimate))
     errors = covariance.standard_errors
     for name, value, error in zip(names, estimate.theta, errors, strict=True):
@@ -144,18 +145,18 @@ class _Question:
         estimate: Estimate,
         problem: IdentificationProblem,
         observations: Observations,
-        lost: tuple[str, ...],
+        unidentifiable: tuple[str, ...],
     ) -> None:
         self.robot = robot
         self.parameters = problem.reduction.parameters
-        self.names = problem.reduction.names + lost
+        self.names = problem.reduction.names + unidentifiable
         self._columns = [self.parameters.names.index(name) for name in self.names]
         self._weights = estimate.weights
         self._recorded = _recorded_motion(observations)
         _, _, prismatic = joint_axes(robot.pinocchio)
         self._unit = ['m' if slides else 'rad' for slides in prismatic]
         self._lively = _lively_motion(robot)
-        free = np.append(~held_by_bounds(estimate), np.ones(len(lost), dtype=bool))
+        free = np.append(~held_by_bounds(estimate), np.ones(len(unidentifiable), dtype=bool))
         R, _ = problem.stacked(self._weights)
         others = R[:, problem.reduction.rank:]
         known = np.zeros((len(R), len(self.names)))
@@ -410,9 +411,9 @@ def _information(matrix: FloatArray, free: BoolArray) -> FloatArray:
     _, singular, right = np.linalg.svd(triangle, full_matrices=True)
     whole = np.zeros(columns.shape[1])
     whole[: len(singular)] = singular
-    lost = whole <= np.finfo(float).eps * max(columns.shape) * whole.max(initial=1.0)
-    variance = np.sum((right / np.where(lost, 1.0, whole)[:, None]) ** 2, axis=0)
-    blurred = np.any(np.abs(right[lost]) > np.sqrt(np.finfo(float).eps), axis=0)
+    unidentifiable = whole <= np.finfo(float).eps * max(columns.shape) * whole.max(initial=1.0)
+    variance = np.sum((right / np.where(unidentifiable, 1.0, whole)[:, None]) ** 2, axis=0)
+    blurred = np.any(np.abs(right[unidentifiable]) > np.sqrt(np.finfo(float).eps), axis=0)
     found = np.where(blurred | (scale == 0.0), 0.0, scale**2 / variance)
     information[free] = found
     return information

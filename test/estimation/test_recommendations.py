@@ -1,17 +1,17 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Advice names what the data did not see, and a recording that follows it sees it."""
+"""Recommendations name what the data did not see, and a recording that follows it sees it."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.advice import advise, prior_decided
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations, PriorTerm
+from robot_identification.estimation.recommendations import prior_decided, recommend
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -68,39 +68,39 @@ def identified(robot, reduction, motion):
     left = restrict_to_identifiable(
         robot, observations.factor(), find_stationary_joints([dataset])
     )
-    return ESTIMATORS['wls']().estimate(left.problem), left.lost
+    return ESTIMATORS['wls']().estimate(left.problem), left.unidentifiable
 
 
-def advice_of(robot, reduction, motion):
-    """Return the advice on a motion, by parameter."""
-    estimate, lost = identified(robot, reduction, motion)
-    found = advise(robot, estimate, covariance_of(estimate, 'residual'), lost)
-    assert [advice.gain for advice in found] == sorted(
-        (advice.gain for advice in found), reverse=True
+def recommendations_of(robot, reduction, motion):
+    """Return the recommendation on a motion, by parameter."""
+    estimate, unidentifiable = identified(robot, reduction, motion)
+    found = recommend(robot, estimate, covariance_of(estimate, 'residual'), unidentifiable)
+    assert [recommendation.gain for recommendation in found] == sorted(
+        (recommendation.gain for recommendation in found), reverse=True
     )
-    return {name: advice for advice in found for name in advice.parameters}
+    return {name: recommendation for recommendation in found for name in recommendation.parameters}
 
 
 def test_nothing_is_said_of_what_was_seen(ur5, reduction):
     """Every joint lively: what is zero has no relative error, and needs no motion either."""
-    assert advice_of(ur5, reduction, swinging(1.0)) == {}
+    assert recommendations_of(ur5, reduction, swinging(1.0)) == {}
 
 
 def test_a_joint_that_stood_still_is_named(ur5, reduction):
     """Its friction and rotor ask for it, and so do bodies that only its turning shows."""
-    found = advice_of(ur5, reduction, swinging([1.0, 1.0, 1.0, 1.0, 0.0, 1.0]))
+    found = recommendations_of(ur5, reduction, swinging([1.0, 1.0, 1.0, 1.0, 0.0, 1.0]))
     assert {'fc5', 'fv5', 'Ia5', 'Ixx6'} <= set(found)
     assert 'never moved' in found['fc5'].motion
-    for advice in set(found.values()):
-        assert 'wrist_2_joint' in advice.motion, advice
+    for recommendation in set(found.values()):
+        assert 'wrist_2_joint' in recommendation.motion, recommendation
         for other in ('shoulder', 'elbow', 'wrist_1', 'wrist_3'):
-            assert other not in advice.motion, advice
+            assert other not in recommendation.motion, recommendation
     assert found['fc5'].finding == 'the data do not determine it'
     assert str(found['fc5']).startswith('fc5')
     assert 'away from 0.1 rad' in found['Ixx6'].motion
 
 
-def test_a_recording_that_follows_the_advice_knows_more(ur5, reduction):
+def test_a_recording_that_follows_a_recommendation_knows_more(ur5, reduction):
     """
     A slow wrist asks for a lively one; with it errors fall by a third or more.
 
@@ -108,20 +108,20 @@ def test_a_recording_that_follows_the_advice_knows_more(ur5, reduction):
     in a recording that is as long as before and the same but for the joints that are named.
     """
     scale = np.array([1.0, 1.0, 1.0, 0.05, 0.3, 1.0])
-    found = advice_of(ur5, reduction, swinging(scale))
+    found = recommendations_of(ur5, reduction, swinging(scale))
     assert 'Ixz4' in found
     before, _ = identified(ur5, reduction, swinging(scale))
-    for advice in set(found.values()):
-        named = np.array([name in advice.motion for name in ur5.joint_names])
+    for recommendation in set(found.values()):
+        named = np.array([name in recommendation.motion for name in ur5.joint_names])
         assert named.any()
-        assert not named[[0, 1, 2]].any(), advice
+        assert not named[[0, 1, 2]].any(), recommendation
         after, _ = identified(ur5, reduction, swinging(np.where(named, 2.5, scale)))
-        for name in advice.parameters:
+        for name in recommendation.parameters:
             errors = [
                 estimate.standard_errors[estimate.problem.reduction.names.index(name)]
                 for estimate in (before, after)
             ]
-            assert errors[1] < errors[0] / 1.5, advice
+            assert errors[1] < errors[0] / 1.5, recommendation
 
 
 def test_friction_is_asked_by_its_own_kind_of_motion(ur5, reduction):
@@ -135,13 +135,13 @@ def test_friction_is_asked_by_its_own_kind_of_motion(ur5, reduction):
         strict=True,
     ):
         values[:, 5] = own
-    found = advice_of(ur5, reduction, motion)
+    found = recommendations_of(ur5, reduction, motion)
     friction = [found[name] for name in ('fc6', 'fv6', 'f06') if name in found]
     assert friction
-    for advice in friction:
-        assert 'sweep wrist_3_joint' in advice.motion
-        assert 'both ways' in advice.motion
-        assert 'it turned one way only' in advice.motion
+    for recommendation in friction:
+        assert 'sweep wrist_3_joint' in recommendation.motion
+        assert 'both ways' in recommendation.motion
+        assert 'it turned one way only' in recommendation.motion
 
 
 def test_the_prior_decides_what_the_data_say_less_of(ur5, reduction):
@@ -168,10 +168,10 @@ def test_what_the_prior_decides_is_advised_on(ur5, reduction):
     matrix = np.zeros((1, reduction.rank))
     matrix[0, row] = 1e4
     known = replace(estimate, prior=PriorTerm(matrix, matrix @ estimate.theta))
-    found = advise(ur5, known, covariance_of(known, 'blocks'))
-    advice, = (advice for advice in found if 'Ia4' in advice.parameters)
-    assert advice.finding == 'the prior says more of it than the data'
-    assert 'wrist_1_joint' in advice.motion
+    found = recommend(ur5, known, covariance_of(known, 'blocks'))
+    recommendation, = (one for one in found if 'Ia4' in one.parameters)
+    assert recommendation.finding == 'the prior says more of it than the data'
+    assert 'wrist_1_joint' in recommendation.motion
 
 
 def test_a_friction_dictionary_can_be_asked(ur5):
@@ -192,8 +192,8 @@ def test_a_friction_dictionary_can_be_asked(ur5):
         name for name, held in zip(reduction.names, estimate.active, strict=True) if not held
     ]
     assert any(name.startswith('presliding') for name in free)
-    found = advise(ur5, estimate, covariance_of(estimate, 'residual'))
-    answers = {name: advice for advice in found for name in advice.parameters}
+    found = recommend(ur5, estimate, covariance_of(estimate, 'residual'))
+    answers = {name: one for one in found for name in one.parameters}
     assert 'wrist_3_joint' in answers['Ia6'].motion
     friction = [name for name in answers if '[' in name]
     assert friction
@@ -201,8 +201,8 @@ def test_a_friction_dictionary_can_be_asked(ur5):
         assert ur5.joint_names[int(name[-1]) - 1] in answers[name].motion
 
 
-def test_advice_needs_the_recorded_motion(ur5, reduction):
+def test_a_recommendation_needs_the_recorded_motion(ur5, reduction):
     estimate, _ = identified(ur5, reduction, swinging(1.0))
     bare = replace(estimate, problem=replace(estimate.problem, observations=None))
     with pytest.raises(UsageError, match='identify from the bags'):
-        advise(ur5, bare, covariance_of(estimate, 'residual'))
+        recommend(ur5, bare, covariance_of(estimate, 'residual'))
