@@ -36,8 +36,8 @@ from robot_identification.simulation.ground_truth import (
 from robot_identification.validation.data_warnings import examine_data
 from robot_identification.validation.data_warnings.contradictions import find_contradictions
 from robot_identification.validation.data_warnings.structure import find_structure
-from robot_identification.validation.validation import judge, predict_effort
-from robot_identification.validation.verdict import GOOD
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.verdict import Findings, GOOD, judge
 from scipy.signal import butter, sosfilt
 
 from .figures import Figure
@@ -300,7 +300,8 @@ def judge_recording(arm: Arm, recording: Recording) -> Result:
     fit = fit_choice(arm.robot, automatic, AUTOMATIC)
     warnings = find_structure(arm.robot, automatic.datasets, fit.estimate.sigma)
     verdict = judge(
-        automatic.trial.errors, unseen=False, unidentifiable=fit.unidentifiable, warnings=warnings
+        automatic.trial.errors, unseen=False,
+        findings=Findings(warnings, unidentifiable=fit.unidentifiable),
     )
     return Result(tuple(warning.name for warning in warnings), verdict.level, unseen)
 

@@ -14,7 +14,7 @@ import statistics
 import time
 from typing import Any
 
-from robot_identification.estimation.provenance import versions
+from robot_identification.estimation.quality import versions
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,9 @@ from robot_identification.studies.comparison.torque_change import change_of_torq
 from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.validation import validation_json
-from robot_identification.validation.verdict import Bandwidth, DataWarning, judge, verdict_content
+from robot_identification.validation.verdict import (
+    Bandwidth, DataWarning, Findings, judge, verdict_content,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / 'docs' / 'formats'
@@ -239,7 +241,9 @@ def with_warning(model):
     warning = DataWarning(
         'delay', ('lower',), 'the effort of lower may be late', 'delay', 's', 0.08, 0.012, 'look'
     )
-    verdict = judge([], unseen=False, warnings=[warning], bandwidth=Bandwidth(125.0, 9.0))
+    verdict = judge(
+        [], unseen=False, findings=Findings((warning,)), bandwidth=Bandwidth(125.0, 9.0)
+    )
     return model.with_quality({**model.quality, **verdict_content(verdict)})
 
 

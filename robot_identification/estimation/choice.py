@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from robot_identification.errors import DataError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
-from robot_identification.estimation.problem import Estimator, Observations
+from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset
@@ -151,17 +150,6 @@ def _seconds_fitted(dataset: Dataset) -> float:
     """Return how long the motion is that parameters are estimated from, without gaps [s]."""
     steps = np.diff(dataset.stamps[dataset.fitted])
     return float(np.sum(steps[steps < LONGEST_PAUSE]))
-
-
-def try_wider_gap(
-    observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
-    folds: Folds,
-) -> Trial | None:
-    """Return the errors with more time between the blocks, if that leaves enough to fit."""
-    try:
-        return cross_validate(observations, unexcited, estimator, name, folds)
-    except DataError:
-        return None
 
 
 def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -> Candidates:

@@ -35,8 +35,7 @@ from robot_identification.validation import blocked_folds, errors_at, Folds, Tri
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
-LOAD_TOLERANCE = 1.0e-4
-MOST_LOAD_ITERATIONS = 10
+LOAD_TOLERANCE, MOST_LOAD_ITERATIONS = 1.0e-4, 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,7 @@ REWEIGHTINGS = 2
 # A residual below this part of the torque is rounding, not a reason for a large weight.
 LEAST_RESIDUAL = 1.0e-6
 # The load is that of the bodies found when no shape constant changes by more than this part.
-SHAPE_TOLERANCE = 1.0e-3
-MOST_ROUNDS = 10
+SHAPE_TOLERANCE, MOST_ROUNDS = 1.0e-3, 10
 # Candidates are searched on at most so many rows of a joint, evenly spread; what is chosen is
 # searched once more on all of them.
 MOST_SEARCHED = 4000

@@ -6,21 +6,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from robot_identification.errors import DataError
 from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
-from robot_identification.estimation.choice import Choice, try_wider_gap
+from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitted_recordings import FittedRecordings
+from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.joint_stiffness import describe_figures, two_encoder_figures
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.provenance import describe_provenance
 from robot_identification.estimation.quality import (
-    condition_notes, find_covariance, offset_notes, quality_figures, ranges_covered,
-    temperature_notes, temperatures_covered,
+    condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
+    ranges_covered, temperature_notes, temperatures_covered,
 )
 from robot_identification.estimation.recommendations import (
     prior_decided, recommend, Recommendation,
@@ -154,11 +156,13 @@ def _judge(
         against = [
             'unknown drive gains are taken as equal: the torques of joints may not fit together'
         ]
-    return judge(
-        choice.trial.errors, unseen=False, unidentifiable=fitted.fit.unidentifiable,
-        contradictions=tuple(against),
+    findings = replace(
+        found, assumptions=(*assumed, *found.assumptions), contradictions=tuple(against),
+        unidentifiable=fitted.fit.unidentifiable,
         recommendations=tuple(str(one) for one in recommendations[:RECOMMENDATIONS_IN_VERDICT]),
-        warnings=found.warnings, assumptions=(*assumed, *found.assumptions),
+    )
+    return judge(
+        choice.trial.errors, unseen=False, findings=findings,
         bandwidth=bandwidth_of(choice.datasets, choice.kinematic_filter),
     )
 
@@ -167,10 +171,14 @@ def _quality(
     model: IdentifiedModel, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
     verdict: Verdict,
 ) -> dict[str, object]:
-    wide = try_wider_gap(
-        fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
-        Folds(options.recipe.folds, options.recipe.wide_gap),
-    )
+    try:
+        wide = cross_validate(
+            fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
+            Folds(options.recipe.folds, options.recipe.wide_gap),
+        )
+    except DataError:
+        # So much time between the blocks does not leave enough to fit.
+        wide = None
     ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
     ranges['speeds'] = np.max(
         [ranges['speeds'], *(one.fastest for one in fitted.surveys)], axis=0

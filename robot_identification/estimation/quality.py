@@ -1,11 +1,13 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Quality section of a model file: errors, data, and how the model was chosen."""
+"""Quality and provenance of a model file: errors, data, and how the model was made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import importlib.metadata
+import platform
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit
+from robot_identification.estimation.inputs import Inputs
+from robot_identification.estimation.many_bags import BagSurvey
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
@@ -20,6 +25,7 @@ from robot_identification.model import (
     IdentifiedModel, RobotModel, standard_torque, StandardParameters,
 )
 from robot_identification.processing import Dataset
+from robot_identification.recording import data_hashes
 from robot_identification.validation import Trial, Verdict, verdict_content
 
 # Share of the effort's standard deviation, by which offsets of recordings differ noticeably.
@@ -223,3 +229,44 @@ def quality_figures(
         'condition_number_scaled': estimate.condition_number_scaled,
         'lost': list(whole.unidentifiable),
     }
+
+
+def describe_provenance(
+    inputs: Inputs, others: Sequence[BagSurvey], options: IdentifyOptions
+) -> dict[str, Any]:
+    """Return the entries `bags`, `options` and `versions` of a model file's provenance."""
+    completeness = {
+        **{
+            found.source: found.completeness.describe() or 'complete'
+            for found in inputs.recordings
+        },
+        **{survey.name: survey.completeness for survey in others},
+    }
+    return {
+        'bags': [
+            {
+                'path': str(bag), 'sha256': digest, 'data_sha256': list(data_hashes(bag)),
+                'completeness': completeness[str(bag)],
+            }
+            for bag, digest in inputs.hashes.items()
+        ],
+        'options': {
+            'profile': options.profile,
+            'estimator': options.method.estimator_name,
+            'friction': options.method.friction_name,
+            'start': options.start,
+            'stop': options.stop,
+        },
+        'versions': versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that compute results."""
+    found = {'python': platform.python_version()}
+    for name in ('robot_identification', 'numpy', 'scipy', 'pin', 'rosbags'):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

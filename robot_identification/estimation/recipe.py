@@ -18,7 +18,8 @@ from robot_identification.model import (
     kinematic_filter_from_options, KinematicFilter, parse_friction,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of a recipe file
+# Chosen, to bound the time of a choice.
 MOST_CANDIDATES = 20
 # Of the Nyquist frequency that a cut-off may reach.
 HIGHEST_SHARE = 0.95

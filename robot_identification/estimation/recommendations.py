@@ -31,19 +31,17 @@ WEAK_SHARE = 0.5
 # Twenty seconds of a better motion must raise the information so much to be worth a word: they
 # halve the standard error.
 WORTH_RECOMMENDING = 4.0
-EXTRA_SAMPLES = 2000
+EXTRA_SAMPLES = 2000  # twenty seconds at 100 Hz
 # A gain on nothing is no number.
 MOST_GAIN = 1.0e6
 # Random samples that stand for them.
 SAMPLES = 60
 # A change of the motion without which less than this part of the information is left is needed.
-NEEDED_SHARE = 0.75
-MOST_CHANGES = 3
+NEEDED_SHARE, MOST_CHANGES = 0.75, 3
 # Lively and slow motion of a single joint: speed [rad/s], way to either side [rad].
 FAST, SLOW, TINY = (2.0, 1.0), (0.05, 0.1), (0.02, 0.005)
 # Speeds below this are slow [rad/s]; one kind of motion that fills less of the time is missing.
-SLOW_SPEED = 0.1
-MISSING_SHARE = 0.05
+SLOW_SPEED, MISSING_SHARE = 0.1, 0.05
 # A joint that stays within this range has hardly turned [rad].
 NARROW_RANGE = 1.0
 # Largest load of a joint whose limit is not known [N m].

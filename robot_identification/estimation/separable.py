@@ -41,18 +41,15 @@ SLOWEST = 1.0e-3
 # A joint that is slower than this has no room for a search [rad/s].
 FASTEST_AT_LEAST = 10.0 * SLOWEST
 # The data determine a constant whose error is below a factor of e, or this share of its range.
-LARGEST_LOG_ERROR = 1.0
-LARGEST_SHARE_OF_RANGE = 1.0 / 3.0
+LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE = 1.0, 1.0 / 3.0
 # This close to the end of its range, in the search's coordinates, a constant is at a bound.
 AT_BOUND = 1.0e-3
 # Of the starts that the laws name, so many are looked at, and from the best few is searched.
-MOST_LOOKED_AT = 200
-STARTS = 2
+MOST_LOOKED_AT, STARTS = 200, 2
 # Evaluations of one search: from a good start some ten are needed.
 MOST_EVALUATIONS = 60
 # Of the search: squares, and coordinates, of which a millionth is far below any error.
-COST_TOLERANCE = 1.0e-9
-STEP_TOLERANCE = 1.0e-6
+COST_TOLERANCE, STEP_TOLERANCE = 1.0e-9, 1.0e-6
 # A column of which less than this is left by the bodies says nothing of friction.
 LEAST_LEFT = 1.0e-7
 # Part of the largest direction below which bodies are not seen in the rows of the joint.

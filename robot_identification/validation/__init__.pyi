@@ -22,7 +22,7 @@ from .validation import (
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (
-    DataWarning as DataWarning, judge as judge, Verdict as Verdict,
+    DataWarning as DataWarning, Findings as Findings, judge as judge, Verdict as Verdict,
     verdict_content as verdict_content,
 )
 from .whiteness import (

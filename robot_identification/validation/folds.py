@@ -12,7 +12,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.validation.bag_errors import BagErrors
 
+# Chosen: four fifths of the samples are trained on.
 FOLDS = 5
+# Chosen: longer than filters and friction remember [s]; models state the errors with a wider gap.
 GAP_SECONDS = 0.3
 
 

@@ -21,9 +21,9 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import ErrorDetails, join_details, measure_details
-from robot_identification.validation.verdict import BAD, Bandwidth, bandwidth_content
-from robot_identification.validation.verdict import judge as judge
-from robot_identification.validation.verdict import Verdict as Verdict
+from robot_identification.validation.verdict import (
+    BAD, Bandwidth, bandwidth_content, Findings, judge, Verdict,
+)
 
 ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
 
@@ -179,9 +179,10 @@ def validate(
     bandwidth = bandwidth_of(judged, model.source.kinematic_filter) if datasets else None
     unseen = [bag for bag in bags if bag.bag not in seen]
     if not unseen:
-        contradictions = [f'{bag} is training data: {why}' for bag, why in seen.items()]
+        contradictions = tuple(f'{bag} is training data: {why}' for bag, why in seen.items())
         verdict = judge(
-            bags, unseen=False, training=True, contradictions=contradictions, bandwidth=bandwidth
+            bags, unseen=False, training=True, findings=Findings(contradictions=contradictions),
+            bandwidth=bandwidth,
         )
         if verdict.level != BAD:
             verdict = replace(verdict, next_step=ANOTHER_MOTION)

@@ -17,8 +17,7 @@ from robot_identification.validation.details import ErrorDetails
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
 # Mean share of the signal's spread left unexplained. Published models of industrial arms reach
 # 5 to 15 % on motor currents of unseen motion; above 30 % the mean friction law is missed.
-GOOD_NRMSE = 0.15
-USABLE_NRMSE = 0.30
+GOOD_NRMSE, USABLE_NRMSE = 0.15, 0.30
 # One joint above this is named, and the whole is no longer good.
 JOINT_NRMSE = 0.35
 # A part of the squared error above this is what the error mainly is.
@@ -69,6 +68,37 @@ class DataWarning:
         number = f'{self.value:.3g}{" " if self.unit else ""}{self.unit}'
         limit = f'{self.threshold:.3g}{" " if self.unit else ""}{self.unit}'
         return f'{self.suspicion} ({self.quantity} {number}, threshold {limit}): {self.check}'
+
+
+@dataclass(frozen=True)
+class Findings:
+    """
+    What is known of a model and its training data besides the errors.
+
+    Attributes
+    ----------
+    warnings : tuple of DataWarning
+        What may be wrong with the data or the description, best supported first; with any a
+        model is not good.
+    assumptions : tuple of str
+        What the data cannot tell.
+    contradictions : tuple of str
+        What contradicts the model although it predicts; with any it is not good.
+    unidentifiable : tuple of str
+        Parameters that the training data do not determine.
+    recommendations : tuple of str
+        What would show them, most important first.
+
+    """
+
+    warnings: tuple[DataWarning, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    unidentifiable: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+
+
+NOTHING_FOUND = Findings()
 
 
 @dataclass(frozen=True)
@@ -149,11 +179,7 @@ def judge(
     *,
     unseen: bool,
     training: bool = False,
-    unidentifiable: Sequence[str] = (),
-    recommendations: Sequence[str] = (),
-    contradictions: Sequence[str] = (),
-    warnings: Sequence[DataWarning] = (),
-    assumptions: Sequence[str] = (),
+    findings: Findings = NOTHING_FOUND,
     bandwidth: Bandwidth | None = None,
 ) -> Verdict:
     """
@@ -170,16 +196,8 @@ def judge(
         Whether the samples are of another recording than the training data.
     training : bool
         Whether the samples are training data themselves.
-    unidentifiable : sequence of str
-        Parameters that the training data do not determine.
-    recommendations : sequence of str
-        What would show them, most important first.
-    contradictions : sequence of str
-        What contradicts the model although it predicts; with any it is not good.
-    warnings : sequence of DataWarning
-        What may be wrong with the data or the description; with any it is not good.
-    assumptions : sequence of str
-        What the data cannot tell.
+    findings : Findings
+        What is known besides the errors.
     bandwidth : Bandwidth, optional
         Up to which frequency the errors could be seen.
 
@@ -195,18 +213,18 @@ def judge(
     known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
     mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
-    against = [*(str(warning) for warning in warnings), *contradictions]
-    level = _level(bags, judged, bool(noisy), mean, worst, unidentifiable, against)
+    level = _level(bags, judged, worst, findings)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
         where = 'training data'
     reasons = [
-        *against,
+        *map(str, findings.warnings),
+        *findings.contradictions,
         f'mean NRMSE {mean:.3f} on {where}' if known
         else f'the effort of no joint varies on {where}: nothing can be judged by it',
     ]
-    if unidentifiable:
-        reasons.insert(0, f'the data do not determine {", ".join(unidentifiable)}')
+    if findings.unidentifiable:
+        reasons.insert(0, f'the data do not determine {", ".join(findings.unidentifiable)}')
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
         reasons.append(
@@ -226,12 +244,9 @@ def judge(
     return Verdict(
         level,
         tuple(reasons),
-        _next_step(
-            level, worst.name if worst and missed else '', causes, unidentifiable, unseen,
-            recommendations, warnings,
-        ),
-        tuple(warnings),
-        tuple(assumptions),
+        _next_step(level, worst.name if worst and missed else '', causes, findings, unseen),
+        findings.warnings,
+        findings.assumptions,
         bandwidth,
     )
 
@@ -239,19 +254,18 @@ def judge(
 def _level(
     bags: Sequence[BagErrors],
     judged: Sequence[_JointError],
-    some_noisy: bool,
-    mean: float,
     worst: _JointError | None,
-    unidentifiable: Sequence[str],
-    against: Sequence[str],
+    findings: Findings,
 ) -> str:
-    if some_noisy:
-        of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
-        means = [float(np.mean(values)) for values in of_bags if values]
-        mean = float(np.mean(means)) if means else math.nan
-    if unidentifiable or not mean <= USABLE_NRMSE:
+    of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
+    means = [float(np.mean(values)) for values in of_bags if values]
+    mean = float(np.mean(means)) if means else math.nan
+    if findings.unidentifiable or not mean <= USABLE_NRMSE:
         return BAD
-    is_clear = not some_noisy and not against and not _is_beaten(bags)
+    some_noisy = len(judged) < sum(np.count_nonzero(np.isfinite(bag.nrmse)) for bag in bags)
+    is_clear = not (
+        some_noisy or findings.warnings or findings.contradictions or _is_beaten(bags)
+    )
     if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
         return GOOD
     return USABLE
@@ -397,17 +411,15 @@ def _next_step(
     level: str,
     joint: str,
     causes: Sequence[tuple[str, str]],
-    unidentifiable: Sequence[str],
+    findings: Findings,
     unseen: bool,
-    recommendations: Sequence[str],
-    warnings: Sequence[DataWarning],
 ) -> str:
-    if unidentifiable:
-        if recommendations:
-            return 'record another motion: ' + '; '.join(recommendations)
+    if findings.unidentifiable:
+        if findings.recommendations:
+            return 'record another motion: ' + '; '.join(findings.recommendations)
         return 'record a motion in which every joint moves fast and slowly, both ways'
-    if warnings:
-        return warnings[0].check
+    if findings.warnings:
+        return findings.warnings[0].check
     if level == BAD:
         return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
     if causes:

@@ -33,7 +33,8 @@ from robot_identification.studies.payload.estimate import LoadedRun, PayloadErro
 from robot_identification.studies.payload.report import PayloadResult
 from robot_identification.studies.temperature.line import fit_temperature_line
 from robot_identification.studies.temperature.trend import JointTemperature, TemperatureStudy
-from robot_identification.validation.validation import errors_on, judge, predict_effort
+from robot_identification.validation.validation import errors_on, predict_effort
+from robot_identification.validation.verdict import judge
 
 RATE = 100.0
 NOISE = 0.3

@@ -40,7 +40,8 @@ from robot_identification.report.text_report import results_text, validation_tex
 from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.report.validation_report import render_validation_report
 from robot_identification.validation.bag_errors import measure_errors
-from robot_identification.validation.validation import judge, predict_effort, validate
+from robot_identification.validation.validation import predict_effort, validate
+from robot_identification.validation.verdict import judge
 
 MAXIMUM_BYTES = 5_000_000
 DATA = Path(os.environ.get(

@@ -15,7 +15,7 @@ from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.validation import (
     predict_effort, score, validate, Validation, validation_content, validation_json,
 )
-from robot_identification.validation.verdict import BAD, GOOD, judge, USABLE
+from robot_identification.validation.verdict import BAD, Findings, GOOD, judge, USABLE
 
 JOINTS = ('one', 'two', 'three')
 
@@ -61,7 +61,9 @@ def test_the_worst_joint_is_named():
 
 def test_lost_parameters_make_a_model_bad():
     """However small its errors: it has not seen what it would be asked for."""
-    verdict = judge([errors(0.01, 0.01, 0.01)], unseen=True, unidentifiable=('fc3', 'Ia3'))
+    verdict = judge(
+        [errors(0.01, 0.01, 0.01)], unseen=True, findings=Findings(unidentifiable=('fc3', 'Ia3'))
+    )
     assert verdict.level == BAD
     assert verdict.reasons[0] == 'the data do not determine fc3, Ia3'
 

@@ -12,7 +12,7 @@ from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, DataWarning, GOOD, judge, USABLE, verdict_content,
+    BAD, Bandwidth, bandwidth_content, DataWarning, Findings, GOOD, judge, USABLE, verdict_content,
 )
 
 RATE = 100.0
@@ -162,12 +162,13 @@ def test_the_worst_joint_of_all_bags_is_explained_by_its_own_bag():
 def test_recommendations_are_the_next_step_of_what_is_unidentifiable():
     bags = [errors(smooth([0.1] * 3))]
     verdict = judge(
-        bags, unseen=False, unidentifiable=('fc3',),
-        recommendations=('fc3: sweep three', 'Ia3: shake'),
+        bags, unseen=False, findings=Findings(
+            unidentifiable=('fc3',), recommendations=('fc3: sweep three', 'Ia3: shake'),
+        ),
     )
     assert verdict.level == BAD
     assert verdict.next_step == 'record another motion: fc3: sweep three; Ia3: shake'
-    without = judge(bags, unseen=False, unidentifiable=('fc3',))
+    without = judge(bags, unseen=False, findings=Findings(unidentifiable=('fc3',)))
     assert 'every joint moves fast and slowly' in without.next_step
 
 
@@ -178,7 +179,7 @@ def test_a_doubt_makes_no_good_model_however_small_the_error():
     )
     bags = [errors(smooth([0.01] * 3))]
     assert judge(bags, unseen=False).level == GOOD
-    verdict = judge(bags, unseen=False, warnings=[warning], assumptions=['something'])
+    verdict = judge(bags, unseen=False, findings=Findings((warning,), ('something',)))
     assert verdict.level == USABLE
     assert verdict.reasons[0] == (
         'the effort of two may be late (delay 0.08 s, threshold 0.012 s): look at it'

@@ -11,7 +11,6 @@ supported ones are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -32,7 +31,7 @@ from robot_identification.validation.data_warnings.scale import (
 from robot_identification.validation.data_warnings.structure import find_structure
 from robot_identification.validation.data_warnings.thresholds import MOST_NAMED, NEARLY_AS_GOOD
 from robot_identification.validation.data_warnings.time_scale import find_time_scale
-from robot_identification.validation.verdict import DataWarning
+from robot_identification.validation.verdict import DataWarning, Findings
 
 TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'clipping': find_clipping,
@@ -46,14 +45,6 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'common_factor': find_common_factor,
     'encoder_zero': find_encoder_zeros,
 }
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Findings of the tests of training data."""
-
-    warnings: tuple[DataWarning, ...]  # what may be wrong, best supported first
-    assumptions: tuple[str, ...]  # what the data cannot tell
 
 
 def examine_data(

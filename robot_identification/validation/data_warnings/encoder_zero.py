@@ -15,11 +15,10 @@ from robot_identification.validation.data_warnings.likelihood import (
 from robot_identification.validation.data_warnings.thresholds import LEAST_BODY_GAIN, LEAST_ZERO
 from robot_identification.validation.verdict import DataWarning
 
-# Of the difference quotient [rad].
+# Of the difference quotient [rad]; chosen between rounding and curvature.
 STEP = 0.01
 # Steps of the search, and how far it goes in all [rad].
-STEPS = 4
-LARGEST_ZERO = 1.0
+STEPS, LARGEST_ZERO = 4, 1.0
 # A first step that promises less is not followed.
 PROMISING = 0.3
 

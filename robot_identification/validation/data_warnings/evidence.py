@@ -33,8 +33,7 @@ SMALLEST_BODY = 1.0e-3
 # Left out at both ends of a part without a gap: smoothed kinematics are worst there [s].
 EDGE = 0.75
 # No window has fewer samples, and no test is made with fewer in all.
-FEWEST_IN_WINDOW = 40
-FEWEST_SAMPLES = 200
+FEWEST_IN_WINDOW, FEWEST_SAMPLES = 40, 200
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from robot_identification.validation.data_warnings.thresholds import (
 from robot_identification.validation.verdict import DataWarning
 from scipy.signal import butter, sosfilt, sosfiltfilt
 
+# Of the Butterworth filters that are tried: between an RC element and a steep one.
 ORDER = 2
 # Of the half of the sampling rate that a cut-off may reach.
 HIGHEST_SHARE = 0.8

@@ -18,8 +18,8 @@ from robot_identification.validation.data_warnings.thresholds import (
 from robot_identification.validation.verdict import DataWarning
 
 # Steps of the search, from the stated gravity and from next to none of it.
-STEPS = 6
-STARTS = (1.0, 0.2)
+STEPS, STARTS = 6, (1.0, 0.2)
+# Gravity per axis of which the torque is a multiple [m/s^2].
 UNIT = 9.81
 
 

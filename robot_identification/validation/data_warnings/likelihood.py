@@ -27,8 +27,7 @@ import scipy
 # are no reason for large numbers.
 RIDGE = 1.0e-6
 # Iterations of the reweighting by joint, which starts from a guess of the variances.
-ITERATIONS = 4
-GUESS = 0.01
+ITERATIONS, GUESS = 4, 0.01
 
 
 @dataclass(frozen=True, eq=False)

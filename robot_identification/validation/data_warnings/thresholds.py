@@ -50,13 +50,12 @@ LEAST_FACTOR = 1.15
 # Common factor against the URDF's masses [1]: they are right to some 20 to 30 %, link by link.
 LEAST_COMMON_FACTOR = 1.5
 # Gravity against the stated one: angle [rad] and ratio of the sizes [1].
-LEAST_TILT = 0.05
-LEAST_GRAVITY_RATIO = 1.3
+LEAST_TILT, LEAST_GRAVITY_RATIO = 0.05, 1.3
 # Delay of the effort [s]: twice what drives and buses are known for; no less than the time between
 # two joint states, by which a stamp may be wrong anyway.
 LEAST_DELAY = 0.012
-LARGEST_DELAY = 0.150
-DELAY_STEP = 0.006
+# Delays are tried up to this, in these steps [s].
+LARGEST_DELAY, DELAY_STEP = 0.150, 0.006
 # Offset of an encoder's zero [rad].
 LEAST_ZERO = 0.12
 # Cut-offs at which the effort may have been filtered [Hz].
@@ -65,17 +64,13 @@ FILTER_CUTOFFS = (0.5, 1.0, 2.0, 4.0)
 # less is stated, but is no warning.
 LEAST_REMOVED = 0.04
 # Factor of the velocities against the positions [1], and how far the joints may differ in it.
-LEAST_TIME_SCALE = 0.02
-LARGEST_TIME_SCATTER = 0.01
+LEAST_TIME_SCALE, LARGEST_TIME_SCATTER = 0.02, 0.01
 # Share of the samples at exactly the same extreme effort [1], and the fewest of them.
-LEAST_CLIPPED = 0.02
-FEWEST_CLIPPED = 10
+LEAST_CLIPPED, FEWEST_CLIPPED = 0.02, 10
 # Power of friction over that of torque and speed [1]: below minus this, friction would drive.
 DISSIPATED = 0.02
 # Structured residual: mean over the joints of its share of the effort's deviation [1], and of its
 # size over the noise from sample to sample [1].
-LARGEST_STRUCTURE = 0.10
-LEAST_OVER_NOISE = 2.0
+LARGEST_STRUCTURE, LEAST_OVER_NOISE = 0.10, 2.0
 # What the data could tell is tried with these errors of a joint: effort factor [1], zero [rad].
-TRIED_FACTOR = 1.3
-TRIED_ZERO = 0.3
+TRIED_FACTOR, TRIED_ZERO = 1.3, 0.3
