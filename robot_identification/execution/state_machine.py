@@ -314,15 +314,15 @@ class ExecutionStateMachine:
         else:
             armed = replace(state.armed, executions=state.armed.executions - 1)
             self._monitor.forget_jump()
-            return self._send(armed, state.plan, APPROACHING, state.plan.approach, now)
+            return self._send(armed, state.plan, APPROACHING, now)
         return []
 
     def _send(
-        self, armed: Armed, plan: ev.Plan, name: str, knots: TrajectoryPoints, now: float,
-        worst_error: float = 0.0,
+        self, armed: Armed, plan: ev.Plan, name: str, now: float, worst_error: float = 0.0
     ) -> Commands:
         latest = self._monitor.latest
         assert latest is not None
+        knots = plan.approach if name == APPROACHING else plan.motion
         self._number += 1
         seconds = float(knots.times[-1])
         reason = f'{seconds:.1f} s to the start' if name == APPROACHING else f'{seconds:.1f} s'
@@ -396,9 +396,7 @@ class ExecutionStateMachine:
     def _arrive(self, state: Moving, watch: MotionWatch, now: float) -> Commands:
         worst = max(state.worst_error, watch.worst_error)
         if state.name == APPROACHING:
-            return self._send(
-                state.armed, state.plan, EXECUTING, state.plan.motion, now, worst
-            )
+            return self._send(state.armed, state.plan, EXECUTING, now, worst)
         self._state = replace(
             state.armed, name='DONE', until=now + AGAIN_SECONDS,
             reason=f'executed, worst tracking error {worst:.4f} rad',

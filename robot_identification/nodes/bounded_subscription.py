@@ -25,21 +25,19 @@ def create_bounded_subscription(
     topic: str,
     callback: Callable[[Any], None],
     qos: QoSProfile,
-    *,
-    largest: int = LARGEST_JOINT_STATE,
 ) -> Subscription:
     """
-    Subscribe to a topic; serialised messages of more than `largest` bytes are left out.
+    Subscribe to a topic; serialised messages of more than 64 KiB are left out.
 
     A million names in a message are a million Python objects, and the node does nothing else until
     they are made. Here it is asked first how long the serialised message is; what is left is the
     copy that the middleware makes. A warning says what is left out.
     """
     def receive(data: bytes) -> None:
-        if len(data) > largest:
+        if len(data) > LARGEST_JOINT_STATE:
             node.get_logger().warning(
                 f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
-                f'{largest} are accepted: it is left out; find its publisher',
+                f'{LARGEST_JOINT_STATE} are accepted: it is left out; find its publisher',
                 throttle_duration_sec=WARNED_EVERY,
             )
             return

@@ -47,7 +47,7 @@ from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.recorder_bond import RecorderBond
-from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
+from robot_identification.nodes.robot import DriverArm, robot_from_parameters, RobotDescription
 from robot_identification.nodes.robot_state import RobotState
 from robot_identification.nodes.roots import allowed_to_write, read_path
 from robot_identification.nodes.runner_parameters import declare_runner
@@ -77,18 +77,18 @@ class ExperimentRunner(Node):
         joint_states = declare(self, 'joint_states_topic', 'joint_states', 'measured state')
         self._description = RobotDescription(self, used=not self._token, prefix=prefix)
         robot = robot_from_parameters(self)
-        self._joints = tuple(prefix + joint for joint in robot.joint_names)
+        arm = DriverArm(robot, prefix, simulated=bool(self._token))
+        self._joints = arm.joints
         self._machine = ExecutionStateMachine(
             robot.joint_names, joint_states,
             simulated=bool(self._token) or self._value('use_sim_time'),
         )
         self._driver = RobotState(
-            self, robot, joint_states, self._handle, prefix=prefix, simulated=bool(self._token),
-            watch_safety=self._value('watch_safety'),
+            self, arm, joint_states, self._handle, watch_safety=self._value('watch_safety')
         )
         self._interface = MotionInterface(
-            self, robot, prefix, controller=self._value('controller'),
-            interface=self._value('interface'), simulated=bool(self._token), on_event=self._handle,
+            self, arm, self._handle, controller=self._value('controller'),
+            interface=self._value('interface'),
         )
         self._constraints = ControllerParameters(self, self._joints)
         self._graph_guard = GraphGuard(self, joint_states, self._token)

@@ -20,10 +20,10 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import GoalAccepted, GoalFailed, GoalsReleased
-from robot_identification.model import RobotModel
 from robot_identification.nodes.adapter import FollowJointTrajectory, ListControllers
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.nodes.robot import DriverArm
 from robot_identification.simulation import TrajectoryPoints
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -66,12 +66,12 @@ class MotionInterface:
     """
 
     def __init__(
-        self, node: Node, robot: RobotModel, prefix: str, *, controller: str, interface: str,
-        simulated: bool, on_event: Callable[[GoalAccepted | GoalFailed | GoalsReleased], object],
+        self, node: Node, arm: DriverArm,
+        on_event: Callable[[GoalAccepted | GoalFailed | GoalsReleased], object], *,
+        controller: str, interface: str,
     ) -> None:
-        self._node, self._robot, self._on_event = node, robot, on_event
-        self._joints = [prefix + joint for joint in robot.joint_names]
-        self._wanted, self._interface, self._simulated = controller, interface, simulated
+        self._node, self._arm, self._on_event = node, arm, on_event
+        self._wanted, self._interface, self._simulated = controller, interface, arm.simulated
         self._listed: list[Controller] | None = None
         self._listed_at = -np.inf
         self._awake_at = time.monotonic()
@@ -87,7 +87,7 @@ class MotionInterface:
         # Of the goal that is to be followed; None while all are to be cancelled.
         self._number: int | None = None
         self._list_client: Any = None
-        if simulated:
+        if arm.simulated:
             node.create_subscription(
                 String, 'simulated_robot/controllers', self._on_list, LATCHED
             )
@@ -164,9 +164,9 @@ class MotionInterface:
 
     def send(self, number: int, knots: TrajectoryPoints) -> None:
         """Send a trajectory under a number; it replaces what the controller follows now."""
-        knots.check(self._robot.n)
-        message = knots_to_message(self._robot, knots)
-        message.joint_names = self._joints
+        knots.check(self._arm.robot.n)
+        message = knots_to_message(self._arm.robot, knots)
+        message.joint_names = list(self._arm.joints)
         self._number = number
         self._by_action = self._uses_action()
         if not self._by_action:

@@ -20,7 +20,7 @@ from robot_identification.excitation import (
     CollisionModel, describe_certificate_gaps, NOT_CHECKED, Obstacle, tool_path, Trajectory,
 )
 from robot_identification.model import RobotModel
-from std_msgs.msg import ColorRGBA
+from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 PATH_POINTS = 400
@@ -50,14 +50,17 @@ def preview_markers(
     root = prefix + _root_link(robot)
     times = np.linspace(0.0, trajectory.form.duration, PATH_POINTS)
     path = tool_path(robot, trajectory.sample(times).q)
-    line = _marker(root, stamp, 'path', Marker.LINE_STRIP, BLUE)
+    header = Header(frame_id=root, stamp=stamp)
+    line = _marker(header, 'path', Marker.LINE_STRIP, BLUE)
     line.scale.x = PATH_WIDTH
     line.points = [_point(place) for place in path]
     # What was shown of an earlier motion goes first.
     markers = [Marker(action=Marker.DELETEALL), line]
     for number, obstacle in enumerate(obstacles):
         carrier = prefix + obstacle.link if obstacle.link else root
-        box = _marker(carrier, stamp, 'obstacles', Marker.CUBE, GREY, number)
+        box = _marker(
+            Header(frame_id=carrier, stamp=stamp), 'obstacles', Marker.CUBE, GREY, number
+        )
         turn = pin.Quaternion(pin.rpy.rpyToMatrix(*obstacle.rpy))
         box.pose = Pose(
             position=_point(obstacle.xyz),
@@ -67,8 +70,8 @@ def preview_markers(
         # A box that a link carries moves with it.
         box.frame_locked = bool(obstacle.link)
         markers.append(box)
-    markers += _nearest(robot, trajectory, obstacles, root, stamp)
-    return MarkerArray(markers=markers + _gaps(trajectory, path[0], root, stamp))
+    markers += _nearest(robot, trajectory, obstacles, header)
+    return MarkerArray(markers=markers + _gaps(trajectory, path[0], header))
 
 
 def _root_link(robot: RobotModel) -> str:
@@ -78,8 +81,7 @@ def _root_link(robot: RobotModel) -> str:
 
 
 def _nearest(
-    robot: RobotModel, trajectory: Trajectory, obstacles: Sequence[Obstacle], root: str,
-    stamp: Time,
+    robot: RobotModel, trajectory: Trajectory, obstacles: Sequence[Obstacle], header: Header
 ) -> list[Marker]:
     """Return a ball and a text where bodies come nearest to each other."""
     entry = trajectory.certificate.get('collision')
@@ -93,10 +95,10 @@ def _nearest(
         (k for k, names in enumerate(model.pairs) if names == pair), key=lambda k: distances[k]
     )
     place = model.place(q, nearest)
-    ball = _marker(root, stamp, 'nearest', Marker.SPHERE, ORANGE)
+    ball = _marker(header, 'nearest', Marker.SPHERE, ORANGE)
     ball.pose.position = _point(place)
     ball.scale = Vector3(x=SPHERE, y=SPHERE, z=SPHERE)
-    text = _marker(root, stamp, 'nearest', Marker.TEXT_VIEW_FACING, WHITE, 1)
+    text = _marker(header, 'nearest', Marker.TEXT_VIEW_FACING, WHITE, 1)
     text.pose.position = _point(place)
     text.pose.position.z += TEXT_ABOVE
     text.scale.z = TEXT_HEIGHT
@@ -106,9 +108,7 @@ def _nearest(
     return [ball, text]
 
 
-def _gaps(
-    trajectory: Trajectory, start: np.ndarray, root: str, stamp: Time
-) -> list[Marker]:
+def _gaps(trajectory: Trajectory, start: np.ndarray, header: Header) -> list[Marker]:
     """Return a text, above the start of the path, with what was not checked; none if all was."""
     certificate = trajectory.certificate
     lines = list(describe_certificate_gaps(certificate, trajectory.joint_names))
@@ -116,7 +116,7 @@ def _gaps(
         lines.append(f'collision: {NOT_CHECKED}')
     if not lines:
         return []
-    text = _marker(root, stamp, 'not_checked', Marker.TEXT_VIEW_FACING, ORANGE)
+    text = _marker(header, 'not_checked', Marker.TEXT_VIEW_FACING, ORANGE)
     text.pose.position = _point(start)
     text.pose.position.z += GAPS_ABOVE
     text.scale.z = TEXT_HEIGHT
@@ -126,10 +126,11 @@ def _gaps(
 
 
 def _marker(
-    frame: str, stamp: Time, namespace: str, kind: int, color: ColorRGBA, number: int = 0
+    header: Header, namespace: str, kind: int, color: ColorRGBA, number: int = 0
 ) -> Marker:
     marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD, color=color)
-    marker.header.frame_id, marker.header.stamp = frame, stamp
+    # Each has a header of its own.
+    marker.header.frame_id, marker.header.stamp = header.frame_id, header.stamp
     marker.pose.orientation.w = 1.0
     return marker
 

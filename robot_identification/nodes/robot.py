@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 import time
 
 from rclpy.node import Node
@@ -39,6 +40,20 @@ def robot_from_parameters(
     )
     gains = list(node.get_parameter('drive_gains').value)
     return robot if gains == [0.0] else robot.with_drive_gains(gains)
+
+
+@dataclass(frozen=True, eq=False)
+class DriverArm:
+    """An arm as its driver names it; the simulated one has stand-ins for a UR's own messages."""
+
+    robot: RobotModel
+    prefix: str = ''  # `tf_prefix` of the driver, before every joint name
+    simulated: bool = False
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints in the driver's messages, kinematic order."""
+        return tuple(self.prefix + joint for joint in self.robot.joint_names)
 
 
 class RobotDescription:

@@ -12,11 +12,11 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.execution import JointStateReceived, JointStateUnusable
-from robot_identification.model import RobotModel
 from robot_identification.nodes.adapter import RobotMode, SafetyMode
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_values, to_seconds
+from robot_identification.nodes.robot import DriverArm
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, UInt8
 
@@ -37,19 +37,18 @@ class RobotState:
     """
     Listens to the driver, and checks whether the robot is able to move.
 
-    `on_event` takes a `JointStateReceived` or `JointStateUnusable` for each joint state. A
-    `simulated` robot has stand-ins for a UR's own messages. With `watch_safety`, safety, robot
-    mode and program state must be known, as a UR's driver publishes them.
+    `on_event` takes a `JointStateReceived` or `JointStateUnusable` for each joint state. With
+    `watch_safety`, safety, robot mode and program state must be known, as a UR's driver publishes
+    them.
     """
 
     def __init__(
-        self, node: Node, robot: RobotModel, topic: str,
-        on_event: Callable[[JointStateReceived | JointStateUnusable], object], *, prefix: str,
-        simulated: bool, watch_safety: bool,
+        self, node: Node, arm: DriverArm, topic: str,
+        on_event: Callable[[JointStateReceived | JointStateUnusable], object], *,
+        watch_safety: bool,
     ) -> None:
-        self._robot, self._on_event = robot, on_event
-        self._joints = [prefix + joint for joint in robot.joint_names]
-        self._watch_safety, self._simulated = watch_safety, simulated
+        self._on_event, self._joints, self._encoders = on_event, arm.joints, arm.robot.encoders
+        self._watch_safety, self._simulated = watch_safety, arm.simulated
         self._scaling = 1.0
         self._program_running: bool | None = None
         self._safety_mode: int | None = None
@@ -63,7 +62,7 @@ class RobotState:
         if not watch_safety:
             return
         node.create_subscription(Bool, PROGRAM_TOPIC, self._on_program, LATCHED)
-        if simulated:
+        if arm.simulated:
             node.create_subscription(
                 UInt8, 'simulated_robot/safety_mode', self._on_simulated_safety, LATCHED
             )
@@ -120,7 +119,7 @@ class RobotState:
 
     def _on_joint_state(self, message: JointState) -> None:
         try:
-            q, dq, effort = joint_values(message, self._joints, self._robot.encoders)
+            q, dq, effort = joint_values(message, self._joints, self._encoders)
         except DataError as error:
             self._on_event(JointStateUnusable(str(error)))
             return

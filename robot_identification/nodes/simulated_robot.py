@@ -24,7 +24,7 @@ from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import declare, declare_robot, run_node
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.nodes.graph import are_named, foreign_participants
-from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
 from robot_identification.nodes.simulated_interfaces import COMMANDS, CONTROLLER, DriverTopics
 from robot_identification.nodes.trajectory_action import TrajectoryAction
@@ -85,6 +85,7 @@ class SimulatedRobot(Node):
         )
         self._prefix = declare(self, 'tf_prefix', '', 'put before every joint name')
         self._robot = robot_from_parameters(self)
+        self._arm = DriverArm(self._robot, self._prefix)
         self._period = driver_period(self._robot)
         limits = self._robot.limits
         q = np.clip(
@@ -172,7 +173,7 @@ class SimulatedRobot(Node):
         if FollowJointTrajectory is not None:
             self._action = TrajectoryAction(
                 self, f'{CONTROLLER}/follow_joint_trajectory', self._controller,
-                self._prefixed_joints(), self._robot.encoders, self._now,
+                self._arm, self._now,
             )
         self._faults = InjectedFaults(self)
         self._contact = InjectedContact(self, self._simulator.links)
@@ -180,9 +181,6 @@ class SimulatedRobot(Node):
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.create_timer(self._period / factor, self._step)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
-
-    def _prefixed_joints(self) -> list[str]:
-        return [self._prefix + joint for joint in self._robot.joint_names]
 
     def _now(self) -> float:
         return self._cycles * self._period
@@ -261,7 +259,7 @@ class SimulatedRobot(Node):
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
             self._controller.follow(
-                message_to_knots(message, self._prefixed_joints(), self._robot.encoders),
+                message_to_knots(message, self._arm.joints, self._robot.encoders),
                 self._now(),
             )
         except UnsafeMotionError as error:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -13,9 +13,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.model import JointEncoders
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.nodes.robot import DriverArm
 from robot_identification.simulation import ScaledController, TrajectoryPoints
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -32,13 +32,12 @@ class TrajectoryAction:
         node: Node,
         name: str,
         controller: ScaledController,
-        joints: Sequence[str],
-        encoders: JointEncoders,
+        arm: DriverArm,
         now: Callable[[], float],
     ) -> None:
         self._node, self._controller, self._now = node, controller, now
-        self._joints, self._encoders = joints, encoders
-        self._q = np.zeros(len(joints))
+        self._joints, self._encoders = arm.joints, arm.robot.encoders
+        self._q = np.zeros(len(self._joints))
         self._cycles = 0
         self._tick = Future()
         self._goal = None
