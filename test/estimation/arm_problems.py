@@ -15,6 +15,8 @@ from robot_identification.processing.dataset import Dataset
 
 PERIOD = 0.008
 FRICTION = 'coulomb,viscous,offset'
+# Of the joints of the mixed arm [N m], [N], [N m].
+NOISE = np.array([0.3, 1.0, 0.1])
 # Estimators that follow the motion through time, or know bodies: rows of random numbers have
 # neither, so that they are tested on an arm alone.
 NEED_ARM = ('iv', 'maximum_likelihood', 'consistent', 'log_cholesky')
@@ -73,6 +75,23 @@ def possible_parameters(robot, parameters, rng):
 def torque_of(robot, reduction, theta, motion):
     """Return the torques (N, n) of standard parameters."""
     return standard_torque(robot, reduction.parameters, theta, motion)
+
+
+def noisy_problem(
+    robot, reduction, seed, samples=300, noise=NOISE, *, motion=None, change=None, **options
+):
+    """
+    Return the problem of a recording with noise, and its true standard parameters.
+
+    `noise` may be a function of generator and shape, `change` one of the parameters.
+    """
+    rng = np.random.default_rng(seed)
+    motion = fourier_motion(robot.n, seed, samples) if motion is None else motion
+    theta = possible_parameters(robot, reduction.parameters, rng)
+    theta = theta if change is None else change(theta)
+    tau = torque_of(robot, reduction, theta, motion)
+    tau = tau + (noise(rng, tau.shape) if callable(noise) else noise * rng.normal(size=tau.shape))
+    return arm_problem(robot, reduction, motion, tau, **options), theta
 
 
 def predict(robot, reduction, theta_base, motion):

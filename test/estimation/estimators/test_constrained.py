@@ -4,8 +4,8 @@
 """Bounded least squares meet the conditions of an optimum, and what has no bound is free."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, record_simulator,
-    torque_of,
+    arm_problem, arm_reduction, fourier_motion, noisy_problem, possible_parameters, predict,
+    record_simulator, torque_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,18 +27,15 @@ from robot_identification.simulation.ground_truth import draw_truth
 from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
-NOISE = np.array([0.3, 1.0, 0.1])
 
 
 def problem_of(arm, reduction, seed, actuators):
     """Return a problem whose friction and rotor parameters are given."""
-    rng = np.random.default_rng(seed)
-    motion = fourier_motion(arm.n, seed)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    theta[10 * arm.n:] = actuators
-    tau = torque_of(arm, reduction, theta, motion)
-    tau = tau + NOISE * rng.normal(size=tau.shape)
-    return arm_problem(arm, reduction, motion, tau)
+    def change(theta):
+        theta[10 * arm.n:] = actuators
+        return theta
+
+    return noisy_problem(arm, reduction, seed, 400, change=change)[0]
 
 
 @given(seed=SEEDS)

@@ -6,7 +6,7 @@
 from dataclasses import replace
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, torque_of,
+    arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, predict,
 )
 import numpy as np
 import pytest
@@ -14,8 +14,6 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.essential import EssentialParameters
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from scipy.stats import f as f_distribution
-
-NOISE = np.array([0.3, 1.0, 0.1])
 
 
 @pytest.fixture(scope='module')
@@ -26,18 +24,15 @@ def reduction(arm):
 
 def problem_of(arm, reduction, seed, samples=400, **options):
     """Return a problem of an arm without cubic friction, and its base parameters."""
-    rng = np.random.default_rng(seed)
-    motion = fourier_motion(arm.n, seed, samples)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    # Well above the noise, all but those that are not there.
-    theta = np.sign(theta) * (1.0 + np.abs(theta))
-    for term, columns in reduction.parameters.friction_columns:
-        if term.law.name == 'cubic_viscous':
-            theta[columns] = 0.0
-    tau = torque_of(arm, reduction, theta, motion)
-    problem = arm_problem(
-        arm, reduction, motion, tau + NOISE * rng.normal(size=tau.shape), **options
-    )
+    def change(theta):
+        # Well above the noise, all but those that are not there.
+        theta = np.sign(theta) * (1.0 + np.abs(theta))
+        for term, columns in reduction.parameters.friction_columns:
+            if term.law.name == 'cubic_viscous':
+                theta[columns] = 0.0
+        return theta
+
+    problem, theta = noisy_problem(arm, reduction, seed, samples, change=change, **options)
     return problem, reduction.K @ theta
 
 

@@ -12,8 +12,8 @@ others in test_contracts.py.
 from dataclasses import is_dataclass, replace
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, NEED_ARM, observe, PERIOD, possible_parameters,
-    predict, torque_of,
+    arm_problem, arm_reduction, fourier_motion, NEED_ARM, NOISE, noisy_problem, observe, PERIOD,
+    possible_parameters, predict, torque_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,8 +36,6 @@ NEED_ROWS = {
 # These do not minimise the squared residuals of their problem: noise in the columns is taken
 # back, torques of the wrist count before those of the base.
 OTHER_CONDITIONS = {'dictionary', 'tls', 'joint_groups', 'consistent', 'log_cholesky'}
-# Of the three joints [N m], [N], [N m].
-NOISE = np.array([0.3, 1.0, 0.1])
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -49,14 +47,11 @@ def motion_for(name, arm, seed, samples=400):
     return Motion(*(np.tile(values, (2, 1)) for values in (once.q, once.dq, once.ddq)))
 
 
-def noisy_problem(arm, reduction, name, seed, samples=300):
+def problem_of(arm, reduction, name, seed, samples=300):
     """Return a problem with noise, and the true base parameters."""
-    rng = np.random.default_rng(seed)
     motion = motion_for(name, arm, seed, samples)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    tau = torque_of(arm, reduction, theta, motion)
-    tau = tau + NOISE * rng.normal(size=tau.shape)
-    return arm_problem(arm, reduction, motion, tau), reduction.K @ theta
+    problem, theta = noisy_problem(arm, reduction, seed, motion=motion)
+    return problem, reduction.K @ theta
 
 
 @pytest.mark.parametrize('name', ESTIMATORS)
@@ -84,7 +79,7 @@ def test_without_noise_the_truth_is_found(arm, reduction, name, seed):
 @pytest.mark.parametrize('name', ESTIMATORS)
 def test_an_estimate_is_complete(arm, reduction, name):
     """Every field has its shape; errors are those of the noise where there is no bias."""
-    problem, truth = noisy_problem(arm, reduction, name, 1, 600)
+    problem, truth = problem_of(arm, reduction, name, 1, 600)
     estimate = ESTIMATORS[name]().estimate(problem)
     b = reduction.rank
     assert estimate.theta.shape == estimate.standard_errors.shape == estimate.active.shape == (b,)
@@ -122,7 +117,7 @@ def test_standard_errors_are_those_that_occur(arm, reduction, name):
     """
     squares = []
     for seed in range(16):
-        problem, truth = noisy_problem(arm, reduction, name, seed)
+        problem, truth = problem_of(arm, reduction, name, seed)
         estimate = ESTIMATORS[name]().estimate(problem)
         free = ~estimate.active
         squares.append(np.mean(
@@ -152,7 +147,7 @@ def test_prediction_does_not_depend_on_the_base_set(robots, name):
 @pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in NEED_TIME])
 def test_order_of_samples_does_not_matter(arm, reduction, name, rng):
     """Property P2 for laws without memory, to rounding: Huber's iteration ends at 1e-8."""
-    problem, _ = noisy_problem(arm, reduction, name, 5)
+    problem, _ = problem_of(arm, reduction, name, 5)
     dataset = problem.observations.data[0].dataset
     order = rng.permutation(len(dataset))
     motion = dataset.motion
@@ -194,7 +189,7 @@ def test_recordings_with_offsets_of_their_own(arm, reduction, name):
 @pytest.mark.parametrize('name', ESTIMATORS)
 def test_time_in_parts_changes_nothing(arm, reduction, name):
     """Factors kept by blocks of time are those of the same rows: equal to rounding."""
-    problem, _ = noisy_problem(arm, reduction, name, 8)
+    problem, _ = problem_of(arm, reduction, name, 8)
     dataset = problem.observations.data[0].dataset
     parted = arm_problem(arm, reduction, dataset.motion, dataset.effort, time_blocks=4)
     assert len(parted.blocks) == 4
@@ -228,7 +223,7 @@ def test_what_the_data_do_not_determine_is_refused(arm, reduction, name):
 @pytest.mark.parametrize('name', ESTIMATORS)
 def test_estimators_without_rows_say_what_they_need(arm, reduction, name):
     """From factors alone the linear ones work, all others say what to do."""
-    problem, _ = noisy_problem(arm, reduction, name, 10)
+    problem, _ = problem_of(arm, reduction, name, 10)
     bare = replace(problem, observations=None)
     if name in NEED_ROWS:
         with pytest.raises(UsageError, match='identify from the bags'):

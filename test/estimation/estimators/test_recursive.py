@@ -5,7 +5,9 @@
 
 from dataclasses import FrozenInstanceError, replace
 
-from estimation.arm_problems import arm_problem, fourier_motion, possible_parameters, torque_of
+from estimation.arm_problems import (
+    arm_problem, fourier_motion, NOISE, noisy_problem, possible_parameters, torque_of,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -19,18 +21,13 @@ from robot_identification.estimation.estimators.weighted import WeightedLeastSqu
 from robot_identification.model.regressor import Motion
 
 SEEDS = st.integers(0, 2**32 - 1)
-NOISE = np.array([0.3, 1.0, 0.1])
 K = 5
 
 
 @pytest.fixture(scope='module')
 def problem(arm, reduction):
     """Return a problem with noise."""
-    rng = np.random.default_rng(2)
-    motion = fourier_motion(arm.n, 2, 300)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    tau = torque_of(arm, reduction, theta, motion)
-    return arm_problem(arm, reduction, motion, tau + NOISE * rng.normal(size=tau.shape))
+    return noisy_problem(arm, reduction, 2)[0]
 
 
 @settings(max_examples=10)

@@ -4,7 +4,8 @@
 """Ridge regression is what it is on all standard parameters, though it never sees them."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, observe, possible_parameters, predict, torque_of,
+    arm_problem, arm_reduction, fourier_motion, noisy_problem, observe, possible_parameters,
+    predict, torque_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,13 +25,10 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def problem_of(arm, reduction, seed, samples=300, noise=0.3):
     """Return problem, observation matrix of all standard parameters, torques, and the truth."""
-    rng = np.random.default_rng(seed)
-    motion = fourier_motion(arm.n, seed, samples)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    tau = torque_of(arm, reduction, theta, motion)
-    tau = tau + noise * rng.normal(size=tau.shape)
-    W = observation_matrix(arm, reduction.parameters, motion)
-    return arm_problem(arm, reduction, motion, tau), W, tau.ravel(), theta
+    problem, theta = noisy_problem(arm, reduction, seed, samples, noise)
+    dataset = problem.observations.data[0].dataset
+    W = observation_matrix(arm, reduction.parameters, dataset.motion)
+    return problem, W, dataset.effort.ravel(), theta
 
 
 def ridge_oracle(W, tau, penalty):

@@ -3,9 +3,7 @@
 
 """Robust estimators solve their equations, and outliers cost them little."""
 
-from estimation.arm_problems import (
-    arm_problem, fourier_motion, possible_parameters, predict, record_simulator, torque_of,
-)
+from estimation.arm_problems import arm_problem, NOISE, noisy_problem, predict, record_simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -28,7 +26,6 @@ from robot_identification.simulation.ground_truth import draw_truth
 from scipy.optimize import least_squares
 
 SEEDS = st.integers(0, 2**32 - 1)
-NOISE = np.array([0.3, 1.0, 0.1])
 ROBUST = {'huber': (HuberRegression, HuberLoss), 'bisquare': (BisquareRegression, BisquareLoss)}
 
 
@@ -42,14 +39,13 @@ def with_outliers(rng, noise, shape, share=0.02, size=15.0):
 
 def problem_of(arm, reduction, seed, samples=300, share=0.02, size=15.0):
     """Return a problem with outliers, its rows (N, n, b) and torques, and the truth."""
-    rng = np.random.default_rng(seed)
-    motion = fourier_motion(arm.n, seed, samples)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    tau = torque_of(arm, reduction, theta, motion)
-    tau = tau + with_outliers(rng, NOISE, tau.shape, share, size)
-    W = observation_matrix(arm, reduction.parameters, motion).reshape(samples, arm.n, -1)
-    problem = arm_problem(arm, reduction, motion, tau)
-    return problem, W[:, :, reduction.independent], tau, reduction.K @ theta
+    problem, theta = noisy_problem(
+        arm, reduction, seed, samples,
+        lambda rng, shape: with_outliers(rng, NOISE, shape, share, size),
+    )
+    dataset = problem.observations.data[0].dataset
+    W = observation_matrix(arm, reduction.parameters, dataset.motion).reshape(samples, arm.n, -1)
+    return problem, W[:, :, reduction.independent], dataset.effort, reduction.K @ theta
 
 
 # --- medians and losses --------------------------------------------------------------------

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from builders import joint, link, robot_urdf
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, possible_parameters, torque_of,
+    arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, possible_parameters,
+    torque_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,20 +28,18 @@ from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
-# Joints that are disturbed together: standard deviations .3, 1 and .1, correlations .8 .5 .6.
-NOISE = np.array([0.3, 1.0, 0.1])
+# Joints that are disturbed together: correlations .8 .5 .6.
 TOGETHER = np.array([[1.0, 0.8, 0.5], [0.8, 1.0, 0.6], [0.5, 0.6, 1.0]])
 COVARIANCE = TOGETHER * np.outer(NOISE, NOISE)
 
 
 def problem_of(arm, reduction, seed, samples=300, covariance=COVARIANCE):
     """Return a problem whose joints have correlated noise, and the true base parameters."""
-    rng = np.random.default_rng(seed)
-    motion = fourier_motion(arm.n, seed, samples)
-    theta = possible_parameters(arm, reduction.parameters, rng)
-    tau = torque_of(arm, reduction, theta, motion)
-    tau = tau + rng.normal(size=tau.shape) @ np.linalg.cholesky(covariance).T
-    return arm_problem(arm, reduction, motion, tau), reduction.K @ theta
+    root = np.linalg.cholesky(covariance).T
+    problem, theta = noisy_problem(
+        arm, reduction, seed, samples, lambda rng, shape: rng.normal(size=shape) @ root
+    )
+    return problem, reduction.K @ theta
 
 
 def rows_of(problem):
