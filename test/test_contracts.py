@@ -33,7 +33,7 @@ from robot_identification.estimation.rows import JointRows, ObservationBlock, Tr
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.trajectory import Trajectory
@@ -885,14 +885,15 @@ class Sieve(FakeProblem):
         return int(1e9 * np.abs(x).sum()) % 2 == 0
 
 
-def searched(name, problem=None, *, seed=0, budget=None, report=lambda progress: None, **more):
+def searched(
+    name, problem=None, *, seed=0, budget=None, report=lambda progress: None, save=None, state=None
+):
     """Return the state that a search of a small problem ends with."""
     problem = problem or FakeProblem()
     try:
         with Workers(lambda: problem) as workers:
-            return search(
-                OPTIMIZERS[name](), workers, budget or Budget(PLENTY), seed, report, **more
-            )
+            search = Search(OPTIMIZERS[name](), workers, seed, report, save)
+            return search.run(budget or Budget(PLENTY), state)
     except MissingDependencyError as missing:
         pytest.skip(str(missing))
 

@@ -223,20 +223,7 @@ class CollisionModel:
         return full
 
     def distances(self, q: FloatArray) -> FloatArray:
-        """
-        Return the distance of every pair.
-
-        Parameters
-        ----------
-        q : ndarray, shape (n,)
-            Pose of the moving joints [rad or m].
-
-        Returns
-        -------
-        ndarray, shape (pairs,)
-            Distances [m]; negative where two shapes overlap.
-
-        """
+        """Return the distance of every pair at a pose (n,) [m], negative where they overlap."""
         pin.computeDistances(
             self._model, self._data, self._geometry, self._geometry_data, self._full(q)
         )
@@ -246,20 +233,9 @@ class CollisionModel:
 
     def nearest(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
-        Return the smallest distances at some poses and their derivatives.
+        Return the two smallest distances at poses (N, n) [m], and derivatives (N, 2, n).
 
-        Parameters
-        ----------
-        poses : ndarray, shape (N, n)
-            Poses of the moving joints [rad or m].
-
-        Returns
-        -------
-        distances : ndarray, shape (N, m)
-            Of the nearest pairs, at most two: the nearest one changes along a motion [m].
-        by_q : ndarray, shape (N, m, n)
-            Derivatives by the joints [m/rad].
-
+        Two, if there are as many pairs: the nearest one changes along a motion.
         """
         count = min(NEAREST_PAIRS, len(self._watched))
         distances = np.empty((len(poses), count))
@@ -273,17 +249,7 @@ class CollisionModel:
         return distances, by_q
 
     def watch(self, poses: FloatArray, within: float) -> None:
-        """
-        Restrict searches to the pairs that come near in some poses; proofs see all.
-
-        Parameters
-        ----------
-        poses : ndarray, shape (N, n)
-            Poses [rad or m].
-        within : float
-            What is near [m].
-
-        """
+        """Restrict searches to pairs nearer than `within` [m] in some poses; proofs see all."""
         nearest = np.min([self.distances(q) for q in poses], axis=0)
         self._watched = np.flatnonzero(nearest < within)
         self._watched_data = self._geometry_of_its_own()

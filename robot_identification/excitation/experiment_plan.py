@@ -181,7 +181,7 @@ def slab(name: str, side: str, distance: float) -> Obstacle:
     name : str
         Of the obstacle.
     side : {'below', 'above', 'front', 'back', 'left', 'right'}
-        Where it is, seen from the root frame: x forward, y left, z up.
+        Seen from the root frame: x forward, y left, z up.
     distance : float
         Of its near face from the origin along that direction [m]; below zero for a table above
         the origin.

@@ -31,40 +31,21 @@ TOUCHED = 1.0e-7
 @dataclass(frozen=True, eq=False)
 class InformationGrowth:
     """
-    The covariance of parameters while a motion is repeated.
+    The covariance of b parameters while a motion is repeated.
 
-    With P the information before and F that of one run, both are diagonal in the same directions:
-    ``(P + t F)^-1 = X diag(1 / (known^2 + t shown^2)) X'``.
-
-    Attributes
-    ----------
-    X : ndarray, shape (b, r)
-        The directions, in parameters.
-    known, shown : ndarray, shape (r,)
-        Square roots of the information in them, before and by one run; their squares add to one.
-    undetermined : ndarray of bool, shape (b,)
-        Parameters that neither determines.
-
+    With P the information before and F that of one run, both are diagonal in the same r
+    directions: ``(P + t F)^-1 = X diag(1 / (known^2 + t shown^2)) X'``. The squares of `known` and
+    `shown`, the square roots of the information in them, add to one.
     """
 
-    X: FloatArray
-    known: FloatArray
-    shown: FloatArray
-    undetermined: NDArray[np.bool_]
+    X: FloatArray  # directions, in parameters, shape (b, r)
+    known: FloatArray  # before, shape (r,)
+    shown: FloatArray  # by one run, shape (r,)
+    undetermined: NDArray[np.bool_]  # parameters that neither determines, shape (b,)
 
     @classmethod
     def of(cls, before: FloatArray, run: FloatArray) -> InformationGrowth:
-        """
-        Return the growth from square roots of information.
-
-        Parameters
-        ----------
-        before : ndarray, shape (k, b)
-            Of what is known.
-        run : ndarray, shape (m, b)
-            Of one run of the motion.
-
-        """
+        """Return the growth from square roots of information: before (k, b), by a run (m, b)."""
         stacked = np.vstack([before, np.linalg.qr(run, mode='r')])
         size = _sizes(stacked)
         U, singular, Vt = np.linalg.svd(stacked * size)
@@ -115,29 +96,12 @@ class InformationGrowth:
 
 def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:
     """
-    Return a square root of the inverse of a covariance.
+    Return a square root of the inverse of a covariance (b, b), and the number of raised values.
 
     The correlation matrix is decomposed, which units do not change. Its smallest eigenvalues
     belong to what is known best; those that are rounding are raised to where rounding ends, so
-    that a singular covariance claims no more than numbers can hold.
-
-    Parameters
-    ----------
-    covariance : ndarray, shape (b, b)
-        Positive semidefinite, its diagonal positive.
-
-    Returns
-    -------
-    root : ndarray, shape (b, b)
-        ``root' @ root`` is the information.
-    cut : int
-        Number of eigenvalues that were raised.
-
-    Raises
-    ------
-    DescriptionError
-        If the matrix is no covariance, or a variance is zero.
-
+    that a singular covariance claims no more than numbers can hold. A matrix that is no
+    covariance, or has a variance of zero, raises a `DescriptionError`.
     """
     variance = np.diag(covariance)
     if not np.all(np.isfinite(covariance)) or not np.all(variance > 0.0):

@@ -142,17 +142,12 @@ def next_experiment(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]
     Condition numbers judge one motion alone, and of several sets of samples only one can stand
     for the recorded ones.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        As in its file.
-
     Returns
     -------
     experiment : Experiment
         With one of INFORMATION_CRITERIA, and one set of samples.
     notes : tuple of str
-        What was changed.
+        Changes.
 
     """
     notes = []

@@ -18,7 +18,7 @@ def tool_frame(robot: RobotModel) -> str:
 
 def tool_path(robot: RobotModel, q: FloatArray) -> FloatArray:
     """
-    Return the places of the last link's origin in the root frame.
+    Return the places of the last link's origin in the root frame [m], shape (N, 3).
 
     Parameters
     ----------
@@ -26,11 +26,6 @@ def tool_path(robot: RobotModel, q: FloatArray) -> FloatArray:
         The arm.
     q : ndarray, shape (N, n)
         Positions [rad or m].
-
-    Returns
-    -------
-    ndarray, shape (N, 3)
-        [m]
 
     """
     model, frame = robot.pinocchio, _frame_id(robot)

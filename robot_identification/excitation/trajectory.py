@@ -91,27 +91,11 @@ class Trajectory:
         return replace(self, certificate=certificate)
 
     def sample(self, t: FloatArray) -> Motion:
-        """
-        Return position, velocity and acceleration.
-
-        Parameters
-        ----------
-        t : ndarray, shape (N,)
-            Times from the start [s].
-
-        """
+        """Return position, velocity and acceleration at times from the start [s], shape (N,)."""
         return Motion(*self.form.sample(self.coefficients, t))
 
     def times(self, rate: float) -> FloatArray:
-        """
-        Return evenly spaced times from the first to the last instant, both included.
-
-        Parameters
-        ----------
-        rate : float
-            Least number of samples per second [Hz].
-
-        """
+        """Return even times from first to last instant, at least `rate` per second [Hz]."""
         return np.linspace(0.0, self.duration, round(np.ceil(self.duration * rate)) + 1)
 
 

@@ -44,7 +44,7 @@ def find_unchecked(
     robot: RobotModel, extra: ExtraLimits | None = None, window: Collection[str] = ()
 ) -> tuple[Unchecked, ...]:
     """
-    Return what of a motion cannot be checked.
+    Return what of a motion cannot be checked, the worst first.
 
     Parameters
     ----------
@@ -54,11 +54,6 @@ def find_unchecked(
         Limits of an experiment, in addition to the hardware.
     window : collection of str
         Joints whose range the experiment states.
-
-    Returns
-    -------
-    tuple of Unchecked
-        The worst first; empty if everything can be checked.
 
     Raises
     ------

@@ -47,15 +47,7 @@ class TrajectoryPoints:
     ddq: FloatArray | None = None
 
     def check(self, n: int) -> None:
-        """
-        Refuse what a joint-trajectory controller refuses, and what is not finite.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With the reason.
-
-        """
+        """Refuse what a joint-trajectory controller refuses, and what is not finite."""
         if self.times.ndim != 1 or self.times.size == 0:
             raise UnsafeMotionError('a trajectory needs at least one point')
         for name, values in (('positions', self.q), ('velocities', self.dq),

@@ -116,15 +116,10 @@ class EffortArm(ControlledArm):
 
     def advance_torque(self, torque: FloatArray, duration: float) -> None:
         """
-        Hold a torque on the joints that take it, and the other joints where they were at first.
+        Hold a torque (k,) [N m] on the joints that take it, and the other joints where they were.
 
-        Parameters
-        ----------
-        torque : ndarray, shape (k,)
-            Of the joints that take torques [N m], on the links' side.
-        duration : float
-            How long [s]; what is less than a physics step is made up with the next call.
-
+        The torque is on the links' side. Less than a physics step of the duration [s] is made up
+        with the next call.
         """
         left = int((self._owed + duration) / PHYSICS_STEP + 1e-6)
         self._owed += duration - left * PHYSICS_STEP

@@ -111,17 +111,7 @@ class EffortJoint:
         return self.q, self.dq + self._noise * float(self._rng.standard_normal())
 
     def advance(self, torque: float, duration: float) -> None:
-        """
-        Apply a constant torque.
-
-        Parameters
-        ----------
-        torque : float
-            Of the drive, on the joint's side [N m].
-        duration : float
-            How long [s].
-
-        """
+        """Apply a constant torque of the drive, on the joint's side [N m], for some time [s]."""
         left = duration
         while left > 0.0:
             if self.dq == 0.0 and abs(self._drive(torque, self.q)) <= self.constants.static:

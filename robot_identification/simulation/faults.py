@@ -119,15 +119,8 @@ class Stream:
         """
         Take a sample in, and return those that are published now: none, one, or several.
 
-        Parameters
-        ----------
-        stamp : float
-            Of the sample [s].
-        values : tuple of ndarray, shape (n,)
-            Its quantities; one of the first three may become NaN.
-        now : float
-            Present time, on which `delay` counts [s].
-
+        `now` is the present time, on which `delay` counts [s]; one of the first three quantities
+        (n,) may become NaN.
         """
         if self.faults.silence:
             self.clear()

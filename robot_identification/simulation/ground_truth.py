@@ -100,23 +100,11 @@ class GroundTruth:
         temperature: FloatArray | float | None = None,
     ) -> FloatArray:
         """
-        Return the friction torque of joints that do not stick, or slide steadily.
+        Return the friction torque (..., n) [N m] of joints that do not stick, or slide steadily.
 
-        Parameters
-        ----------
-        dq : ndarray, shape (..., n)
-            Velocities [rad/s]; of the rotors, where joints are elastic.
-        joint_torque : ndarray, shape (..., n), optional
-            What the joints pass on to their links [N m]; by default nothing.
-        temperature : ndarray or float, optional
-            Of the joints [deg C]; by default the reference temperature.
-
-        Returns
-        -------
-        ndarray, shape (..., n)
-            Torques against the motion [N m]; the step at zero velocity is smooth, by
-            `velocity_width`.
-
+        Velocities [rad/s] are those of the rotors where joints are elastic; `joint_torque` [N m]
+        is passed on to the links, by default nothing; the temperature [deg C] is by default the
+        reference. The step at zero velocity is smooth, by `velocity_width`.
         """
         dry, viscous = self.coulomb, self.viscous
         if self.static is not None:

@@ -236,18 +236,9 @@ class MujocoRobot:
 
     def touch(self, contact: Contact | JointPush) -> None:
         """
-        Push the arm, in a span of simulated time.
+        Push the arm, in a span of simulated time; contacts that overlap add up.
 
-        Parameters
-        ----------
-        contact : Contact or JointPush
-            Contacts that overlap add up.
-
-        Raises
-        ------
-        UsageError
-            If the arm has no such link, or another number of joints.
-
+        Raises a `UsageError` if the arm has no such link, or another number of joints.
         """
         self._contacts.add(contact)
 
@@ -267,16 +258,10 @@ class MujocoRobot:
 
     def advance(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, duration: float) -> None:
         """
-        Follow a reference for some time.
+        Follow a reference (n,) [rad], [rad/s], [rad/s^2] for some time [s].
 
-        Parameters
-        ----------
-        q, dq, ddq : ndarray, shape (n,)
-            Reference at the start of that time [rad], [rad/s], [rad/s^2]; the acceleration is
-            held. Where joints are elastic, it is that of the rotors, whose encoders a drive has.
-        duration : float
-            How long [s], a multiple of the physics step.
-
+        The acceleration is held; the time is a multiple of the physics step. Where joints are
+        elastic, the reference is that of the rotors, whose encoders a drive has.
         """
         mujoco, model, data, rotors = self._mujoco, self._model, self._data, self._rotors
         stiffness, damping = self._gains
@@ -421,20 +406,9 @@ def rigid_inverse_dynamics(
     with_rotors: bool = True,
 ) -> FloatArray:
     """
-    Return the true torques along a motion without friction, by MuJoCo.
+    Return the true torques (N, n) [N m] along a motion (N, n) without friction, by MuJoCo.
 
-    Parameters
-    ----------
-    robot, truth, q, dq, ddq
-        As for `inverse_dynamics`.
-    with_rotors : bool
-        Whether rotors are accelerated as well; without, these are the torques on the links.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Torques [N m].
-
+    Without rotors, these are the torques on the links.
     """
     mujoco = _import_mujoco()
     model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
@@ -457,26 +431,10 @@ def inverse_dynamics(
     temperature: FloatArray | float | None = None,
 ) -> FloatArray:
     """
-    Return the true joint torques along a motion, friction and rotors included, by MuJoCo.
+    Return the true joint torques (N, n) [N m] along a motion (N, n), with friction and rotors.
 
-    Joints are rigid and do not stick here; see `elastic.inverse_elastic` for elastic ones.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        Description and mounting.
-    truth : GroundTruth
-        What the arm really is.
-    q, dq, ddq : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
-    temperature : ndarray, shape (N, n) or (n,), or float, optional
-        Of the joints [deg C]; by default the reference temperature.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Joint torques [N m].
-
+    By MuJoCo; joints are rigid and do not stick here, see `elastic.inverse_elastic` for elastic
+    ones. The temperature, (N, n), (n,) or one of all joints [deg C], is by default the reference.
     """
     torque = rigid_inverse_dynamics(robot, truth, q, dq, ddq)
     passed_on = torque - truth.reflected_inertia * ddq

@@ -85,20 +85,16 @@ def driver_period(robot: RobotModel) -> float:
 
 def published_effort(robot: RobotModel, current: FloatArray) -> FloatArray:
     """
-    Return what a driver puts into `effort`.
+    Return what a driver publishes as effort, in `published_unit`, for motor currents (..., n) [A].
+
+    Drive gains are the nominal ones: a driver that publishes torque does not know the true gains.
 
     Parameters
     ----------
     robot : RobotModel
-        Its effort unit and nominal drive gains: a driver that publishes torque has nothing else
-        to make it of, and does not know the true gains either.
+        Effort unit and nominal drive gains.
     current : ndarray, shape (..., n)
         Motor currents [A].
-
-    Returns
-    -------
-    ndarray, shape (..., n)
-        Effort in `published_unit`.
 
     """
     return robot.drives.to_torque(current) if published_unit(robot) == 'Nm' else current

@@ -167,13 +167,9 @@ class ScaledController:
 
     def follow(self, knots: TrajectoryPoints, now: float) -> None:
         """
-        Replace what is being executed; the motion goes on from the present reference.
+        Replace the trajectory that is executed; the motion goes on from the present reference.
 
-        Raises
-        ------
-        UnsafeMotionError
-            If the controller is not active, or rejects the trajectory.
-
+        Raises an `UnsafeMotionError` if the controller is not active, or rejects the trajectory.
         """
         if not self.is_active(now):
             raise UnsafeMotionError('the controller is not active')
@@ -208,18 +204,9 @@ class ScaledController:
 
     def sample(self, now: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """
-        Return the reference of one cycle, and advance trajectory time by the pace.
+        Return q [rad], dq [rad/s], ddq [rad/s^2] of one cycle, and advance trajectory time.
 
-        Parameters
-        ----------
-        now : float
-            Present time [s], a period after that of the call before.
-
-        Returns
-        -------
-        q, dq, ddq : ndarray, shape (n,)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
+        `now` [s] is a period after that of the call before.
         """
         if self._is_held():
             # Not asked again: trajectory time at rest would be a difference that is rounded.

@@ -122,20 +122,7 @@ class FourierParametrization(Parametrization):
         return options
 
     def series(self, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """
-        Return the amplitudes of all harmonics, the eliminated ones included.
-
-        Parameters
-        ----------
-        coefficients : ndarray, shape (n, c)
-            Coefficients of the form [rad].
-
-        Returns
-        -------
-        a, b : ndarray, shape (n, K)
-            Of sine and of minus cosine [rad].
-
-        """
+        """Return amplitudes of sine and minus cosine [rad], (n, K), of coefficients (n, c)."""
         for_sine, for_cosine = self._elimination()
         return coefficients[:, 1:] @ for_sine.T, coefficients[:, 1:] @ for_cosine.T
 

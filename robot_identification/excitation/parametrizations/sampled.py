@@ -145,17 +145,12 @@ class SampledParametrization(Parametrization):
 
 def knot_coefficients(q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
     """
-    Return the coefficients of a sampled motion.
+    Return the coefficients (n, 3 m) of a sampled motion.
 
     Parameters
     ----------
     q, dq, ddq : ndarray, shape (m, n)
         Position [rad], velocity [rad/s] and acceleration [rad/s^2] at the knots.
-
-    Returns
-    -------
-    ndarray, shape (n, 3 m)
-        A row for each joint.
 
     """
     offsets = q - q[0]

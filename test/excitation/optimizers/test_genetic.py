@@ -16,7 +16,7 @@ from robot_identification.excitation.optimizers.genetic import (
 from robot_identification.excitation.optimizers.optimizer import (
     Budget, Candidate, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 
 pytest.importorskip('pymoo')
@@ -28,10 +28,8 @@ def searched(optimizer, evaluations, seed=1, problem=None):
     """Return the problem and the states after each round."""
     problem, states = problem or FakeProblem(), []
     with Workers(lambda: problem) as workers:
-        search(
-            optimizer, workers, Budget(evaluations), seed, lambda progress: None,
-            save=states.append,
-        )
+        search = Search(optimizer, workers, seed, lambda progress: None, states.append)
+        search.run(Budget(evaluations))
     return problem, states
 
 
@@ -59,8 +57,8 @@ def test_a_search_that_is_taken_up_again_ends_as_one_without_a_break():
         def quiet(progress):
             pass
 
-        half = search(SMALL, workers, Budget(200), 7, quiet, state=whole[1])
-        rest = search(Genetic(population=40), workers, Budget(400), 7, quiet, state=half)
+        half = Search(SMALL, workers, 7, quiet).run(Budget(200), whole[1])
+        rest = Search(Genetic(population=40), workers, 7, quiet).run(Budget(400), half)
     assert rest.best.objective == whole[-1].best.objective
     np.testing.assert_array_equal(rest.best.x, whole[-1].best.x)
 

@@ -17,7 +17,7 @@ from robot_identification.excitation.optimizers.multistart import Multistart
 from robot_identification.excitation.optimizers.optimizer import (
     Budget, Candidate, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 
 SMALL = Memetic(population=6, fresh=2, walkers=3)
@@ -31,7 +31,7 @@ def searched(optimizer, evaluations, seed=1):
     """Return the problem, the last state and those after each round."""
     problem, states = FakeProblem(), []
     with Workers(lambda: problem) as workers:
-        last = search(optimizer, workers, Budget(evaluations), seed, quiet, save=states.append)
+        last = Search(optimizer, workers, seed, quiet, states.append).run(Budget(evaluations))
     return problem, last, states
 
 
@@ -78,7 +78,7 @@ def test_a_search_that_is_taken_up_again_ends_as_one_without_a_break(states):
     """Whether it stopped before or after breeding: all memory is in the state."""
     for stopped in states[:3]:
         with Workers(FakeProblem) as workers:
-            again = search(SMALL, workers, Budget(1500), 1, quiet, state=stopped)
+            again = Search(SMALL, workers, 1, quiet).run(Budget(1500), stopped)
         assert again.best.objective == states[-1].best.objective
         assert dict(again.memory) == dict(states[-1].memory)
         assert len(again.archive) == len(states[-1].archive)

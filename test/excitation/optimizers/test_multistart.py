@@ -10,7 +10,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.excitation.optimizers.local_search import descend
 from robot_identification.excitation.optimizers.multistart import Multistart
 from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 
 INF = float('inf')
@@ -42,7 +42,7 @@ def test_the_best_of_all_starts_is_found():
     """By hand: one descent after the other, the best that is feasible."""
     budget = Budget(500)
     with Workers(FakeProblem) as workers:
-        state = search(Multistart(4), workers, budget, 7, lambda progress: None)
+        state = Search(Multistart(4), workers, 7, lambda progress: None).run(budget)
     found, evaluations, number = [], 0, 0
     while evaluations < budget.evaluations:
         rng = np.random.default_rng([7, number])

@@ -7,7 +7,7 @@ from excitation.optimizers.fake_problem import FakeProblem
 import numpy as np
 from robot_identification.excitation.optimizers.optimizer import Budget, SearchState
 from robot_identification.excitation.optimizers.random_motion import look, RandomMotion
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 
 FIRST_TO_PASS = 3
@@ -36,7 +36,8 @@ class Picky(FakeProblem):
 def searched(problem, seed=1, evaluations=50):
     """Return the state that a search ends with."""
     with Workers(lambda: problem) as workers:
-        return search(RandomMotion(), workers, Budget(evaluations), seed, lambda progress: None)
+        search = Search(RandomMotion(), workers, seed, lambda progress: None)
+        return search.run(Budget(evaluations))
 
 
 def test_the_first_that_is_clear_is_taken_and_the_search_ends():

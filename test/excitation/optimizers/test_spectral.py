@@ -17,7 +17,7 @@ from robot_identification.excitation.optimizers.optimizer import (
     Budget, Candidate, Outcome, SearchState,
 )
 from robot_identification.excitation.optimizers.random_motion import look
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES, Spectral, STAGES
 from robot_identification.excitation.optimizers.workers import Workers
 
@@ -256,9 +256,8 @@ def test_learning_from_earlier_searches_pays():
     """After the same evaluations, on an average of six seeds: ahead of random starts alone."""
     def best(optimizer, seed):
         with Workers(Unfitted) as workers:
-            return search(
-                optimizer, workers, Budget(4000), seed, lambda progress: None
-            ).best.objective
+            search = Search(optimizer, workers, seed, lambda progress: None)
+            return search.run(Budget(4000)).best.objective
 
     learnt, random = (
         np.mean([best(Spectral(starts=starts), seed) for seed in range(6)])

@@ -14,7 +14,7 @@ import pytest
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers import workers as workers_module
 from robot_identification.excitation.optimizers.optimizer import Budget, Job
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.spectral import Spectral
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.parallel import available_processors
@@ -60,7 +60,7 @@ def test_two_processes_find_what_one_finds():
     for processes in (1, 2):
         with Workers(FakeProblem, processes) as workers:
             states.append(
-                search(Spectral(starts=5), workers, Budget(900), 4, lambda progress: None)
+                Search(Spectral(starts=5), workers, 4, lambda progress: None).run(Budget(900))
             )
     wait_until_none_is_left()
     assert states[0].rounds > 1
