@@ -298,24 +298,6 @@ def conservative_shares(
     return shares
 
 
-def conservative_gradient(
-    form: Parametrization, coefficients: FloatArray, limits: MotionLimits,
-    rounding: float = ROUNDING,
-) -> FloatArray:
-    """Return gradients of `conservative_shares` by a joint's coefficients, (n, 4 or 5, c)."""
-    series = _series(form)
-    a, b = series.series(coefficients)
-    # The amplitudes are linear in the coefficients.
-    by_a, by_b = series.series(np.eye(series.n_coefficients))
-    size = np.sqrt(a**2 + b**2 + rounding**2)
-    by_size = (a / size)[:, None] * by_a + (b / size)[:, None] * by_b
-    gradient = np.einsum('ncK,Kk->nkc', by_size, _powers(form, limits))
-    gradient[:, 0, 0] -= 1.0
-    gradient[:, 1, 0] += 1.0
-    shares: FloatArray = gradient / _reaches(limits)[:, :, None]
-    return shares
-
-
 def conservative_limit_uses(
     joint_names: Sequence[str], form: Parametrization, coefficients: FloatArray,
     limits: MotionLimits,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation.constraints import (
-    broken_limits, conservative_gradient, conservative_limit_uses, conservative_shares,
-    hardware_limits, limits_entry, measure_limit_use, motion_limits, MotionLimits, ROUNDING,
+    broken_limits, conservative_limit_uses, conservative_shares, hardware_limits, limits_entry,
+    measure_limit_use, motion_limits, MotionLimits, ROUNDING,
 )
 from robot_identification.excitation.design import certify
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
@@ -283,25 +283,6 @@ def test_conservative_bounds_bound_every_sample(data):
     assert by_kind['position', 'b'] == pytest.approx(exact[1, :2].max(), rel=1e-12)
     assert by_kind['velocity', 'a'] == pytest.approx(exact[0, 2], rel=1e-12)
     assert by_kind['acceleration', 'b'] == 0.0
-
-
-@given(st.data())
-def test_conservative_gradients_are_slopes(data):
-    """
-    Where an amplitude is zero, too: the rounded root bends within ROUNDING, 3e-4.
-
-    A step of 1e-7 is off by the square of its share of that and 1e-9 of rounding, times the rates
-    to the third power.
-    """
-    form, coefficients, limits = random_series(data)
-    gradient = conservative_gradient(form, coefficients, limits)
-    for k in range(form.n_coefficients):
-        step = 1e-7 * (np.arange(form.n_coefficients) == k)
-        slope = (
-            conservative_shares(form, coefficients + step, limits)
-            - conservative_shares(form, coefficients - step, limits)
-        ) / 2e-7
-        np.testing.assert_allclose(gradient[:, :, k], slope, rtol=1e-5, atol=1e-5)
 
 
 def test_conservative_bounds_are_the_published_sums(rng):

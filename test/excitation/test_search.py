@@ -237,7 +237,7 @@ def test_the_first_of_equals_is_the_better():
     assert better(one, worse) is one
 
 
-@pytest.mark.parametrize(('optimizer', 'evaluations'), [('spectral', 800), ('multistart', 300)])
+@pytest.mark.parametrize(('optimizer', 'evaluations'), [('spectral', 550), ('multistart', 300)])
 def test_designs_of_an_arm_go_on_and_are_repeated(robots, optimizer, evaluations):
     """
     The same motion to the last bit: replayed by its count, and taken up from any of its rounds.

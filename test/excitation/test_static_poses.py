@@ -47,7 +47,7 @@ def pose(coefficients, number):
 def sides(form, coefficients):
     """Return the sign of each joint's velocity before every rest, (rests at it, n), by pose."""
     found = {}
-    for dwell in form.dwell_intervals():
+    for dwell in form.itinerary.dwell_intervals():
         on_the_way = np.array([dwell.start - 0.5 * form.move_time])
         _, dq, _ = form.sample(coefficients, on_the_way)
         found.setdefault(dwell.pose, []).append(np.sign(dq[0]))
@@ -65,7 +65,7 @@ def check_both_sides(form, coefficients):
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
 def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
     """To rounding: 1e-12 of poses of size one."""
-    dwells = form.dwell_intervals()
+    dwells = form.itinerary.dwell_intervals()
     for dwell in dwells:
         assert dwell.stop - dwell.start == pytest.approx(form.dwell, rel=1e-12)
         t = np.linspace(dwell.start, dwell.stop, 11)[1:-1]
@@ -77,7 +77,7 @@ def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
 def test_dwells_follow_each_other_by_a_move(form):
     """From a first move to a last one, with two moves where the motion turns without a rest."""
-    dwells = form.dwell_intervals()
+    dwells = form.itinerary.dwell_intervals()
     assert dwells[0].start == form.move_time
     assert dwells[-1].stop == pytest.approx(form.duration - form.move_time, rel=1e-12)
     for one, other in pairwise(dwells):
@@ -86,7 +86,10 @@ def test_dwells_follow_each_other_by_a_move(form):
 
 
 def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
-    order = {name: [dwell.pose for dwell in form.dwell_intervals()] for name, form in WAYS.items()}
+    order = {
+        name: [dwell.pose for dwell in form.itinerary.dwell_intervals()]
+        for name, form in WAYS.items()
+    }
     assert order == {
         'one way': [1, 2, 3, 4], 'both ways': [1, 2, 3, 4, 0, 4, 3, 2, 1],
         # Without the ends, which are reached from one side only.
@@ -99,7 +102,7 @@ def test_both_ways_come_to_every_pose_from_both_neighbours(coefficients):
     form = WAYS['both ways']
     coefficients[0, :] = [0.0, 0.1, 0.2, 0.3, 0.4]
     arrivals = {}
-    for dwell in form.dwell_intervals():
+    for dwell in form.itinerary.dwell_intervals():
         half_way = np.array([dwell.start - 0.5 * form.move_time])
         _, dq, _ = form.sample(coefficients, half_way)
         arrivals.setdefault(dwell.pose, []).append(float(np.sign(dq[0, 0])))

@@ -103,7 +103,7 @@ def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
     np.testing.assert_allclose(*torques, atol=1e-5)
 
 
-@pytest.mark.parametrize('stiffness', [2.0e3, 1.0e4, 1.0e6])
+@pytest.mark.parametrize('stiffness', [1.0e4, 1.0e6])
 def test_light_wrists_are_stable(ur5, truth, stiffness):
     """
     The last link of a UR5 has 1e-4 kg m^2: at 1e4 N m/rad it would swing at 1.6 kHz.

@@ -73,9 +73,9 @@ def test_does_not_creep_under_vibration():
 
     This is where a LuGre bristle drifts.
     """
-    times = STEP * np.arange(20000)
+    times = STEP * np.arange(5000)
     positions = push(make_friction(), 0.45 * 2.6 * (1.0 - np.cos(2.0 * np.pi * 20.0 * times)))
-    assert np.abs(positions[-4000:].mean() - positions[4000:8000].mean()) < 1e-12
+    assert np.abs(positions[-1000:].mean() - positions[1000:2000].mean()) < 1e-12
 
 
 @given(speed=st.floats(1e-3, 3.0), load=st.floats(-50.0, 50.0), warming=st.floats(-10.0, 60.0))

@@ -12,7 +12,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
     check_seconds, Parametrization,
 )
 from robot_identification.excitation.parametrizations.stop_and_go import (
-    check_blend, check_dwell, Dwell, Itinerary, trapezoidal_samples, trapezoidal_step,
+    check_blend, check_dwell, Itinerary, trapezoidal_samples, trapezoidal_step,
 )
 
 # Numbers of the coefficients.
@@ -70,10 +70,6 @@ class PickAndPlaceParametrization(Parametrization):
     def pieces(self) -> FloatArray:
         """Where the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
-
-    def dwell_intervals(self) -> list[Dwell]:
-        """Return when the arm rests at which pose; 2 is pick, 4 is place."""
-        return self.itinerary.dwell_intervals()
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each pose makes; see `Parametrization.basis`."""

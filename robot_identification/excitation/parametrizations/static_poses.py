@@ -16,7 +16,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
     check_count, check_seconds, Parametrization,
 )
 from robot_identification.excitation.parametrizations.stop_and_go import (
-    check_dwell, Dwell, Itinerary, quintic_step,
+    check_dwell, Itinerary, quintic_step,
 )
 
 # So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
@@ -130,10 +130,6 @@ class StaticPosesParametrization(Parametrization):
             # Older files do not have it, nor do the hashes of what they say.
             del options['monotone']
         return options
-
-    def dwell_intervals(self) -> list[Dwell]:
-        """Return when the arm rests at which pose; 0 is the start, where some turn round."""
-        return self.itinerary.dwell_intervals()
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each pose makes; see `Parametrization.basis`."""

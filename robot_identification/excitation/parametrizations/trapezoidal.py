@@ -12,7 +12,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
     check_count, check_seconds, Parametrization,
 )
 from robot_identification.excitation.parametrizations.stop_and_go import (
-    check_blend, check_dwell, Dwell, Itinerary, trapezoidal_samples, trapezoidal_step,
+    check_blend, check_dwell, Itinerary, trapezoidal_samples, trapezoidal_step,
 )
 
 
@@ -67,10 +67,6 @@ class TrapezoidalParametrization(Parametrization):
     def pieces(self) -> FloatArray:
         """Where the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
-
-    def dwell_intervals(self) -> list[Dwell]:
-        """Return when the arm rests at which point."""
-        return self.itinerary.dwell_intervals()
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each point makes; see `Parametrization.basis`."""

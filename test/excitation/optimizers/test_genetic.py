@@ -143,7 +143,7 @@ def test_what_cannot_be_repaired_is_kept_as_it_is_with_its_violation():
     assert problem.proofs == 0
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', range(2))
 def test_it_is_much_better_than_random_candidates(seed):
     """2000 evaluations: measured are 3.5 to 6.2, where 1 is the best, and 58 to 64 at random."""
     _, states = searched(Genetic(population=50), 2000, seed)
