@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -55,26 +56,13 @@ class SimulatedRun:
 
     def rows(self, kept: slice) -> SimulatedRun:
         """Return some of the joint states, without the dwells; stamps remain."""
-        def cut(value: FloatArray | None) -> FloatArray | None:
-            return None if value is None else value[kept]
+        def cut(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(cut(one) for one in value)
+            return value[kept] if isinstance(value, np.ndarray) else value
 
-        def cut_pair(
-            pair: tuple[FloatArray, FloatArray] | None
-        ) -> tuple[FloatArray, FloatArray] | None:
-            return None if pair is None else (pair[0][kept], pair[1][kept])
-
-        (q, dq, effort), (true_q, true_dq, true_effort) = self.measured, self.true
-        return SimulatedRun(
-            self.stamps[kept],
-            (q[kept], dq[kept], effort[kept]),
-            (true_q[kept], true_dq[kept], true_effort[kept]),
-            cut_pair(self.rotors),
-            cut_pair(self.true_rotors),
-            cut(self.temperature),
-            cut(self.target_torque),
-            cut(self.target_current),
-            unit=self.unit,
-        )
+        parts = {one.name: cut(getattr(self, one.name)) for one in fields(self)}
+        return replace(self, **{**parts, 'dwells': None})
 
 
 def driver_period(robot: RobotModel) -> float:
