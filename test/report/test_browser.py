@@ -28,8 +28,7 @@ from robot_identification.report.validation_report import render_validation_repo
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
 from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
 from robot_identification.studies.break_away.report import render_break_away_report
-from robot_identification.studies.campaign.health import judge_health
-from robot_identification.studies.campaign.report import render_campaign_report, run_row
+from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report
 from robot_identification.studies.drive_gains.report import render_drive_gains_report
 from robot_identification.studies.energy.energy import check_threshold, energy_of_motion
@@ -217,8 +216,7 @@ def _energy_page(model, dataset):
 
 def _campaign_page():
     states = [*made_up_runs.year_of_runs(0.4), made_up_runs.failed_state('lost')]
-    health = judge_health(made_up_runs.campaign_of(states), states)
-    return render_campaign_report('fleet', [run_row(one) for one in states], health, (), ())
+    return render_campaign_report(made_up_runs.outcome_of(states, name='fleet'))
 
 
 def _reproduction_page(seed):

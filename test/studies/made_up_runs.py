@@ -11,6 +11,8 @@ import numpy as np
 from robot_identification.files import dump_yaml
 from robot_identification.report.json_file import json_text
 from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
+from robot_identification.studies.campaign.health import judge_health
+from robot_identification.studies.campaign.outcome import CampaignOutcome
 
 FIRST = datetime(2025, 1, 1, tzinfo=timezone.utc)
 # Seconds of the clock at which the first bag begins; the others are a month later each.
@@ -78,6 +80,12 @@ def campaign_of(states, **changes):
         'runs': tuple(Run(one['name'], one['arm'], ('bag',)) for one in states),
         'speeds': SPEEDS, 'false_alarm_rate': 0.01, 'source': 'made_up.yaml', **changes,
     })
+
+
+def outcome_of(states, sizes=(), **changes):
+    """Return the outcome of a campaign with such states."""
+    campaign = campaign_of(states, **changes)
+    return CampaignOutcome(campaign, tuple(states), (), judge_health(campaign, states), sizes)
 
 
 def write_state(folder, content):

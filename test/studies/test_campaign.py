@@ -20,13 +20,14 @@ from builders import contents, run_command
 from long_tests import long_test
 import pytest
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.files import dump_yaml
+from robot_identification.files import dump_yaml, ResultFolder
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import campaign as campaign_module
 from robot_identification.studies.campaign.campaign import run_campaign
 from robot_identification.studies.campaign.campaign_file import (
     Arm, Campaign, IdentifyArguments, load_campaign, Run,
 )
+from robot_identification.studies.campaign.options import CampaignOptions
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
@@ -49,10 +50,6 @@ def wait_until(condition, process=None):
             raise AssertionError(f'it ended with {process.returncode}: {process.stderr.read()}')
         assert time.monotonic() < end, f'waited {PATIENCE:g} s in vain'
         time.sleep(0.02)
-
-
-def say_nothing(done, total, text):
-    """Take a report of progress."""
 
 
 @pytest.fixture(scope='module')
@@ -297,7 +294,7 @@ def made_up(tmp_path, monkeypatch, robots):
     """Return a campaign whose runs a cluster pretends to do; its arms are not looked at."""
     campaign = campaign_of([failed_state(name) for name in ('one', 'two', 'three')])
     monkeypatch.setattr(Arm, 'load', lambda arm: robots['ur5'])
-    return campaign, tmp_path / 'out'
+    return campaign, ResultFolder(tmp_path / 'out')
 
 
 def test_a_run_that_kills_workers_of_a_cluster(made_up, monkeypatch):
@@ -305,19 +302,20 @@ def test_a_run_that_kills_workers_of_a_cluster(made_up, monkeypatch):
     campaign, out = made_up
     monkeypatch.setattr(campaign_module, 'open_scheduler', lambda *_: Cluster('two'))
     said = []
+    options = CampaignOptions('tcp://x:1')
     found = run_campaign(
-        campaign, out, lambda done, total, text: said.append((done, total, text)), 'tcp://x:1'
+        campaign, out, options, lambda done, total, text: said.append((done, total, text))
     )
     assert [one['error'] for one in found.states] == [
         'made up', 'two: the Dask workers that worked on it were killed', 'made up',
     ]
     assert [entry[:2] for entry in said[1:]] == [(1, 3), (2, 3), (3, 3)]
     # Failed runs are kept, until they are to be tried again.
-    again = run_campaign(campaign, out, say_nothing, 'tcp://x:1')
+    again = run_campaign(campaign, out, options)
     assert again.kept == ('one', 'two', 'three')
     monkeypatch.setattr(campaign_module, 'open_scheduler', lambda *_: Cluster('two', lost=True))
     with pytest.raises(IdentificationError, match=r'scheduler at x was lost'):
-        run_campaign(campaign, out, say_nothing, 'tcp://x:1', retry=True)
+        run_campaign(campaign, out, replace(options, retry=True))
 
 
 def test_what_the_command_prints(tmp_path, monkeypatch):
@@ -355,25 +353,25 @@ def test_a_folder_is_of_one_campaign(made_up):
     """Another campaign, another process and what is no campaign are refused by name."""
     campaign, out = made_up
     empty = replace(campaign, runs=())
-    run_campaign(empty, out, say_nothing)
+    run_campaign(empty, out)
     with pytest.raises(UsageError, match=r"holds the campaign 'made_up', .* is 'other'"):
-        run_campaign(replace(empty, name='other'), out, say_nothing)
-    (out.parent / 'full').mkdir()
-    (out.parent / 'full' / 'precious.txt').touch()
+        run_campaign(replace(empty, name='other'), out)
+    (out.path.parent / 'full').mkdir()
+    (out.path.parent / 'full' / 'precious.txt').touch()
     with pytest.raises(UsageError, match=r'is not empty and holds no campaign'):
-        run_campaign(empty, out.parent / 'full', say_nothing)
-    with campaign_module._own_folder(empty, out), pytest.raises(
+        run_campaign(empty, ResultFolder(out.path.parent / 'full'))
+    with campaign_module._own_folder(empty, out.path), pytest.raises(
         UsageError, match=r'another process is at work'
     ):
-        run_campaign(empty, out, say_nothing)
+        run_campaign(empty, out)
 
 
 def test_runs_that_left_the_file_are_not_used(made_up):
     """They stay in the folder, out of record and report, and that is said."""
     campaign, out = made_up
-    run_campaign(replace(campaign, runs=()), out, say_nothing)
-    write_state(out / 'runs', failed_state('old'))
-    found = run_campaign(replace(campaign, runs=()), out, say_nothing)
+    run_campaign(replace(campaign, runs=()), out)
+    write_state(out.path / 'runs', failed_state('old'))
+    found = run_campaign(replace(campaign, runs=()), out)
     assert found.states == ()
     assert 'old: in the folder, and no longer in made_up.yaml' in found.notes[0]
 
@@ -384,9 +382,9 @@ def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
         'small', (Arm('left', robot='ur55'),), (Run('one', 'left', ('bag',)),), source='x.yaml'
     )
     with pytest.raises(UsageError, match=r'x.yaml: arm left: .*ur55'):
-        run_campaign(campaign, tmp_path / 'out', say_nothing)
+        run_campaign(campaign, ResultFolder(tmp_path / 'out'))
     with pytest.raises(UsageError, match=r'--processes is 0'):
-        run_campaign(campaign, tmp_path / 'out', say_nothing, processes=0)
+        CampaignOptions(processes=0)
     assert contents(tmp_path) == {}
 
 

@@ -17,9 +17,9 @@ from robot_identification.studies.campaign.campaign_file import Arm
 from robot_identification.studies.campaign.health import compare_sizes, judge_health
 from robot_identification.studies.campaign.record import Record, RECORD_FILE
 from robot_identification.studies.campaign.report import (
-    health_content, health_text, render_campaign_report, run_row,
+    health_content, health_text, render_campaign_report,
 )
-from studies.made_up_runs import campaign_of, failed_state, JOINTS, state, year_of_runs
+from studies.made_up_runs import campaign_of, failed_state, JOINTS, outcome_of, state, year_of_runs
 from test_formats_docs import page
 
 
@@ -137,8 +137,7 @@ def test_health_finds_a_drift_and_nothing_else(drift, level):
 def test_report_begins_with_its_verdict():
     """Alarm, pictures, runs with links, what failed; names of the user's are escaped."""
     states = [*year_of_runs(0.4), failed_state('lost')]
-    health = judge_health(campaign_of(states), states)
-    page = render_campaign_report('made_up', [run_row(one) for one in states], health, (), ())
+    page = render_campaign_report(outcome_of(states))
     places = [page.index(text) for text in (
         'Alarm', 'left, pan: friction at', '1 of 15 runs failed', 'data:image/png',
         'runs/month_0/report.html',
@@ -163,7 +162,7 @@ def test_a_few_runs_are_not_judged(no_pictures):
     health = judge_health(campaign_of(states), states)
     content = health_content(health)
     assert (content['level'], content['tests'], content['alarms']) == ('usable', 0, [])
-    page = render_campaign_report('few', [run_row(one) for one in states], health, (), ())
+    page = render_campaign_report(outcome_of(states))
     assert 'Not judged' in page
     assert '3 runs: nothing is tested below 4' in page
 
@@ -177,7 +176,7 @@ def test_unknown_dates_and_temperatures_are_no_numbers():
     assert health.tests == 0
     trend = health.trends[0]
     assert np.count_nonzero(trend.used) == 5
-    page = render_campaign_report('undated', [run_row(one) for one in states], health, (), ())
+    page = render_campaign_report(outcome_of(states))
     assert 'date is known of 0 runs' in page
 
 
@@ -186,8 +185,7 @@ def test_runs_with_neither_date_nor_temperature_have_no_picture():
     states = [{**one, 'date': None} for one in year_of_runs(months=5)]
     for joint in (joint for one in states for joint in one['joints']):
         joint['temperature'] = None
-    health = judge_health(campaign_of(states), states)
-    page = render_campaign_report('bare', [run_row(one) for one in states], health, (), ())
+    page = render_campaign_report(outcome_of(states))
     assert '<img' not in page
     assert 'none of these runs has a temperature or a date' in page
 
@@ -229,9 +227,7 @@ def test_joints_of_one_size_are_compared(tmp_path, robots):
     assert found['ur_cb3_size_3'].coulomb_spread == pytest.approx(1.5)
     assert found['ur_cb3_size_3'].coulomb_p < 1e-6
     assert found['ur_cb3_size_1'].coulomb_p == pytest.approx(1.0)
-    page = render_campaign_report(
-        'pair', [run_row(one) for one in states], judge_health(campaign, states), sizes, ()
-    )
+    page = render_campaign_report(outcome_of(states, sizes))
     assert 'ur_cb3_size_3' in page
     assert 'wrist_1_joint of ur5' in page
     assert compare_sizes(campaign_of(states), states, tmp_path) == ((), '')

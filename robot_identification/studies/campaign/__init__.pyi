@@ -1,10 +1,8 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .campaign import CampaignOutcome as CampaignOutcome, run_campaign as run_campaign
-from .campaign_file import load_campaign as load_campaign
-from .report import (
-    health_content as health_content, health_text as health_text,
-    render_campaign_report as render_campaign_report, run_row as run_row,
-    sizes_content as sizes_content,
-)
+from .campaign import run_campaign as run_campaign
+from .campaign_file import Campaign as Campaign, load_campaign as load_campaign
+from .options import CampaignOptions as CampaignOptions
+from .outcome import CampaignOutcome as CampaignOutcome
+from .report import campaign_content as campaign_content, campaign_text as campaign_text

@@ -12,120 +12,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 import fcntl
 import json
 from pathlib import Path
 from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
-from robot_identification.files import read_text, write_atomically
-from robot_identification.parallel import (
-    available_processors, check_processes, LOCAL, open_scheduler,
-)
+from robot_identification.files import read_text, ResultFolder, write_atomically
+from robot_identification.parallel import available_processors, LOCAL, open_scheduler
 from robot_identification.report import json_text
 from robot_identification.studies.campaign.campaign_file import Campaign
-from robot_identification.studies.campaign.friction_trend import FleetFriction
 from robot_identification.studies.campaign.health import compare_sizes, judge_health
+from robot_identification.studies.campaign.options import CampaignOptions
+from robot_identification.studies.campaign.outcome import CampaignOutcome
 from robot_identification.studies.campaign.record import Record
+from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.campaign.runs import (
     DONE, explain_change, load_robots, read_state, restate, run_inputs, RunJob,
 )
 from robot_identification.studies.campaign.workers import work_locally, work_on
-from robot_identification.studies.comparison import JointsOfSize
 
 SCHEMA_VERSION = 1
 IDENTITY_FILE = 'campaign.json'
 LOCK_FILE = '.lock'
 RUNS = 'runs'
+REPORT_FILE = 'report.html'
 
-# Takes the runs that are done, how many there are to do, and what there is to say.
+# Takes the number of runs that are done, that of the runs to do, and a text.
 Report = Callable[[int, int, str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class CampaignOutcome:
-    """
-    Results of a campaign.
-
-    Attributes
-    ----------
-    campaign : Campaign
-        What was asked for.
-    states : tuple of mapping
-        Of all runs, in the order of the file (docs/formats/campaign.md).
-    kept : tuple of str
-        Runs that were there already.
-    health : FleetFriction
-        Friction over temperature and date.
-    sizes : tuple of JointsOfSize
-        Joints of one size, compared.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    campaign: Campaign
-    states: tuple[Mapping[str, Any], ...]
-    kept: tuple[str, ...]
-    health: FleetFriction
-    sizes: tuple[JointsOfSize, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def failed(self) -> tuple[Mapping[str, Any], ...]:
-        """States of the runs that failed."""
-        return tuple(state for state in self.states if state['status'] != DONE)
+def ignore_progress(done: int, total: int, text: str) -> None:
+    """Ignore a report of progress."""
 
 
 def run_campaign(
     campaign: Campaign,
-    folder: Path,
-    report: Report,
-    scheduler: str = LOCAL,
-    processes: int | None = None,
-    *,
-    retry: bool = False,
+    folder: ResultFolder,
+    options: CampaignOptions | None = None,
+    report: Report = ignore_progress,
 ) -> CampaignOutcome:
     """
-    Do what is left of a campaign, and judge what all of it found.
+    Do what is left of a campaign, judge what all of it found, and write the health report.
 
     Parameters
     ----------
     campaign : Campaign
         What to do.
-    folder : Path
+    folder : ResultFolder
         Where its results are; a folder of its own.
+    options : CampaignOptions, optional
+        Where runs are computed.
     report : callable
-        Called when a run is begun again or done.
-    scheduler : str
-        'local', or the address of a Dask scheduler whose workers see bags and `folder`.
-    processes : int, optional
-        Number of local processes.
-    retry : bool
-        Do runs again that failed, though nothing of them has changed.
+        Called when a run is begun again or done, with the number of runs that are done, that of
+        the runs to do, and a text.
 
     Raises
     ------
     UsageError
-        If an arm is unknown, or the folder is another campaign's or one is at work in it.
+        If an arm is unknown, or the folder is another campaign's or in use by another process.
 
     """
-    check_processes(processes)
+    options = CampaignOptions() if options is None else options
     robots = load_robots(campaign)
-    with _own_folder(campaign, folder), Record(folder) as record:
+    with _own_folder(campaign, folder.path), Record(folder.path) as record:
         jobs = [
             RunJob(
-                run, campaign.arm(run.arm), str(folder.resolve() / RUNS / run.name),
+                run, campaign.arm(run.arm), str(folder.path.resolve() / RUNS / run.name),
                 run_inputs(run, campaign.arm(run.arm), robots[run.arm]), campaign.speeds,
             )
             for run in campaign.runs
         ]
-        states, left = _find_what_is_left(jobs, report, retry=retry)
+        states, left = _find_what_is_left(jobs, report, retry=options.retry)
         kept = tuple(states)
         record.match(states.values())
         names = {job.name: job for job in left}
-        for number, name in enumerate(_work(left, scheduler, processes), start=1):
+        for number, name in enumerate(_work(left, options), start=1):
             state = read_state(Path(names[name].folder))
             if state is None:
                 raise IdentificationError(
@@ -136,11 +98,15 @@ def run_campaign(
             record.add(state)
             report(number, len(left), _describe(state))
         ordered = tuple(states[run.name] for run in campaign.runs)
-        sizes, note = compare_sizes(campaign, ordered, folder)
-        return CampaignOutcome(
+        sizes, note = compare_sizes(campaign, ordered, folder.path)
+        outcome = CampaignOutcome(
             campaign, ordered, kept, judge_health(campaign, ordered), sizes,
-            tuple(text for text in (note, _describe_foreign_files(campaign, folder)) if text),
+            tuple(text for text in (note, _describe_foreign_files(campaign, folder.path)) if text),
         )
+        write_atomically(
+            folder.path / REPORT_FILE, render_campaign_report(outcome, folder.command_line)
+        )
+    return outcome
 
 
 def _find_what_is_left(
@@ -168,14 +134,14 @@ def _find_what_is_left(
     return states, left
 
 
-def _work(jobs: Sequence[RunJob], scheduler: str, processes: int | None) -> Iterator[str]:
+def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[str]:
     """Yield the names of runs as they are done."""
     if not jobs:
         return
-    if scheduler == LOCAL:
-        yield from work_locally(jobs, processes or available_processors())
+    if options.scheduler == LOCAL:
+        yield from work_locally(jobs, options.processes or available_processors())
         return
-    with open_scheduler(scheduler, processes) as cluster:
+    with open_scheduler(options.scheduler, options.processes) as cluster:
         yield from work_on(cluster, jobs)
 
 

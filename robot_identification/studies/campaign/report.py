@@ -18,6 +18,7 @@ from robot_identification.report import (
 from robot_identification.studies.campaign.friction_trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
+from robot_identification.studies.campaign.outcome import CampaignOutcome
 from robot_identification.studies.comparison import (
     CONFIDENCE, joints_of_size_content, JointsOfSize,
 )
@@ -118,9 +119,34 @@ def health_content(health: FleetFriction) -> dict[str, Any]:
     }
 
 
-def sizes_content(sizes: Sequence[JointsOfSize]) -> list[dict[str, Any]]:
-    """Return joints of one size as plain values (docs/formats/comparison.md)."""
-    return joints_of_size_content(sizes)
+def campaign_content(outcome: CampaignOutcome) -> dict[str, Any]:
+    """Return a campaign as plain values: runs, health and joints of one size."""
+    return {
+        'campaign': outcome.campaign.name,
+        'runs': [
+            {
+                'name': state['name'], 'arm': state['arm'], 'status': state['status'],
+                'exit_code': state['exit_code'], 'error': state['error'],
+                'verdict': state.get('verdict'), 'date': state.get('date'),
+                'kept': state['name'] in outcome.kept,
+            }
+            for state in outcome.states
+        ],
+        'health': health_content(outcome.health),
+        'joint_sizes': joints_of_size_content(outcome.sizes),
+        'notes': outcome.notes,
+    }
+
+
+def campaign_text(outcome: CampaignOutcome) -> str:
+    """Return a campaign as plain text: runs that failed, and the health of the arms."""
+    runs = len(outcome.states)
+    lines = [f'{outcome.campaign.name}: {runs - len(outcome.failed)} of {runs} runs have a model']
+    lines += [
+        f'  failed: {state["name"]} (exit code {state["exit_code"]}): {state["error"]}'
+        for state in outcome.failed
+    ]
+    return '\n'.join(lines) + '\n' + health_text(outcome.health)
 
 
 def health_text(health: FleetFriction) -> str:
@@ -151,33 +177,9 @@ def trend_rows(trends: Sequence[FrictionTrend]) -> list[tuple[str, ...]]:
     return rows
 
 
-def render_campaign_report(
-    name: str,
-    rows: Sequence[RunRow],
-    health: FleetFriction,
-    sizes: Sequence[JointsOfSize],
-    notes: Sequence[str],
-    command_line: str = '',
-) -> str:
-    """
-    Return the health report of a campaign, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    name : str
-        Of the campaign.
-    rows : sequence of RunRow
-        Its runs.
-    health : FleetFriction
-        Friction over temperature and date.
-    sizes : sequence of JointsOfSize
-        Joints of one size, compared.
-    notes : sequence of str
-        What a reader should know.
-    command_line : str
-        What was typed.
-
-    """
+def render_campaign_report(outcome: CampaignOutcome, command_line: str = '') -> str:
+    """Return the health report of a campaign, one HTML file that needs no network."""
+    health, rows = outcome.health, [run_row(state) for state in outcome.states]
     level, label, sentence = health_words(health)
     arms = list(dict.fromkeys(trend.history.arm for trend in health.trends))
     drawn = _drawn(health)
@@ -185,7 +187,7 @@ def render_campaign_report(
     pictures = [(trend.history.arm, _draw(trend, resolution)) for trend in drawn]
     return render_page(
         'campaign.html.j2',
-        name=name,
+        name=outcome.campaign.name,
         level=level, label=label, verdict=sentence,
         alarms=[alarm.describe() for alarm in health.alarms],
         runs=rows,
@@ -202,8 +204,8 @@ def render_campaign_report(
         header=HEADER,
         confidence=percent(CONFIDENCE),
         fewest=FEWEST_RUNS,
-        sizes=[_size_row(size) for size in sizes],
-        notes=notes,
+        sizes=[_size_row(size) for size in outcome.sizes],
+        notes=outcome.notes,
         command_line=command_line,
     )
 

@@ -1,0 +1,42 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of a campaign that are not in its file: where its runs are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.options import option
+from robot_identification.parallel import check_processes, LOCAL
+
+
+@dataclass(frozen=True)
+class CampaignOptions:
+    """
+    Options of a campaign that are not in its file.
+
+    The fields say in their declaration what each is.
+
+    Raises
+    ------
+    UsageError
+        If the number of processes is not positive.
+
+    """
+
+    scheduler: str = option(
+        str, f'where runs are computed: {LOCAL} (processes on this machine), or the address of a '
+        'Dask scheduler, tcp://HOST:8786, whose workers see bags and folder', default=LOCAL,
+        metavar='ADDRESS',
+    )
+    processes: int | None = option(
+        int, f'number of worker processes of --scheduler {LOCAL}', otherwise='one for each CPU',
+        metavar='N',
+    )
+    retry: bool = option(
+        bool, 'do runs again that failed, though nothing of them has changed', default=False,
+    )
+
+    def __post_init__(self) -> None:
+        check_processes(self.processes)

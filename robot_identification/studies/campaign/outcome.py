@@ -1,0 +1,50 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Results of a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robot_identification.studies.campaign.campaign_file import Campaign
+from robot_identification.studies.campaign.friction_trend import FleetFriction
+from robot_identification.studies.campaign.runs import DONE
+from robot_identification.studies.comparison import JointsOfSize
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignOutcome:
+    """
+    Results of a campaign.
+
+    Attributes
+    ----------
+    campaign : Campaign
+        What was asked for.
+    states : tuple of mapping
+        Of all runs, in the order of the file (docs/formats/campaign.md).
+    kept : tuple of str
+        Runs that were there already.
+    health : FleetFriction
+        Friction over temperature and date.
+    sizes : tuple of JointsOfSize
+        Joints of one size, compared.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    campaign: Campaign
+    states: tuple[Mapping[str, Any], ...]
+    kept: tuple[str, ...]
+    health: FleetFriction
+    sizes: tuple[JointsOfSize, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Mapping[str, Any], ...]:
+        """States of the runs that failed."""
+        return tuple(state for state in self.states if state['status'] != DONE)
