@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 import hashlib
 import json
+import math
 import os
 from pathlib import Path
 import re
 import secrets
 import signal
 import threading
-from typing import Any
+from typing import Any, TypeGuard
 
 from robot_identification.errors import DescriptionError, UsageError
 import yaml
@@ -280,6 +281,46 @@ def check_keys(
     if unknown:
         known = ', '.join(sorted(required | optional))
         raise DescriptionError(f'{source}: unknown key {", ".join(unknown)}; known are {known}')
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value of a file is a number; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_whole_number(value: Any) -> TypeGuard[int]:
+    """Return whether a value of a file is an integer; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def to_number(value: Any, what: str) -> float:
+    """
+    Return a finite number of a file.
+
+    Raises
+    ------
+    DescriptionError
+        If it is none.
+
+    """
+    if not is_number(value) or not math.isfinite(value):
+        raise DescriptionError(f'{what} is {value!r:.60}, a finite number is needed')
+    return float(value)
+
+
+def to_mapping(value: Any, what: str) -> Mapping[str, Any]:
+    """
+    Return a mapping of a file.
+
+    Raises
+    ------
+    DescriptionError
+        If it is none.
+
+    """
+    if not isinstance(value, Mapping):
+        raise DescriptionError(f'{what} is {value!r:.60}, it must be a mapping (key: value)')
+    return value
 
 
 def check_schema_version(content: Mapping[str, Any], source: str, version: int) -> None:

@@ -17,6 +17,7 @@ import math
 from typing import Any, TypeVar
 
 from robot_identification.errors import DescriptionError
+from robot_identification.files import is_number
 
 WORDS = {str: 'a text', bool: 'true or false', float: 'a number'}
 Given = TypeVar('Given')
@@ -175,7 +176,7 @@ def check_kinds(instance: Any, *, but: str = '') -> None:
             continue
         right = isinstance(value, one.kind)
         if one.kind is float:
-            right = isinstance(value, (int, float)) and not isinstance(value, bool)
+            right = is_number(value)
             right = right and math.isfinite(value)
         if not right:
             raise DescriptionError(

@@ -37,7 +37,7 @@ from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
-from robot_identification.files import check_keys, read_yaml
+from robot_identification.files import check_keys, is_number, read_yaml
 from robot_identification.model import (
     BaseReduction, FRICTION_LAWS, FrictionLaw, FrictionTerm, reduce_to_base, RobotModel,
     StandardParameters,
@@ -230,7 +230,7 @@ def _known_friction(entry: Any, where: str) -> KnownFriction:
     check_keys(constants, f'{where}: constants', set(), set(law.__dataclass_fields__))
     # Model files have null for what their data did not show, which counts as zero.
     values = [0.0 if value is None else value for value in coefficients]
-    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+    if not all(is_number(v) for v in values):
         raise DescriptionError(f'{where}: coefficients are {coefficients!r:.60}, not numbers')
     try:
         return KnownFriction(law(**constants), tuple(float(value) for value in values))

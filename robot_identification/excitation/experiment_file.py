@@ -26,7 +26,9 @@ from robot_identification.excitation.experiment_limits import (
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import check_keys, check_schema_version, HAND_WRITTEN, read_yaml
+from robot_identification.files import (
+    check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
+)
 from robot_identification.model import (
     DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
     share_directory,
@@ -324,7 +326,7 @@ def _samples(content: Mapping[str, Any], source: str) -> tuple[int, ...]:
     entry = content.get('samples', DEFAULT_SAMPLES)
     counts = entry if isinstance(entry, list) and entry else [entry]
     for count in counts:
-        if isinstance(count, bool) or not isinstance(count, int) or not 20 <= count <= 10_000:
+        if not is_whole_number(count) or not 20 <= count <= 10_000:
             raise DescriptionError(
                 f'{source}: samples is {entry!r}, a whole number from 20 to 10000 is needed, or a '
                 'list of them'
@@ -364,7 +366,7 @@ def _friction(content: Mapping[str, Any], source: str) -> str:
 
 def _whole_number(content: Mapping[str, Any], key: str, default: int) -> int:
     value = content.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole_number(value):
         raise TypeError(f'{key} is {value!r}, a whole number is needed')
     return value
 

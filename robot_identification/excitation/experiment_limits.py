@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import check_keys
+from robot_identification.files import check_keys, to_mapping, to_number
 
 # One number for every joint, or numbers by joint.
 JointValues = float | Mapping[str, float]
@@ -101,9 +101,9 @@ def extra_limits_from_content(content: Mapping[str, Any], source: str) -> ExtraL
         If they are not of the form that docs/formats/experiment.md describes.
 
     """
-    limits = _mapping(content.get('limits', {}), f'{source}: limits')
+    limits = to_mapping(content.get('limits', {}), f'{source}: limits')
     check_keys(limits, f'{source}: limits', set(), set(TIGHTENED))
-    workspace = _mapping(content.get('workspace', {}), f'{source}: workspace')
+    workspace = to_mapping(content.get('workspace', {}), f'{source}: workspace')
     rules = content.get('rules', [])
     if not isinstance(rules, list):
         raise DescriptionError(f'{source}: rules must be a list, got {rules!r}')
@@ -185,20 +185,8 @@ def _rule_content(rule: SumOfJoints | SineTimesCosine) -> dict[str, Any]:
     }
 
 
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise DescriptionError(f'{where} must be a mapping, got {value!r}')
-    return value
-
-
-def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        raise DescriptionError(f'{where} is {value!r}, a finite number is needed')
-    return float(value)
-
-
 def _positive(value: Any, where: str) -> float:
-    number = _number(value, where)
+    number = to_number(value, where)
     if number <= 0.0:
         raise DescriptionError(f'{where} is {number}, it must be above 0')
     return number
@@ -211,7 +199,7 @@ def _joint_values(value: Any, where: str) -> JointValues:
 
 
 def _side(value: Any, open_: float, where: str) -> float:
-    return open_ if value is None else _number(value, where)
+    return open_ if value is None else to_number(value, where)
 
 
 def _corner(values: Any, open_: float, where: str) -> Triple:
@@ -222,7 +210,7 @@ def _corner(values: Any, open_: float, where: str) -> Triple:
 
 
 def _box(frame: str, entry: Any, where: str) -> FrameBox:
-    check_keys(_mapping(entry, where), where, set(), {'lower', 'upper'})
+    check_keys(to_mapping(entry, where), where, set(), {'lower', 'upper'})
     nothing = [None] * 3
     lower = _corner(entry.get('lower', nothing), -np.inf, f'{where}: lower')
     upper = _corner(entry.get('upper', nothing), np.inf, f'{where}: upper')
@@ -237,12 +225,12 @@ def _box(frame: str, entry: Any, where: str) -> FrameBox:
 
 def _speed(entry: Any, source: str) -> FrameSpeed:
     where = f'{source}: tool_speed'
-    check_keys(_mapping(entry, where), where, {'frame', 'limit'}, set())
+    check_keys(to_mapping(entry, where), where, {'frame', 'limit'}, set())
     return FrameSpeed(str(entry['frame']), _positive(entry['limit'], f'{where}: limit'))
 
 
 def _rule(entry: Any, where: str) -> SumOfJoints | SineTimesCosine:
-    kind = _mapping(entry, where).get('kind')
+    kind = to_mapping(entry, where).get('kind')
     if kind == 'sum':
         return _sum(entry, where)
     if kind == 'sine_cosine':
@@ -257,8 +245,8 @@ def _rule(entry: Any, where: str) -> SumOfJoints | SineTimesCosine:
 def _sum(entry: Mapping[str, Any], where: str) -> SumOfJoints:
     check_keys(entry, where, {'kind', 'joints'}, {'offset', 'lower', 'upper'})
     joints = {
-        str(joint): _number(factor, f'{where}: {joint}')
-        for joint, factor in _mapping(entry['joints'], f'{where}: joints').items()
+        str(joint): to_number(factor, f'{where}: {joint}')
+        for joint, factor in to_mapping(entry['joints'], f'{where}: joints').items()
     }
     if not any(joints.values()):
         raise DescriptionError(f'{where}: joints names none that counts')
@@ -268,4 +256,5 @@ def _sum(entry: Mapping[str, Any], where: str) -> SumOfJoints:
         raise DescriptionError(
             f'{where}: lower is {lower} and upper is {upper} rad; give one at least, in order'
         )
-    return SumOfJoints(joints, _number(entry.get('offset', 0.0), f'{where}: offset'), lower, upper)
+    offset = to_number(entry.get('offset', 0.0), f'{where}: offset')
+    return SumOfJoints(joints, offset, lower, upper)

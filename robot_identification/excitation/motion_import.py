@@ -25,7 +25,9 @@ from robot_identification.excitation.parametrizations.sampled import (
     knot_coefficients, MAXIMUM_KNOTS, SampledParametrization,
 )
 from robot_identification.excitation.trajectory import MAXIMUM_PERIODS, Trajectory
-from robot_identification.files import check_keys, parse_yaml, read_text
+from robot_identification.files import (
+    check_keys, is_number, is_whole_number, parse_yaml, read_text,
+)
 import scipy
 
 KINDS = ('q', 'dq', 'ddq')
@@ -327,7 +329,7 @@ def _seconds(stamp: Any, place: str) -> float:
     check_keys(stamp, place, {'sec', 'nanosec'}, set())
     for name, value in stamp.items():
         most = 2**31 - 1 if name == 'sec' else 999_999_999
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        if not is_whole_number(value) or not 0 <= value <= most:
             raise DescriptionError(
                 f'{place}.{name} is {value!r:.40}, a whole number from 0 to {most} is needed'
             )
@@ -351,7 +353,7 @@ def _point_row(
         )
     for joint, where in zip(joints, order, strict=True):
         value = values[where]
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if not is_number(value):
             raise DescriptionError(f'{place}: {joint} is {value!r:.40}, a number is needed')
         if not abs(value) < LARGEST:
             raise DescriptionError(

@@ -20,7 +20,8 @@ from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, is_whole_number, read_yaml,
+    to_plain,
 )
 from robot_identification.model import Motion
 
@@ -203,7 +204,7 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
 
 
 def _whole_number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole_number(value):
         raise TypeError(f'periods is {value!r}, a whole number is needed')
     return value
 

@@ -19,6 +19,7 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
+from robot_identification.files import is_number
 from robot_identification.simulation import TrajectoryPoints
 
 PREFIX = 'constraints'
@@ -218,6 +219,6 @@ def _number(values: Mapping[str, object], name: str, default: float | None) -> f
             f'the controller has no parameter {name}: is it a joint_trajectory_controller, and '
             'does tf_prefix name its joints?'
         )
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         raise DataError(f'the parameter {name} of the controller is {value!r:.60}, no number')
     return float(value)

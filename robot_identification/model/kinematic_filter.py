@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import math
 from typing import Any
 
 from robot_identification.errors import DescriptionError
-from robot_identification.files import check_keys
+from robot_identification.files import check_keys, is_number, is_whole_number
 
 # Options of each kind; the other fields have no effect on it.
 OPTIONS_BY_KIND: Mapping[str, tuple[str, ...]] = {
@@ -113,17 +112,12 @@ def kinematic_filter_from_options(options: Mapping[str, Any]) -> KinematicFilter
 
 
 def _check_count(value: Any, highest: int, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= highest:
+    if not is_whole_number(value) or not 1 <= value <= highest:
         raise DescriptionError(f'{what} is {value!r}, allowed are 1 to {highest}')
 
 
 def _check_number(value: Any, highest: float, what: str, unit: str) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not math.isfinite(value)
-        or not 0.0 < value <= highest
-    ):
+    if not is_number(value) or not 0.0 < value <= highest:
         raise DescriptionError(
             f'{what} is {value!r} {unit}, it must be positive and at most {highest:g} {unit}'
         )

@@ -20,7 +20,9 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.files import check_keys, check_schema_version, HAND_WRITTEN, read_yaml
+from robot_identification.files import (
+    check_keys, check_schema_version, HAND_WRITTEN, is_number, read_yaml,
+)
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.urdf import MAXIMUM_MAGNITUDE
@@ -196,7 +198,7 @@ def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (
+    if not is_number(value) or not (
         abs(value) <= MAXIMUM_MAGNITUDE
     ):
         raise DescriptionError(

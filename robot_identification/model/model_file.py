@@ -17,7 +17,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+    check_keys, check_schema_version, dump_yaml, read_yaml, to_mapping, to_plain,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.friction import FRICTION_LAWS
@@ -252,7 +252,7 @@ def _covariance(matrix: Any, names: list[str]) -> FloatArray:
 
 def _quality(content: Any, n: int, b: int) -> Mapping[str, Any]:
     """Return the quality figures of a model with n joints and b parameters."""
-    figures = _mapping(content, 'quality')
+    figures = to_mapping(content, 'quality')
     shapes = {name: (*rows, n) for name, rows in _JOINT_FIGURES.items()}
     for name, shape in {**shapes, 'degrees_of_freedom': (b,)}.items():
         stated = figures.get(name)
@@ -262,23 +262,17 @@ def _quality(content: Any, n: int, b: int) -> Mapping[str, Any]:
     for name in ('reasons', 'lost'):
         if not isinstance(figures.get(name, []), list):
             raise DescriptionError(f'quality.{name} is {figures[name]!r:.60}, a list is needed')
-    _mapping(figures.get('cross_validation', {}), 'quality.cross_validation')
+    to_mapping(figures.get('cross_validation', {}), 'quality.cross_validation')
     return figures
 
 
 def _provenance(content: Any) -> Mapping[str, Any]:
-    provenance = _mapping(content, 'provenance')
+    provenance = to_mapping(content, 'provenance')
     bags = provenance.get('bags', [])
     if not isinstance(bags, list) or not all(isinstance(bag, dict) for bag in bags):
         raise DescriptionError(f'provenance.bags is {bags!r:.60}, a list of mappings is needed')
-    _mapping(provenance.get('options', {}), 'provenance.options')
+    to_mapping(provenance.get('options', {}), 'provenance.options')
     return provenance
-
-
-def _mapping(content: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(content, dict):
-        raise DescriptionError(f'{what} is {content!r:.60}, a mapping is needed')
-    return content
 
 
 def _true_or_false(value: Any, what: str) -> bool:

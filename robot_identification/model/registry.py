@@ -22,7 +22,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    check_keys, check_schema_version, HAND_WRITTEN, is_there, read_yaml,
+    check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
@@ -428,6 +428,6 @@ def _encoder(entry: Any, where: str) -> dict[str, float | None]:
 def _number(value: Any, where: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if not is_number(value) or math.isnan(value):
         raise DescriptionError(f'{where} is {value!r}, a number is needed')
     return float(value)

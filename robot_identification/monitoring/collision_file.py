@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, DescriptionError, UsageError
-from robot_identification.files import check_keys, check_schema_version, read_yaml, to_plain
+from robot_identification.files import (
+    check_keys, check_schema_version, read_yaml, to_number, to_plain,
+)
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.collision import (
     calibrate_thresholds, CollisionThresholds, smallest_seen, SURE,
@@ -221,11 +222,13 @@ def load_collision_calibration(
             f'{source}: joints are {names}, the model has {tuple(model.robot.joint_names)}'
         )
     numbers = {
-        key: _number(content[key], f'{source}: {key}')
+        key: to_number(content[key], f'{source}: {key}')
         for key in ('duration', 'false_alarms_per_hour', 'bandwidth', 'hold')
     }
     factor, rest, step = (
-        np.array([_number(joint[key], f'{source}: {key} of {joint["name"]}') for joint in joints])
+        np.array([
+            to_number(joint[key], f'{source}: {key} of {joint["name"]}') for joint in joints
+        ])
         for key in ('factor', 'rest', 'smallest_step')
     )
     return CollisionCalibration(
@@ -233,12 +236,6 @@ def load_collision_calibration(
         numbers['false_alarms_per_hour'], numbers['bandwidth'],
         CollisionThresholds(factor, numbers['hold'], rest), names, step,
     )
-
-
-def _number(value: object, source: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise DescriptionError(f'{source} must be a finite number, got {value!r}')
-    return float(value)
 
 
 def _texts(value: object, source: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from robot_identification.errors import UsageError
+from robot_identification.files import is_number
 
 # More and less friction, by CUSUM and EWMA.
 CHARTS = 4
@@ -70,7 +71,7 @@ class HealthOptions:
         for item in fields(self):
             low, high = _BOUNDS[item.name]
             value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not (
+            if not is_number(value) or not (
                 low <= value <= high
             ):
                 raise UsageError(

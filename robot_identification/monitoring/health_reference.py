@@ -18,8 +18,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, read_yaml,
-    to_plain, write_results,
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, is_number,
+    read_yaml, to_plain, write_results,
 )
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.friction_change import FrictionChange, POSSIBLE_TEMPERATURES
@@ -88,7 +88,7 @@ class JointReference:
             value = getattr(self, name)
             if value is None and name in _MAY_LACK:
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if not is_number(value):
                 raise DescriptionError(f'{name} is {value!r}, it must be a number')
             if not low <= value <= high:
                 raise DescriptionError(f'{name} is {value!r}, it must be from {low:g} to {high:g}')
@@ -234,7 +234,7 @@ class HealthReference:
         }, set())
         for name in ('sliding_time', 'slow_velocity'):
             value = content[name]
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not (
+            if not is_number(value) or not (
                 0.0 < value <= 3600.0
             ):
                 raise DescriptionError(

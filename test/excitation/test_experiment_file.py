@@ -173,7 +173,7 @@ WRONG = {
     'a limit that is true': ({'limits': {'velocity': True}}, 'limits: velocity is True'),
     'a negative limit': ({'limits': {'torque': {'a': -1.0}}}, 'torque of a is -1.0'),
     'a workspace without sides': ({'workspace': {'tool0': {}}}, 'every side is open'),
-    'a workspace of a list': ({'workspace': [1]}, 'workspace must be a mapping'),
+    'a workspace of a list': ({'workspace': [1]}, r'workspace is \[1\], it must be a mapping'),
     'a workspace of two axes': (
         {'workspace': {'tool0': {'lower': [0.0, 0.0]}}}, r'workspace of tool0: lower must be \[x'
     ),

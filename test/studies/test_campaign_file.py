@@ -102,7 +102,7 @@ def test_a_date_without_a_zone_is_utc(tmp_path):
     ({'arms': [{'name': 'a/b', 'robot': 'ur5'}]}, r"arm 1: name is 'a/b'"),
     ({'arms': [{'name': 'left', 'robot': 'ur5'}] * 2}, r'name of an arm is given twice: left'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'drive_gains': [1.0, 'x']}]},
-     r"drive_gains is 'x', it must be a number"),
+     r"drive_gains is 'x', a finite number is needed"),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [0.0]}]},
      r'mounting has 1 numbers, it must have 3'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},

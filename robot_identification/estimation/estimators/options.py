@@ -9,11 +9,12 @@ import math
 from typing import Any
 
 from robot_identification.errors import UsageError
+from robot_identification.files import is_number, is_whole_number
 
 
 def check_count(value: Any, lowest: int, what: str) -> None:
     """Raise UsageError unless an option is a whole number of at least `lowest`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+    if not is_whole_number(value) or value < lowest:
         raise UsageError(f'{what} is {value!r}, it must be a whole number of at least {lowest}')
 
 
@@ -27,7 +28,7 @@ def check_positive(value: Any, what: str) -> None:
         If it is not.
 
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0.0:
+    if not is_number(value) or not value > 0.0:
         raise UsageError(f'{what} is {value!r}, it must be a positive number')
 
 
@@ -41,15 +42,11 @@ def check_not_negative(value: Any, what: str) -> None:
         If it is not.
 
     """
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not 0.0 <= value < math.inf
-    ):
+    if not is_number(value) or not 0.0 <= value < math.inf:
         raise UsageError(f'{what} is {value!r}, it must be a finite number of at least 0')
 
 
 def check_share(value: Any, what: str) -> None:
     """Raise UsageError unless an option is above zero and at most one."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value <= 1.0:
+    if not is_number(value) or not 0.0 < value <= 1.0:
         raise UsageError(f'{what} is {value!r}, it must be above 0 and at most 1')

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
+from robot_identification.files import is_whole_number
 
 # Of one repetition and of a first harmonic [s].
 LONGEST_PERIOD = 600.0
@@ -138,7 +139,7 @@ def within_period(t: FloatArray, duration: float) -> FloatArray:
 
 def check_count(name: str, value: Any, least: int, most: int) -> None:
     """Check that an option is a whole number in its range; DescriptionError if not."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if not is_whole_number(value) or not least <= value <= most:
         raise DescriptionError(
             f'{name} is {value!r}, it must be a whole number from {least} to {most}'
         )

@@ -17,6 +17,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import (
     LONGEST_PERIOD, Parametrization, within_period,
 )
+from robot_identification.files import is_number
 
 # Of seven joints, what is still read back as a text file.
 MAXIMUM_KNOTS = 30_000
@@ -182,7 +183,7 @@ def _checked_times(times: Any) -> tuple[float, ...]:
             'take fewer samples per second'
         )
     for number, time in enumerate(times):
-        if isinstance(time, bool) or not isinstance(time, (int, float)):
+        if not is_number(time):
             raise DescriptionError(f'times[{number}] is {time!r}, a number is needed')
         if not np.isfinite(time):
             raise DescriptionError(f'times[{number}] is {time} s, finite times are needed')

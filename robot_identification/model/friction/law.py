@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import is_number
 
 
 def check_positive(value: Any, what: str) -> None:
@@ -26,7 +27,7 @@ def check_positive(value: Any, what: str) -> None:
         If it is not a positive number.
 
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < np.inf:
+    if not is_number(value) or not 0.0 < value < np.inf:
         raise DescriptionError(f'{what} is {value!r}, it must be a positive number')
 
 
@@ -40,7 +41,7 @@ def check_between(value: Any, low: float, high: float, what: str) -> None:
         If it is not a number from `low` to `high`.
 
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         raise DescriptionError(
             f'{what} is {value!r}, it must be a number from {low:g} to {high:g}'
         )

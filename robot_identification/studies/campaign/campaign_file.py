@@ -15,14 +15,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 import difflib
-import math
 from pathlib import Path
 import re
 from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyArguments
-from robot_identification.files import check_schema_version, read_yaml, TextLimits
+from robot_identification.files import (
+    check_schema_version, read_yaml, TextLimits, to_mapping, to_number,
+)
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 
 SCHEMA_VERSION = 1
@@ -45,7 +46,7 @@ class CarriedPayload:
     description: str = ''  # in words
 
     def __post_init__(self) -> None:
-        if not 0.0 <= _number(self.mass, 'mass') <= 1000.0:
+        if not 0.0 <= to_number(self.mass, 'mass') <= 1000.0:
             raise DescriptionError(f'mass is {self.mass!r}, it must be from 0 to 1000 kg')
         object.__setattr__(
             self, 'center_of_mass', _numbers(self.center_of_mass, 'center_of_mass', 3)
@@ -180,7 +181,7 @@ def load_campaign(path: Path) -> Campaign:
             raise DescriptionError(
                 f'speeds are {list(speeds)}, they must differ and lie between 0 and 100 rad/s'
             )
-        rate = _number(content.get('false_alarm_rate', USUAL_RATE), 'false_alarm_rate')
+        rate = to_number(content.get('false_alarm_rate', USUAL_RATE), 'false_alarm_rate')
         if not 1.0e-6 <= rate <= 0.5:
             raise DescriptionError(
                 f'false_alarm_rate is {rate:g}, it must lie between 1e-6 and 0.5'
@@ -248,7 +249,7 @@ def _read_arm(
         given['options'] = _options(given.get('options'), folder).over(default)
         if given.get('payload') is not None:
             check_known_keys(
-                _mapping(given['payload'], 'payload'), 'payload', {'mass'},
+                to_mapping(given['payload'], 'payload'), 'payload', {'mass'},
                 {each.name for each in fields(CarriedPayload)},
             )
             given['payload'] = CarriedPayload(**given['payload'])
@@ -309,7 +310,7 @@ def _options(content: Any, folder: Path) -> IdentifyArguments:
     if content is None:
         return IdentifyArguments()
     known = {entry.name for entry in fields(IdentifyArguments)}
-    check_known_keys(_mapping(content, 'options'), 'options', set(), known)
+    check_known_keys(to_mapping(content, 'options'), 'options', set(), known)
     given = dict(content)
     if isinstance(given.get('recipe'), str):
         given['recipe'] = str(folder / given['recipe'])
@@ -320,15 +321,9 @@ def _entries(content: Any, source: str, what: str) -> list[Mapping[str, Any]]:
     if not isinstance(content, list) or not content:
         raise DescriptionError(f'{source}: {what} must be a list with one entry or more')
     return [
-        _mapping(entry, f'{source}: entry {number} of {what}')
+        to_mapping(entry, f'{source}: entry {number} of {what}')
         for number, entry in enumerate(content, start=1)
     ]
-
-
-def _mapping(content: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(content, Mapping):
-        raise DescriptionError(f'{what} is {content!r:.60}, it must be a mapping (key: value)')
-    return content
 
 
 def _check_name(name: Any) -> str:
@@ -345,18 +340,12 @@ def _check_kind(value: Any, kind: type, name: str, words: str) -> None:
         raise DescriptionError(f'{name} is {value!r:.60}, it must be {words}')
 
 
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise DescriptionError(f'{name} is {value!r:.60}, it must be a number')
-    return float(value)
-
-
 def _numbers(values: Any, name: str, length: int | None) -> tuple[float, ...]:
     if not isinstance(values, (list, tuple)) or not values:
         raise DescriptionError(f'{name} is {values!r:.60}, it must be a list of numbers')
     if length is not None and len(values) != length:
         raise DescriptionError(f'{name} has {len(values)} numbers, it must have {length}')
-    return tuple(_number(value, name) for value in values)
+    return tuple(to_number(value, name) for value in values)
 
 
 def _texts(values: Any, name: str) -> tuple[str, ...]:
