@@ -4,7 +4,7 @@
 """
 Path allow-list: files are read and written inside folders that were allowed beforehand.
 
-A node's parameters can be set by everybody on its graph, so what they name is resolved, symbolic
+A node's parameters can be set by any node of its graph, so what they name is resolved, symbolic
 links included, before it is opened.
 """
 

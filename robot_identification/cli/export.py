@@ -82,13 +82,13 @@ def run(args: argparse.Namespace) -> int:
         })
         return 0
     # A diff stands alone on stdout, so that it can be kept as a patch.
-    tell = print if diff is None else say
+    write = print if diff is None else say
     if diff is not None:
         print(_harmless(diff), end='')
     for line in _summary(changes, masses):
-        tell(line)
+        write(line)
     for path in outputs.values():
-        tell(f'written to {path}')
+        write(f'written to {path}')
     return 0
 
 

@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--energy', action='store_true',
-        help='kinetic energy, power, and what friction takes, with a report beside the output '
+        help='kinetic energy, power, and what friction takes, with a report next to the output '
         '(docs/energy.md); not a safety function',
     )
     parser.add_argument(
@@ -70,17 +70,17 @@ def run(args: argparse.Namespace) -> int:
     lines: list[str] = []
     stamps = np.zeros(0)
     if args.bag is not None:
-        comparison, said = predict(model, args.bag, causal=args.causal)
-        notes += said
+        comparison, messages = predict(model, args.bag, causal=args.causal)
+        notes += messages
         stamps, signals = comparison.stamps, comparison_signals(model, comparison)
         content |= _errors(model, comparison, args)
         lines += _error_lines(model, content)
     if args.energy:
-        energy, said = (
+        energy, messages = (
             energy_of_bag(model, args.bag) if args.trajectory is None
             else energy_of_trajectory(model, args.trajectory)
         )
-        notes += [note for note in said if note not in notes]
+        notes += [note for note in messages if note not in notes]
         stamps, signals = energy.stamps, {**signals, **energy_signals(energy)}
         content['energy'], text = _report_energy(args, model, energy, tuple(notes))
         lines += [*text.splitlines(), f'report: {_report_file(args)}']

@@ -32,13 +32,13 @@ def check_consistent(model: IdentifiedModel) -> FloatArray:
     would have to weigh less than nothing.
     """
     theta, robot = model.theta_consistent, model.robot
-    advice = (
+    remedy = (
         'simulators would refuse it or blow up. Record a richer motion, or check drive gains and '
         'units'
     )
     if theta is None:
         raise InconsistentModelError(
-            f'the model of {robot.name} is not exported: {model.consistency_note}; {advice}'
+            f'the model of {robot.name} is not exported: {model.consistency_note}; {remedy}'
         )
     for name, least in zip(
         robot.joint_names, smallest_eigenvalues(theta[: 10 * robot.n]), strict=True
@@ -47,13 +47,13 @@ def check_consistent(model: IdentifiedModel) -> FloatArray:
             raise InconsistentModelError(
                 f'the model of {robot.name} is not exported: no body has the parameters of the '
                 f'link after {name}, the smallest pseudo-inertia eigenvalue is {least:.3g} and '
-                f'must be positive; {advice}'
+                f'must be positive; {remedy}'
             )
     for name, inertia in zip(robot.joint_names, reflected_inertias(model, theta), strict=True):
         if not inertia >= -ROUNDING:
             raise InconsistentModelError(
                 f'the model of {robot.name} is not exported: the reflected inertia of {name} is '
-                f'{inertia:.3g} kg m^2 and must not be negative; {advice}'
+                f'{inertia:.3g} kg m^2 and must not be negative; {remedy}'
             )
     return theta
 

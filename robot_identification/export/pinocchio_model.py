@@ -17,7 +17,7 @@ def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:
 
     Joints that the model does not move are locked, and their bodies are part of the link before
     them. Pinocchio's `rnea` has bodies and rotors (`armature`); friction (`friction`, of Coulomb)
-    and `damping` (viscous) are in the model for those who use them, and not in `rnea`. Raises
+    and `damping` (viscous) are in the model for what uses them, and not in `rnea`. Raises
     InconsistentModelError if the model is not physically consistent.
     """
     arm = exported_arm(model)

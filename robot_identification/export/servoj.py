@@ -13,15 +13,17 @@ JOINTS = (
     'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
     'wrist_3_joint',
 )
-# The controller of an e-Series runs at 500 Hz, that of a CB3 at 125 Hz.
+# The controller of an e-Series runs at 500 Hz, that of a CB3 at 125 Hz [s].
 CONTROLLER_PERIOD = 0.002
+# Five cycles of a CB3 [s], chosen.
 LONGEST_PERIOD = 0.04
+# Ranges that URScript allows servoj [s], [1].
 LOOKAHEAD_TIMES = (0.03, 0.2)
 GAINS = (100, 2000)
-MAXIMUM_SETPOINTS = 100_000
+MAXIMUM_SETPOINTS = 100_000  # chosen: 800 s at 125 Hz, one line of the program each
 # The way to the start is not checked: it is taken slowly [rad/s^2], [rad/s].
 APPROACH = 'a=0.5, v=0.25'
-STOP_DECELERATION = 2.0
+STOP_DECELERATION = 2.0  # of stopj at the end [rad/s^2], chosen
 
 
 def servoj_program(

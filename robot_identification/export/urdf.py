@@ -169,14 +169,14 @@ def _check_same_arm(robot: RobotModel, urdf: Urdf, source: str) -> RobotModel:
 
 
 def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
-    advice = 'name the description that the arm was identified with, or identify it with this one'
+    remedy = 'name the description that the arm was identified with, or identify it with this one'
     for name in robot.joint_names:
         pair = [_place_of_joint(model.pinocchio, name) for model in (robot, arm)]
         (place, axis, before), (other_place, other_axis, other_before) = pair
         if before != other_before:
             raise DescriptionError(
                 f'{source}: joint {name!r:.80} follows {other_before!r:.80}, in the model of '
-                f'{robot.name} it follows {before!r:.80}; {advice}'
+                f'{robot.name} it follows {before!r:.80}; {remedy}'
             )
         moved = float(np.linalg.norm(place.translation - other_place.translation))
         turned = float(np.linalg.norm(pin.log3(place.rotation.T @ other_place.rotation)))
@@ -184,12 +184,12 @@ def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
             raise DescriptionError(
                 f'{source}: joint {name!r:.80} stands {moved:.3g} m and {turned:.3g} rad from '
                 f'where it stands in the model of {robot.name}, at most {SAME_PLACE:g} is '
-                f'rounding; {advice}'
+                f'rounding; {remedy}'
             )
         if not np.abs(axis - other_axis).max() <= SAME_PLACE:
             raise DescriptionError(
                 f'{source}: joint {name!r:.80} moves along {_shown(other_axis)}, in the model of '
-                f'{robot.name} along {_shown(axis)} (translation, rotation); {advice}'
+                f'{robot.name} along {_shown(axis)} (translation, rotation); {remedy}'
             )
 
 

@@ -46,7 +46,7 @@ class XmlSpan:
 
 
 class _SpanReader:
-    """Takes what the parser tells, and where it is."""
+    """Receives the parser's events, and where they are."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self._data, self._source = data, source

@@ -330,7 +330,7 @@ def _is_exact(robot: RobotModel) -> bool:
 
 
 def _weak_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:
-    """Return which columns are little beside those of the same unit, bool, shape (p,)."""
+    """Return which columns are small compared to those of the same unit, bool, shape (p,)."""
     units = np.array(parameters.units)
     largest = {unit: scale[units == unit].max() for unit in set(parameters.units)}
     return np.array([

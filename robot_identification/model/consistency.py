@@ -23,7 +23,8 @@ from robot_identification.model.regressor import inertial_regressor, Motion
 from robot_identification.model.robot_model import RobotModel, workspace
 import scipy
 
-# Poses whose regressors are in memory together, and evaluations of the search from the worst one.
+# Poses whose regressors are in memory together, and evaluations of the search from the worst one;
+# both chosen.
 POSES_AT_ONCE = 1000
 SEARCHED = 500
 

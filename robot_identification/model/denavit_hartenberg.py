@@ -190,10 +190,10 @@ def derive_table(model: pin.Model) -> DenavitHartenberg:
     points, directions, prismatic = joint_axes(model)
     frames: list[pin.SE3] = []
     start, x = points[0], _any_normal(directions[0])
+    axes = list(zip(points, directions, strict=True))
     for row, z in enumerate(directions):
         if row + 1 < len(directions):
-            start, end, x = _common_normal(start, points[row], z, points[row + 1],
-                                           directions[row + 1], x)
+            start, end, x = _common_normal(start, x, axes[row], axes[row + 1])
         else:
             # Without a next axis: x as before, made perpendicular to this axis.
             end = start
@@ -219,10 +219,15 @@ def _any_normal(z: FloatArray) -> FloatArray:
 
 
 def _common_normal(
-    start: FloatArray, point: FloatArray, z: FloatArray, next_point: FloatArray,
-    next_z: FloatArray, x: FloatArray,
+    start: FloatArray, x: FloatArray, axis: tuple[FloatArray, FloatArray],
+    following: tuple[FloatArray, FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return where the common normal leaves an axis, where it reaches the next, and its x."""
+    """
+    Return where the common normal leaves an axis, where it reaches the next, and its x.
+
+    An axis is a point and a direction; `start` and `x` are of the normal before.
+    """
+    (point, z), (next_point, next_z) = axis, following
     cross = np.cross(z, next_z)
     sine = float(np.linalg.norm(cross))
     if sine < PARALLEL:

@@ -9,7 +9,7 @@ table) and the YAML that the ROS driver's calibration tool writes (a pose for ea
 
 The corrections are fitted to flange poses alone. Where axes are nearly parallel, the point at
 which a frame sits on its axis is then arbitrary: lengths of hundreds of metres that cancel. The
-axes themselves are those of the arm, so frames are put back beside the nominal ones. Where even
+axes themselves are those of the arm, so frames are put back next to the nominal ones. Where even
 the axes are nowhere near the arm, the file is refused: no link hangs on such an axis.
 """
 
@@ -31,7 +31,7 @@ from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import check_table
 from robot_identification.model.robot_model import RobotModel
 
-# Published factory calibrations reach 4 mm and 10 mrad.
+# Published factory calibrations reach 4 mm and 10 mrad; [m], [rad].
 LARGEST_SHIFT = 0.02
 LARGEST_TILT = 0.05
 _CORRECTIONS = ('theta', 'a', 'd', 'alpha')
@@ -165,7 +165,7 @@ def _nominal_frames(model: pin.Model) -> list[pin.SE3]:
 def _frames_of_corrections(
     robot: RobotModel, corrections: DhCorrections, source: str
 ) -> list[pin.SE3]:
-    """Return the calibrated joint frames at zero, each beside the nominal one on its axis."""
+    """Return the calibrated joint frames at zero, each next to the nominal one on its axis."""
     table = robot.denavit_hartenberg
     if table is None or table.convention != 'standard' or not table.moving.all():
         raise DescriptionError(

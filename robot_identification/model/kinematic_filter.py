@@ -20,11 +20,12 @@ OPTIONS_BY_KIND: Mapping[str, tuple[str, ...]] = {
     'savitzky_golay': ('order', 'span'),
     'none': (),
 }
+# Chosen: far above what a motion of an arm needs, so that only a slip of the hand is refused.
 HIGHEST_ORDER = 10
 MOST_HARMONICS = 500
 # A longer window than this smooths the motion itself away [s].
 LONGEST_SPAN = 10.0
-LONGEST_PERIOD = 3600.0
+LONGEST_PERIOD = 3600.0  # of a periodic motion [s], chosen: an hour
 
 
 @dataclass(frozen=True)

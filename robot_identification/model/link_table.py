@@ -97,10 +97,8 @@ def read_link_table(path: Path) -> LinkTable:
         check_keys(entry, f'{source}: joint {joint}', geometry | _LINK_KEYS, _JOINT_KEYS)
     placements, frames = _frames(convention, entries, source)
     rows = tuple(
-        _row(str(joint), entry, placement, frame, about, f'{source}: joint {joint}')
-        for (joint, entry), placement, frame in zip(
-            entries.items(), placements, frames, strict=True
-        )
+        _row(str(joint), entry, own_frames, about, f'{source}: joint {joint}')
+        for (joint, entry), *own_frames in zip(entries.items(), placements, frames, strict=True)
     )
     return LinkTable(str(content['name']), str(content.get('comment', '')), rows)
 
@@ -150,8 +148,10 @@ def fixed_angles(zyx: FloatArray, xyz: FloatArray) -> pin.SE3:
 
 
 def _row(
-    joint: str, entry: dict[str, Any], placement: pin.SE3, frame: pin.SE3, about: str, where: str
+    joint: str, entry: dict[str, Any], frames: list[pin.SE3], about: str, where: str
 ) -> LinkTableRow:
+    """Return the row of an entry; `frames` are those of the joint and of the link's data."""
+    placement, frame = frames
     position = entry.get('position')
     limits = None if position is None else tuple(_vector(position, f'{where}: position', 2))
     velocity, effort = (

@@ -26,7 +26,7 @@ HEAVIEST, LONGEST = 100.0, 3.0
 @dataclass(frozen=True)
 class Tool:
     """
-    A box fixed to the flange, with its mass spread evenly about the centre of mass.
+    A box fixed to the flange, with its mass distributed evenly about the centre of mass.
 
     Attributes
     ----------

@@ -131,11 +131,16 @@ def unidentifiable_reasons(
             continue
         link = number - 1
         column = 10 * link + INERTIAL_SYMBOLS.index(symbol)
+        if name in reduction.neglected or np.any(
+            np.abs(reduction.K[:, column]) > COEFFICIENT_TOLERANCE
+        ):
+            reasons[name] = (
+                f'link {number} shows it only by how little axes and gravity miss being parallel '
+                'or perpendicular'
+            )
+            continue
         reasons[name] = _reason(
-            symbol, link, robot, (spin[link], prismatic), bool(seen_tilted[column]),
-            name in reduction.neglected or bool(
-                np.any(np.abs(reduction.K[:, column]) > COEFFICIENT_TOLERANCE)
-            ),
+            symbol, link, robot, (spin[link], prismatic), bool(seen_tilted[column])
         )
     return reasons
 
@@ -155,7 +160,7 @@ def _axes_of_rotation(robot: RobotModel) -> list[FloatArray]:
 
 def _reason(
     symbol: str, link: int, robot: RobotModel, turns: tuple[FloatArray, np.ndarray],
-    seen_tilted: bool, neglected: bool,
+    seen_tilted: bool,
 ) -> str:
     axes, prismatic = turns
     body = f'link {link + 1}'
@@ -164,9 +169,6 @@ def _reason(
         f"joint {turning[0]}'s axis" if len(turning) == 1
         else f'the direction of joints {", ".join(turning)}'
     )
-    if neglected:
-        return (f'{body} shows it only by how little axes and gravity miss being parallel or '
-                'perpendicular')
     if seen_tilted:
         weight = "joint 1's axis is parallel to gravity"
         if not np.any(robot.gravity):

@@ -238,6 +238,6 @@ def _six(tensor: FloatArray) -> FloatArray:
 
 
 def _of_pseudo_inertia(matrix: FloatArray) -> FloatArray:
-    spread = matrix[:3, :3]
-    tensor = np.trace(spread) * np.eye(3) - spread
+    second_moments = matrix[:3, :3]
+    tensor = np.trace(second_moments) * np.eye(3) - second_moments
     return np.concatenate([[matrix[3, 3]], matrix[:3, 3], _six(tensor)])

@@ -5,7 +5,7 @@
 Plausibility: which link breaks which rule, in words.
 
 Least squares gives numbers that predict torque and belong to no body. That is no error of a
-prediction model, but a simulator, a feed-forward and a person must be told.
+prediction model, but a simulator, a feed-forward and a person must know.
 """
 
 from __future__ import annotations

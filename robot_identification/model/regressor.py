@@ -24,6 +24,7 @@ from robot_identification.model.friction.law import FrictionLaw, JointMotion
 from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.robot_model import RobotModel
 
+# Chosen: 6 joints of 84 parameters are 4 MB a block.
 BLOCK_SAMPLES = 1024
 
 

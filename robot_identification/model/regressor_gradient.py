@@ -29,8 +29,8 @@ class _Body:
     """
     Constants of one moving body.
 
-    A joint's transform is affine in sine and cosine of its angle, or in its stroke: three or two
-    constant matrices. `factors` are those (k, 6, 6), for motions from the parent to the body;
+    A joint's transform is affine in sine and cosine of its angle, or in its displacement: three or
+    two constant matrices. `factors` are those (k, 6, 6), for motions from the parent to the body;
     `backwards` are their transposes side by side. `axis` is the joint's unit motion in the body's
     frame, and `turned` the matrix of the product of a motion with it.
     """

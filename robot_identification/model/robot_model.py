@@ -19,8 +19,9 @@ from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_variants import for_pinocchio
 
+# Pinocchio's default [m/s^2], z up in the root frame.
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-# A good deal more than on Jupiter.
+# A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
 EFFORT_UNITS = ('A', 'Nm')
 

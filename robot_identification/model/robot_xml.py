@@ -13,7 +13,7 @@ import defusedxml.ElementTree
 from robot_identification.errors import DescriptionError
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
 
-MAXIMUM_DEPTH = 100
+MAXIMUM_DEPTH = 100  # levels of elements, chosen: far more than any URDF has
 
 
 class _ShallowTreeBuilder(TreeBuilder):

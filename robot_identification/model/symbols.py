@@ -31,6 +31,7 @@ from robot_identification.model.robot_model import RobotModel
 LARGEST_ERROR = 1.0e-8
 # A fitted factor this near to a whole number is one.
 WHOLE = 1.0e-6
+# Draws of random lengths that a law is judged by, and draws beyond its unknowns it is fitted to.
 HELD_OUT = 4
 SPARE = 4
 # Each monomial takes one calculation of the arm: beyond so many, coefficients stay numbers.
@@ -112,7 +113,7 @@ def find_symbols(
     names = sorted(constants, key=lambda name: split_name(name)[::-1])
     rows, columns = np.nonzero(reduction.significant)
     actual = reduction.K[rows, columns]
-    draws = _Draws(robot, reduction, build, names, (rows, columns), rng)
+    draws = _Draws(robot, reduction, build, names, rng)
     found: dict[int, tuple[Monomial, ...]] = {}
     error = 0.0
     for reciprocal in (False, True):
@@ -181,10 +182,11 @@ class _Draws:
 
     def __init__(
         self, robot: RobotModel, reduction: BaseReduction, build: _Build, names: list[str],
-        entries: tuple[np.ndarray, np.ndarray], rng: np.random.Generator,
+        rng: np.random.Generator,
     ) -> None:
         self._robot, self._reduction, self._build = robot, reduction, build
-        self._names, self._entries, self._rng = names, entries, rng
+        self._names, self._rng = names, rng
+        self._entries = np.nonzero(reduction.significant)
         samples = 2 * reduction.parameters.size // robot.n + 20
         self._motion = random_motion(robot, samples, rng)
         self._tau_rigid = rng.normal(size=(samples, robot.n))
@@ -254,7 +256,7 @@ def _monomials(
 ) -> tuple[Monomial, ...]:
     parts = [
         Monomial(
-            # Rounding must not tell apart what is one coefficient.
+            # Rounding must not make two coefficients of one.
             float(f'{factor:.12g}'),
             tuple((name, power) for name, power in zip(names, powers, strict=True) if power),
         )

@@ -25,6 +25,7 @@ from robot_identification.model.robot_xml import parse_robot_xml
 from robot_identification.model.urdf_resources import check_resources
 from robot_identification.model.xacro import expand_xacro
 
+# Chosen: far above any arm, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_JOINTS = 64
 MAXIMUM_LINKS = 1000
 MOVING_JOINT_TYPES = ('revolute', 'continuous', 'prismatic')

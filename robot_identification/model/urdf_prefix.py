@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of a description without the prefix that tells two arms of one cell apart."""
+"""The names of a description without the prefix that distinguishes two arms of one cell."""
 
 from __future__ import annotations
 

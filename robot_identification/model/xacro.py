@@ -22,7 +22,7 @@ import tempfile
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.files import read_text
 
-MAXIMUM_URDF_CHARACTERS = 5_000_000
+MAXIMUM_URDF_CHARACTERS = 5_000_000  # chosen: some hundred URDFs of a UR
 # A UR takes a tenth of a second. Others are larger and machines slower, a bomb never ends.
 MAXIMUM_CPU_SECONDS = 4
 MAXIMUM_SECONDS = 6

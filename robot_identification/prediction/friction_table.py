@@ -16,7 +16,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel, steady_torque
 
-SPEEDS = 400
+SPEEDS = 400  # rows of a joint's table, chosen
 # Slower than any motion that matters, and where a joint's velocity limit is unknown [rad/s].
 SLOWEST, FASTEST = 1.0e-4, 10.0
 

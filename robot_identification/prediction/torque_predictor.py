@@ -18,9 +18,10 @@ from robot_identification.model import (
 from robot_identification.processing import uses_rotors
 import scipy
 
-# A causal filter has to be faster than the zero-phase one of identification, or it lags.
+# A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
 DEFAULT_CUTOFF = 30.0
-ORDER = 2
+ORDER = 2  # of the Butterworth filter
+# Of the Nyquist frequency, chosen: a digital filter must stay below it.
 HIGHEST_CUTOFF = 0.8
 # After a pause of more periods, or a clock that goes back, the filters start anew.
 GAP_PERIODS = 10.0

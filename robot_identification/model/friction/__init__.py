@@ -88,5 +88,5 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
 
 
 def exclude_each_other(first: str, second: str) -> bool:
-    """Return whether two laws, by name, must not stand beside each other."""
+    """Return whether two laws, by name, cannot be fitted together."""
     return second in FRICTION_LAWS[first].excludes or first in FRICTION_LAWS[second].excludes

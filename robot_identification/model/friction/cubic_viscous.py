@@ -14,7 +14,7 @@ from robot_identification.model.friction.law import FrictionLaw, JointMotion
 @dataclass(frozen=True)
 class CubicViscousFriction(FrictionLaw):
     """
-    Friction torque ``fvc dq^3``, used beside `viscous` to bend its line.
+    Friction torque ``fvc dq^3``, used together with `viscous` to bend its line.
 
     The linear alternative to a power of the velocity: its sum with `viscous` is the odd
     polynomial of degree three. Beyond the velocities of the recording it leads far astray.

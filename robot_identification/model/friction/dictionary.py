@@ -16,9 +16,9 @@ from robot_identification.model.friction.curves import smooth_sign, static_share
 from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 from robot_identification.model.friction.stop_operator import run_stops
 
-# Passage through zero of the Stribeck terms [rad/s].
+# Passage through zero of the Stribeck terms [rad/s], the default width of the other laws.
 STRIBECK_WIDTH = 0.01
-# What the terms of each kind describe, and the unit of the constant that tells them apart.
+# What the terms of each kind describe, and the unit of the constant that distinguishes them.
 _KINDS = {
     'viscous': ('viscous', ''), 'sliding': ('Coulomb', 'rad/s'),
     'presliding': ('presliding', 'rad'), 'stribeck': ('Stribeck', 'rad/s'),

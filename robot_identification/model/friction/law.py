@@ -105,13 +105,14 @@ class FrictionLaw(ABC):
         Whether the rigid torque is used; each column is then proportional to its size, or does
         not depend on it.
     is_structural : bool
-        Whether random samples tell its columns apart, so that they are among the base parameters
+        Whether random samples distinguish its columns, so that they are among the base parameters
         by that test; if not, they are by definition.
     signed : tuple of str
         Symbols whose coefficients may be negative; friction takes energy by all others.
     excludes : tuple of str
-        Laws that must not stand beside this one: with the default shape constants, columns of
-        both are linearly dependent in steady sliding. One of the two laws says so for both.
+        Laws that cannot be fitted together with this one: with the default shape constants,
+        columns of both are linearly dependent in steady sliding. One of the two laws says so for
+        both.
     plain : tuple of float, optional
         Coulomb and viscous friction in steady sliding per unit of the only coefficient, of a law
         that is one of both, or neither; None of others, which depend on speed, load or memory.

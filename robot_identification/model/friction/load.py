@@ -18,7 +18,7 @@ class LoadFriction(FrictionLaw):
     """
     Load-dependent part of Coulomb friction, ``fcl abs(tau_rigid) tanh(dq / width)`` [1]_.
 
-    Used beside `coulomb` or `stribeck`. It is linear where the rigid torque is known, as that of
+    Used with `coulomb` or `stribeck`. It is linear where the rigid torque is known, as that of
     the previous iterate of a fit is.
 
     Attributes

@@ -31,7 +31,7 @@ def sliding_speeds(fastest: float) -> FloatArray:
     Returns
     -------
     ndarray, shape (SPEEDS,)
-        Ascending and evenly spread [rad/s].
+        Ascending, at equal distances [rad/s].
 
     """
     slowest = SLOWEST_SLIDING if fastest > SLOWEST_SLIDING else 0.1 * fastest

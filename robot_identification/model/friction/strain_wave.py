@@ -36,7 +36,7 @@ class StrainWaveFriction(FrictionLaw):
     and depends on velocity, load and temperature, but its formula is in other papers. This is
     Stribeck friction with parts that grow with the load and are linear in temperature.
     Fit it to sweeps at constant velocities in both directions, with two or more loads and two or
-    more temperatures, and keep it; one excitation trajectory does not tell its terms apart.
+    more temperatures, and keep it; one excitation trajectory does not determine them all.
     """
 
     velocity: float = 0.1  # Stribeck velocity [rad/s]

@@ -14,7 +14,7 @@ from robot_identification.model.friction.law import check_temperature, FrictionL
 @dataclass(frozen=True)
 class TemperatureViscousFriction(FrictionLaw):
     """
-    Friction torque ``fvT (temperature - reference) dq``, used beside `viscous`.
+    Friction torque ``fvT (temperature - reference) dq``, used together with `viscous`.
 
     In both laws together viscous friction is linear in temperature, as Raviola et al. 2021 found
     it in a UR3 and a UR5 (whose joints went from 22 to 40 deg C). It falls as grease warms, so
