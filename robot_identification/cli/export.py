@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,10 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
-from robot_identification.export import (
-    body_changes, export_controller, export_mjcf, export_sdf, LinkChange, make_urdf, UrdfExport,
-)
+from robot_identification.export import body_changes, EXPORTERS, LinkChange, make_urdf, UrdfExport
 from robot_identification.files import check_writable, write_results
 from robot_identification.model import IdentifiedModel
 from robot_identification.report import fixed, number, text_table
-
-# One line a format: what it is, and what writes it.
-FORMATS: dict[str, tuple[str, Callable[[IdentifiedModel], str]]] = {
-    'mjcf': ('MuJoCo model: bodies, rotors, friction, motors', export_mjcf),
-    'sdf': ('SDF model for Gazebo: bodies, friction', export_sdf),
-    'yaml': ('gravity and friction for a running controller', export_controller),
-}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--urdf', type=Path, metavar='OUT', help='URDF with identified inertials and friction'
     )
-    for name, (what, _) in FORMATS.items():
+    for name, (what, _) in EXPORTERS.items():
         parser.add_argument(f'--{name}', type=Path, metavar='OUT', help=what)
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
@@ -60,9 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Export the model."""
     outputs = _outputs(args)
     model = load_model(args.model)
-    contents = {
-        name: FORMATS[name][1](model) for name in outputs if name in FORMATS
-    }
+    contents = {name: EXPORTERS[name][1](model) for name in outputs if name in EXPORTERS}
     urdf = None if args.urdf is None else make_urdf(model, args.into)
     if urdf is not None:
         contents['urdf'] = urdf.text
@@ -95,12 +83,13 @@ def run(args: argparse.Namespace) -> int:
 def _outputs(args: argparse.Namespace) -> dict[str, Path]:
     """Return what is to be written where, after checking that it may be."""
     outputs: dict[str, Path] = {
-        name: getattr(args, name) for name in ('urdf', *FORMATS)
+        name: getattr(args, name) for name in ('urdf', *EXPORTERS)
         if getattr(args, name) is not None
     }
     if not outputs:
+        *first, last = (f'--{name}' for name in ('urdf', *EXPORTERS))
         raise UsageError(
-            'export writes nothing: name at least one of --urdf, --mjcf, --sdf and --yaml'
+            f'export writes nothing: name at least one of {", ".join(first)} and {last}'
         )
     for option in ('into', 'diff'):
         if getattr(args, option) and args.urdf is None:

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .arm import body_changes as body_changes, LinkChange as LinkChange
-from .controller import export_controller as export_controller
-from .mjcf import export_mjcf as export_mjcf
-from .sdf import export_sdf as export_sdf
+from .formats import EXPORTERS as EXPORTERS
 from .servoj import servoj_program as servoj_program
 from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport
