@@ -25,8 +25,9 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.processing import process
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.studies.friction_map.estimate import (
-    HARMONIC, map_friction, MapRun, MODEL, payload_mass, UNKNOWN,
+    HARMONIC, map_friction, MapRun, MODEL, UNKNOWN,
 )
+from robot_identification.studies.friction_map.options import payload_mass
 from robot_identification.studies.friction_map.plan import SegmentPlan
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

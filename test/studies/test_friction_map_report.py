@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 import pytest
-from robot_identification.files import parse_yaml
+from robot_identification.files import parse_yaml, ResultFolder
 from robot_identification.report.json_file import json_text
 from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints
 from robot_identification.studies.friction_map.estimate import (
@@ -113,6 +113,6 @@ def test_the_text_is_narrow_and_names_what_was_used(found):
 
 def test_a_map_without_any_curve_is_written(found, tmp_path):
     bare = replace(found, points=found.of_joint('<reach>')[:2], curves={})
-    save_friction_map(tmp_path / 'map', bare, ['bag'], '', force=False)
+    save_friction_map(ResultFolder(tmp_path / 'map'), bare, ['bag'])
     assert parse_yaml((tmp_path / 'map' / 'friction_curves.yaml').read_text(), 'x')['joints'] == {}
     assert 'n/a' in (tmp_path / 'map' / 'results.txt').read_text()

@@ -37,63 +37,48 @@ CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
 }
 # Shape constants that are searched in any case, and one after the other if the points tell them.
 FIRST_SEARCHED: Mapping[str, tuple[str, ...]] = {
-    'stribeck': ('velocity',), 'power_viscous': ('exponent',),
+    StribeckFriction.name: ('velocity',), PowerViscousFriction.name: ('exponent',),
 }
-THEN_SEARCHED = (('coulomb', 'width'), ('stribeck', 'width'), ('stribeck', 'exponent'))
-# A further constant must make the residual smaller than this share of what it was.
+THEN_SEARCHED = (
+    (CoulombFriction.name, 'width'), (StribeckFriction.name, 'width'),
+    (StribeckFriction.name, 'exponent'),
+)
+# A further constant must make the residual smaller than this share of what it was; chosen.
 BETTER = 0.8
-# Speeds that differ by a smaller share are one.
+# Speeds that differ by a smaller share are one; chosen: above the 5 % of a pair of segments.
 SAME_SPEED = 0.08
-# Parts into which the speeds are divided for the choice.
+# Parts into which the speeds are divided for the choice; chosen.
 FOLDS = 6
-# A simpler curve is taken if speeds left out are predicted worse by no more than this share.
+# A simpler curve is taken if speeds left out are predicted worse by no more than this share;
+# chosen.
 TIE = 0.05
-# Of the smallest speed, the width of the passage through zero where the data do not tell it.
+# Width of the passage through zero over the smallest speed, where the data do not show it;
+# chosen: friction is then within 1e-4 of its full size at that speed.
 WIDTH_SHARE = 0.2
-# Loads tell their part of friction if they differ by this share of friction.
+# Loads tell their part of friction if they differ by this share of friction; chosen.
 LEAST_LOAD_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePoints:
-    """
-    Friction of one joint at m constant velocities.
+    """Friction of one joint at m constant velocities."""
 
-    Attributes
-    ----------
-    speed, friction, error : ndarray, shape (m,)
-        Velocity [rad/s], torque against it with its sign, and its standard error [N m].
-    load : ndarray, shape (m,)
-        Mean size of the torque held against gravity [N m].
-    temperature : ndarray, shape (m,)
-        [deg C]; NaN where not recorded.
-    has_directions : bool
-        Whether the directions are distinguished.
-    common_error : float
-        Standard error of an offset that all points have in common, as that of gravity [N m].
-    pairs : int
-        How many points repeat another one with the sign turned around, being of a pair.
-
-    """
-
-    speed: FloatArray
-    friction: FloatArray
-    error: FloatArray
-    load: FloatArray
-    temperature: FloatArray
-    has_directions: bool
-    common_error: float = 0.0
-    pairs: int = 0
+    speed: FloatArray  # (m,) velocity [rad/s]
+    friction: FloatArray  # (m,) torque against it, with its sign [N m]
+    error: FloatArray  # (m,) standard error of `friction` [N m]
+    load: FloatArray  # (m,) mean size of the torque held against gravity [N m]
+    temperature: FloatArray  # (m,) [deg C]; NaN where not recorded
+    has_directions: bool  # whether the directions are distinguished
+    common_error: float = 0.0  # standard error of an offset that all points have in common [N m]
+    pairs: int = 0  # points that repeat another one with the sign turned around, being of a pair
 
     def __len__(self) -> int:
         return len(self.speed)
 
     def part(self, rows: BoolArray | IntArray) -> CurvePoints:
         """Return some of the points, by mask or by number."""
-        return CurvePoints(
-            self.speed[rows], self.friction[rows], self.error[rows], self.load[rows],
-            self.temperature[rows], self.has_directions, self.common_error, self.pairs,
-        )
+        names = ('speed', 'friction', 'error', 'load', 'temperature')
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def motion(self) -> JointMotion:
         """Return what the friction laws see: constant velocities under a load."""
@@ -111,81 +96,37 @@ class CurvePoints:
 
 @dataclass(frozen=True)
 class CurveTrial:
-    """
-    One curve as it was tried.
+    """One curve as it was tried."""
 
-    Attributes
-    ----------
-    name : str
-        In CURVES.
-    left_out : float
-        Root mean square error at speeds that were not fitted [N m]; NaN of the only one.
-    deviation : float
-        Root mean square of what the fit of all leaves [N m].
-
-    """
-
-    name: str
-    left_out: float
-    deviation: float
+    name: str  # in CURVES
+    left_out: float  # root mean square error at speeds that were not fitted [N m]; NaN of the only
+    deviation: float  # root mean square of what the fit of all leaves [N m]
 
 
 @dataclass(frozen=True)
 class CurveTerm:
-    """
-    One coefficient of a curve.
-
-    Attributes
-    ----------
-    law, symbol, unit : str
-        Law and coefficient.
-    value, error : float
-        With its standard error; NaN where it is held at zero, friction taking energy.
-
-    """
+    """One coefficient of a curve."""
 
     law: str
     symbol: str
     unit: str
     value: float
-    error: float
+    error: float  # standard error; NaN where the value is held at zero, friction taking energy
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionCurve:
-    """
-    Friction of a joint over speed, load and temperature.
+    """Friction of a joint over speed, load and temperature."""
 
-    Attributes
-    ----------
-    name : str
-        In CURVES; offset, load and temperature go with each.
-    laws : tuple of FrictionLaw
-        With the shape constants found.
-    terms : tuple of CurveTerm
-        The coefficients, in the order of the laws.
-    constants : tuple of ShapeConstant
-        The shape constants.
-    trials : tuple of CurveTrial
-        All curves that were tried, in the order of CURVES.
-    speeds : tuple of float
-        Between which it holds, both ways [rad/s].
-    load, temperature : float
-        Mean of the points [N m], [deg C]; the second is NaN where it was not recorded.
-    deviation : float
-        Root mean square of what it leaves [N m].
-
-    """
-
-    name: str
-    laws: tuple[FrictionLaw, ...]
-    terms: tuple[CurveTerm, ...]
-    constants: tuple[ShapeConstant, ...]
-    trials: tuple[CurveTrial, ...]
-    speeds: tuple[float, float]
-    load: float
-    temperature: float
-    deviation: float
+    name: str  # in CURVES; offset, load and temperature go with each
+    laws: tuple[FrictionLaw, ...]  # with the shape constants found
+    terms: tuple[CurveTerm, ...]  # the coefficients, in the order of the laws
+    constants: tuple[ShapeConstant, ...]  # the shape constants
+    trials: tuple[CurveTrial, ...]  # all curves that were tried, in the order of CURVES
+    speeds: tuple[float, float]  # between which it holds, both ways [rad/s]
+    load: float  # mean of the points [N m]
+    temperature: float  # mean of the points [deg C]; NaN where not recorded
+    deviation: float  # root mean square of what it leaves [N m]
 
     def coefficient(self, symbol: str) -> float:
         """Return the value of a coefficient, zero where the curve does not have it."""
@@ -195,15 +136,9 @@ class FrictionCurve:
         self, speed: FloatArray, load: float | None = None, temperature: float | None = None
     ) -> FloatArray:
         """
-        Return friction at constant velocity.
+        Return friction at constant velocities (N,) [rad/s].
 
-        Parameters
-        ----------
-        speed : ndarray, shape (N,)
-            Velocities [rad/s].
-        load, temperature : float, optional
-            [N m], [deg C]; by default the means of the points.
-
+        Load [N m] and temperature [deg C] are by default the means of the points.
         """
         speed = np.asarray(speed, dtype=float)
         motion = JointMotion(
@@ -222,18 +157,8 @@ def choose_curve(points: CurvePoints) -> FrictionCurve:
     Return the curve that predicts speeds left out best, or a simpler one that does as well.
 
     Load and temperature are terms of every curve where the points differ enough in them, and so
-    is an offset where directions are distinguished.
-
-    Parameters
-    ----------
-    points : CurvePoints
-        Of one joint, of any number of recordings.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than two speeds.
-
+    is an offset where directions are distinguished. The points are of one joint, of any number of
+    recordings; raise DataError if there are fewer than two speeds.
     """
     levels = points.levels()
     count = int(levels.max(initial=-1.0)) + 1
@@ -266,10 +191,7 @@ def _with_width(
     """Return laws whose passage through zero is over at the slowest speed, until data say more."""
     width = WIDTH_SHARE * float(np.abs(points.speed).min())
     return tuple(
-        CoulombFriction(width) if isinstance(law, CoulombFriction)
-        else StribeckFriction(law.velocity, law.exponent, width)
-        if isinstance(law, StribeckFriction) else law
-        for law in laws
+        replace(law, **{'width': width}) if 'width' in law.shape else law for law in laws
     )
 
 
@@ -288,19 +210,11 @@ def _extra_laws(points: CurvePoints) -> tuple[FrictionLaw, ...]:
 
 def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
     """
-    Return the fit of laws to the points, with the shape constants that these can tell.
+    Return the fit of laws without memory to the points, with the shape constants that these tell.
 
     First a Stribeck velocity and the power of a viscous law are searched, from several starts. A
-    further constant is searched beside them if it is told then, and if it makes the fit better:
+    further constant is searched with them if it is known then, and if it makes the fit better:
     searched all at once, a few speeds tell none of them.
-
-    Parameters
-    ----------
-    points : CurvePoints
-        Of one joint.
-    laws : sequence of FrictionLaw
-        Laws without memory.
-
     """
     problem = eliminate_bodies(points.motion(), np.zeros((len(points), 0)), points.friction)
     fastest = float(np.abs(points.speed).max())

@@ -7,7 +7,7 @@ The friction map: friction of a joint at constant velocity, by payload and tempe
 At each speed both ways are compared at matching positions (`segments`). Half the
 difference is the friction that turns around with the velocity; no model of the arm takes part.
 What friction is more one way than the other stands in half the sum, together with gravity, and is
-told once gravity is known: from an identified model, or, as a single joint that turns sees
+known once gravity is: from an identified model, or, as a single joint that turns sees
 gravity as ``a cos q + b sin q`` exactly, from the recording itself.
 
 References
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-import re
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -44,111 +43,59 @@ GRAVITY_WORDS: Mapping[str, str] = {
     HARMONIC: 'gravity as a cos q + b sin q, fitted to the sums of both ways',
     UNKNOWN: 'gravity is not known: friction is taken as alike both ways',
 }
-# Friction of each direction is told if its median error is below this share of the friction; of
+# Friction of each direction is stated if its median error is below this share of the friction; of
 # segments in pairs a smaller one, as half the difference of both ways is nearer to either of them
-# otherwise.
+# otherwise; chosen.
 LARGEST_SHARE = 0.1
 LARGEST_PAIRED_SHARE = 0.03
-# A curve that could not be tried, but leaves less than this share of what the chosen one leaves.
+# A note names a curve that could not be tried, but leaves less than this share of what the chosen
+# one leaves; chosen.
 FAR_BETTER = 0.5
-# Of the segments that show gravity, so many go either way.
+# Share of the segments that show gravity which must go either way; chosen (docs/friction_map.md).
 LEAST_OF_A_DIRECTION = 0.25
-# Masses nearer than this are one payload [kg].
+# Masses nearer than this are one payload [kg]; chosen: what scales and notes are rounded to.
 SAME_MASS = 0.02
-_NUMBER = re.compile(r'\s*\[?\s*([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?)(?:\s*kg)?(?:[\s,;\]]|$)')
 
 
 @dataclass(frozen=True, eq=False)
 class MapRun:
-    """
-    One recording of a friction map.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        Its samples.
-    payload : float
-        Mass that the flange carries [kg]; NaN where it is not stated.
-
-    """
+    """One recording of a friction map."""
 
     dataset: Dataset
-    payload: float = float('nan')
+    payload: float = float('nan')  # mass that the flange carries [kg]; NaN where not stated
 
 
 @dataclass(frozen=True)
 class FrictionPoint:
-    """
-    Friction of one joint at one speed, in one direction.
-
-    Attributes
-    ----------
-    bag : str
-        The recording.
-    joint : str
-        The joint.
-    speed : float
-        Velocity [rad/s].
-    friction, error : float
-        Torque against it, with its sign, and standard error [N m].
-    odd, odd_error : float
-        The size of the part that turns around with the velocity, of a pair of segments [N m]; NaN
-        of one.
-    even, even_error : float
-        The part that does not [N m]; NaN where gravity is not known. A constant error of the
-        measured torque is in it.
-    load : float
-        Mean size of the torque that the joint held against gravity [N m].
-    temperature : float
-        [deg C]; NaN where not recorded.
-    payload : float
-        [kg]; NaN where it is not stated.
-    bins : int
-        Positions behind it.
-    gravity : str
-        MODEL, HARMONIC or UNKNOWN.
-
-    """
+    """Friction of one joint at one speed, in one direction."""
 
     bag: str
     joint: str
-    speed: float
-    friction: float
-    error: float
+    speed: float  # velocity [rad/s]
+    friction: float  # torque against it, with its sign [N m]
+    error: float  # standard error of `friction` [N m]
+    # Size of the part that turns around with the velocity [N m]; NaN of a segment without a pair.
     odd: float
     odd_error: float
+    # Part that does not turn around [N m]; NaN where gravity is not known. A constant error of the
+    # measured torque is in it.
     even: float
     even_error: float
-    load: float
-    temperature: float
-    payload: float
-    bins: int
-    gravity: str
+    load: float  # mean size of the torque that the joint held against gravity [N m]
+    temperature: float  # [deg C]; NaN where not recorded
+    payload: float  # [kg]; NaN where it is not stated
+    bins: int  # positions behind it
+    gravity: str  # MODEL, HARMONIC or UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionMap:
-    """
-    Friction of an arm at constant velocity.
+    """Friction of an arm at constant velocity."""
 
-    Attributes
-    ----------
-    robot : str
-        Name of the arm.
-    joint_names : tuple of str
-        Its joints, kinematic order.
-    points : tuple of FrictionPoint
-        Joint by joint, recording by recording, by speed.
-    curves : mapping of str to FrictionCurve
-        By joint; without those of which there is too little.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    robot: str
-    joint_names: tuple[str, ...]
-    points: tuple[FrictionPoint, ...]
+    robot: str  # name of the arm
+    joint_names: tuple[str, ...]  # kinematic order
+    points: tuple[FrictionPoint, ...]  # joint by joint, recording by recording, by speed
+    # By joint; without those of which there is too little.
     curves: Mapping[str, FrictionCurve] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -167,12 +114,6 @@ class _Group:
     even_errors: FloatArray
 
 
-def payload_mass(text: str) -> float:
-    """Return the mass [kg] that a bag's note of the payload begins with; NaN without one."""
-    match = _NUMBER.match(text)
-    return float(match[1]) if match else float('nan')
-
-
 def map_friction(
     robot: RobotModel,
     runs: Sequence[MapRun],
@@ -180,26 +121,11 @@ def map_friction(
     model: IdentifiedModel | None = None,
 ) -> FrictionMap:
     """
-    Return the friction map of some recordings.
+    Return the friction map of some recordings of an arm with its drive gains.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in A.
-    runs : sequence of MapRun
-        One or more.
-    options : SegmentOptions, optional
-        What counts as a segment, and as a pair.
-    model : IdentifiedModel, optional
-        Of the same arm: its gravity, in recordings with the payload that it knows.
-
-    Raises
-    ------
-    DataError
-        If no joint moves alone at constant velocity, both ways.
-    UsageError
-        If the model is of other joints.
-
+    The gravity of a model is used in recordings with the payload that it knows. Raise DataError
+    if no joint moves alone at constant velocity, both ways, UsageError if the model is of other
+    joints.
     """
     options = SegmentOptions() if options is None else options
     if model is not None and model.robot.joint_names != robot.joint_names:
@@ -210,9 +136,9 @@ def map_friction(
     points: list[FrictionPoint] = []
     notes: list[str] = []
     for run in runs:
-        found, said = _points_of_run(robot, run, options, model)
+        found, messages = _points_of_run(robot, run, options, model)
         points += found
-        notes += said
+        notes += messages
     notes += _without_directions(points)
     if not points:
         raise DataError(
@@ -224,9 +150,9 @@ def map_friction(
     bags = {run.dataset.source: number for number, run in enumerate(runs)}
     points.sort(key=lambda point: (order[point.joint], bags[point.bag], point.speed))
     curves: dict[str, FrictionCurve] = {}
-    silent = [name for name in robot.joint_names if all(p.joint != name for p in points)]
-    if silent:
-        notes.append(f'no segments, and so no friction map, of {", ".join(silent)}')
+    missing = [name for name in robot.joint_names if all(p.joint != name for p in points)]
+    if missing:
+        notes.append(f'no segments, and so no friction map, of {", ".join(missing)}')
     for joint in dict.fromkeys(point.joint for point in points):
         own = [point for point in points if point.joint == joint]
         if np.median([point.friction * np.sign(point.speed) for point in own]) < 0.0:
@@ -244,13 +170,13 @@ def map_friction(
 
 
 def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
-    """Say in which recordings the directions of a joint are not told apart."""
+    """State in which recordings the directions of a joint are not distinguished."""
     bags: dict[str, dict[str, None]] = {}
     for point in points:
         if point.gravity == UNKNOWN:
             bags.setdefault(point.joint, {})[point.bag] = None
     return [
-        f'{joint}: gravity is not known well enough to tell the directions apart in '
+        f'{joint}: gravity is not known well enough to distinguish the directions in '
         f'{", ".join(names)}: friction is half the difference of both ways; longer segments or a '
         'model (--model) would tell'
         for joint, names in bags.items()
@@ -258,7 +184,7 @@ def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
 
 
 def _untried(joint: str, curve: FrictionCurve) -> list[str]:
-    """Say which curve would fit far better, but could not be tried at speeds left out."""
+    """State which curve would fit far better, but could not be tried at speeds left out."""
     (chosen,) = (trial for trial in curve.trials if trial.name == curve.name)
     return [
         f'{joint}: {trial.name} leaves {trial.deviation:.3g} N m of the points, {curve.name} '
@@ -358,7 +284,7 @@ def _model_gravity(model: IdentifiedModel, way: BinnedWay) -> FloatArray:
 
 def _fit_harmonic(ways: Sequence[BinnedWay]) -> tuple[FloatArray, FloatArray]:
     """
-    Return the constant of each way beside ``a cos q + b sin q``, and its standard error.
+    Return the constant of each way next to ``a cos q + b sin q``, and its standard error.
 
     Of a pair it is the friction that does not turn around, of a single segment all its friction.
     """

@@ -21,24 +21,25 @@ from robot_identification.excitation import (
     MotionLimits, SampledParametrization, Trajectory, USUAL_HOME,
 )
 from robot_identification.model import RobotModel
+from robot_identification.options import option
 from robot_identification.simulation import QUINTIC_PEAK
 
-# A quintic from rest to a constant velocity has an acceleration of this, over speed by time.
+# Largest acceleration of a quintic from rest to a constant velocity, over speed by time: 3/2.
 RISE_PEAK = 1.5
-# A quintic from rest to rest has an acceleration of this, over way by squared time.
+# Largest acceleration of a quintic from rest to rest, over way by squared time: 10/sqrt(3).
 QUINTIC_PUSH = 10.0 / np.sqrt(3.0)
-# Of a joint whose velocity is not limited [rad/s].
+# Fastest speed of a joint whose velocity is not limited [rad/s]; chosen.
 UNKNOWN_VELOCITY = 1.0
-# A segment is not faster than this share of what the limits allow.
+# Largest share of what the limits allow; chosen: rounding and the settling drive stay below them.
 SPEED_SHARE = 0.95
-# Way from one segment to the next that takes no time [rad].
+# Way from one segment to the next that takes no time [rad]: rounding.
 NO_WAY = 1.0e-9
 
 
 @dataclass(frozen=True)
 class SegmentPlan:
     """
-    Which segments a joint makes.
+    Plan of the segments of a joint.
 
     Attributes
     ----------
@@ -50,31 +51,34 @@ class SegmentPlan:
         Number of speeds.
     travel : float
         Longest way of a segment to either side of its middle [rad].
-    longest : float
-        A segment lasts no longer at constant velocity than this [s]: slow ones are short.
-    shortest : float
-        A segment lasts no shorter at constant velocity than this [s]: it says how fast one may be.
+    repeats : int
+        Number of times that all of it is done.
+    longest, shortest : float
+        Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
+        short, and the second limits the speed.
     rise : float
         Time in which the speed rises, and falls, at least [s].
     acceleration : float
         Largest acceleration [rad/s^2], also where the limits allow more.
     rest : float
         Rest after each segment [s].
-    repeats : int
-        How often all of it is done.
 
     """
 
-    slowest: float = 0.02
-    fastest: float | None = None
-    count: int = 12
-    travel: float = 1.0
+    slowest: float = option(float, 'slowest speed [rad/s]', default=0.02, metavar='RAD/S')
+    fastest: float | None = option(
+        float, 'fastest speed [rad/s]', otherwise='what limits and range allow', metavar='RAD/S',
+    )
+    count: int = option(int, 'number of speeds', default=12, metavar='N')
+    travel: float = option(
+        float, 'longest way of a segment to either side [rad]', default=1.0, metavar='RAD',
+    )
+    repeats: int = option(int, 'number of times that all is done', default=1, metavar='N')
     longest: float = 6.0
     shortest: float = 0.6
     rise: float = 0.25
     acceleration: float = 5.0
     rest: float = 0.3
-    repeats: int = 1
 
     def __post_init__(self) -> None:
         for name in ('slowest', 'travel', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):
@@ -104,10 +108,10 @@ class SegmentPlan:
 
 def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits) -> FloatArray:
     """
-    Return the pose about which segments are made, shape (n,) [rad].
+    Return the pose (n,) [rad] about which segments are made.
 
-    The experiment's centre; of a joint that it does not name the usual pose of the make, else the
-    middle of the range.
+    It is the experiment's centre; of a joint that it does not name the usual pose of the make,
+    else the middle of the range.
     """
     middle = 0.5 * (limits.lower + limits.upper)
     wanted = [
@@ -122,22 +126,10 @@ def segment_speeds(
     plan: SegmentPlan, span: float, velocity: float, acceleration: float
 ) -> FloatArray:
     """
-    Return the speeds of a joint, ascending [rad/s].
+    Return the ascending speeds [rad/s] of a joint that may move by `span` [rad].
 
-    Parameters
-    ----------
-    plan : SegmentPlan
-        What is wanted.
-    span : float
-        Longest way of a segment [rad].
-    velocity, acceleration : float
-        Limits [rad/s], [rad/s^2]; the first may be infinite.
-
-    Raises
-    ------
-    UsageError
-        If the slowest speed is too fast for the joint.
-
+    The limit of the velocity [rad/s] may be infinite, unlike that of the acceleration [rad/s^2].
+    Raise UsageError if the slowest speed is too fast for the joint.
     """
     fastest = SPEED_SHARE * (velocity if np.isfinite(velocity) else UNKNOWN_VELOCITY)
     # The way at constant velocity, and half a speed by time for each of rise and fall.
@@ -162,22 +154,8 @@ def segment_trajectory(
     """
     Return the segments of one joint, without certificate.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        Its limits, window and centre are kept to; its form is not used.
-    joint : str
-        The joint that moves.
-    plan : SegmentPlan, optional
-        Which segments.
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such joint, or there is no room for the segments.
-
+    Limits, window and centre of the experiment are kept to; its form is not used. Raise
+    UsageError if the arm has no such joint, or there is no room for the segments.
     """
     plan = SegmentPlan() if plan is None else plan
     if joint not in robot.joint_names:
@@ -216,11 +194,7 @@ def certified_segments(
     """
     Return the segments of one joint with their certificate; see `segment_trajectory`.
 
-    Raises
-    ------
-    UnsafeMotionError
-        If they break a limit of the experiment, or collide.
-
+    Raise UnsafeMotionError if they break a limit of the experiment, or collide.
     """
     trajectory = segment_trajectory(robot, experiment, joint, plan)
     return certify(
@@ -230,7 +204,7 @@ def certified_segments(
 
 
 def _mixed(speeds: FloatArray) -> list[float]:
-    """Return every other speed upwards, the others downwards: warmth is no function of speed."""
+    """Return every other speed up, the others down: temperature is no function of speed."""
     ascending: list[float] = speeds.tolist()
     return ascending[::2] + ascending[1::2][::-1]
 
@@ -246,7 +220,7 @@ def _knots(
         states.append((position, speed))
 
     def move(position: float) -> None:
-        """Go to rest elsewhere, no faster and no more briskly than segments are."""
+        """Go to rest elsewhere, no faster and with no more acceleration than in segments."""
         way = abs(position - states[-1][0])
         if way > NO_WAY:
             brisk = np.sqrt(QUINTIC_PUSH * way / acceleration)

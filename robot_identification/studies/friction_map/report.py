@@ -8,11 +8,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 import io
-from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.files import dump_yaml, to_plain, write_results
+from robot_identification.files import dump_yaml, ResultFolder, to_plain
 from robot_identification.report import (
     fixed, FONT_SIZE, json_text, MAXIMUM_RESOLUTION, new_figure, NOT_AVAILABLE, number, Picture,
     render_page, text_table, WIDTH, wrap,
@@ -198,19 +197,7 @@ def friction_map_text(found: FrictionMap) -> str:
 def render_friction_map_report(
     found: FrictionMap, bags: Sequence[str], command_line: str = ''
 ) -> str:
-    """
-    Return the report of a map, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    found : FrictionMap
-        What was found.
-    bags : sequence of str
-        The recordings as they were given.
-    command_line : str
-        What was typed.
-
-    """
+    """Return the report of a map, one HTML file that needs no network."""
     return render_page(
         'friction_map.html.j2',
         found=found,
@@ -230,25 +217,15 @@ def render_friction_map_report(
     )
 
 
-def save_friction_map(
-    directory: Path, found: FrictionMap, bags: Sequence[str], command_line: str, *, force: bool
-) -> None:
-    """
-    Write all files of a map into a folder.
-
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
-    """
-    write_results(directory, {
+def save_friction_map(folder: ResultFolder, found: FrictionMap, bags: Sequence[str]) -> None:
+    """Write all files of a map into a folder."""
+    folder.write({
         'friction_map.json': json_text(friction_map_content(found)),
         'friction_map.csv': friction_map_csv(found),
         'friction_curves.yaml': friction_curves_yaml(found),
-        'report.html': render_friction_map_report(found, bags, command_line),
+        'report.html': render_friction_map_report(found, bags, folder.command_line),
         'results.txt': friction_map_text(found),
-    }, force)
+    })
 
 
 def friction_picture(
@@ -259,16 +236,6 @@ def friction_picture(
 
     Both directions go to the right, over the logarithm of the speed: what bends, bends at slow
     speeds.
-
-    Parameters
-    ----------
-    joint : str
-        The joint.
-    points : sequence of FrictionPoint
-        Of the joint.
-    curve : FrictionCurve, optional
-        None where there is none.
-
     """
     from matplotlib import ticker
 
@@ -330,9 +297,9 @@ def _draw_curve(
     axes: Axes, points: Sequence[FrictionPoint], curve: FrictionCurve, sign: float, colour: str
 ) -> None:
     """Draw a curve at the mean load and temperature of some points."""
-    load, warmth = np.mean([(point.load, point.temperature) for point in points], axis=0)
+    load, mean = np.mean([(point.load, point.temperature) for point in points], axis=0)
     speed = np.geomspace(*curve.speeds, CURVE_SAMPLES)
-    temperature = float(warmth) if np.isfinite(warmth) else None
+    temperature = float(mean) if np.isfinite(mean) else None
     axes.plot(
         speed, sign * curve.torque(sign * speed, float(load), temperature), color=colour,
         linewidth=1.0, linestyle='-' if sign > 0.0 else '--',
@@ -343,11 +310,11 @@ def _by_temperature(points: Sequence[FrictionPoint]) -> list[str]:
     """Return the bags, the coldest first; those without temperatures as they come."""
     bags = dict.fromkeys(point.bag for point in points)
 
-    def warmth(bag: str) -> float:
+    def temperature(bag: str) -> float:
         values = [point.temperature for point in points if point.bag == bag]
         return float(np.nan_to_num(np.mean(values)))
 
-    return sorted(bags, key=warmth)
+    return sorted(bags, key=temperature)
 
 
 def _conditions(payload: float, temperature: float) -> str:

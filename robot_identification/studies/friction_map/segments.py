@@ -22,19 +22,20 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation import NORMAL_DEVIATION, standard_errors
 from robot_identification.processing import Dataset
 
-# Poses of the other joints that are nearer than this are one [rad].
+# Poses of the other joints that are nearer than this are one [rad]; chosen: as `still` below.
 SAME_POSE = 0.02
-# Time over which a speed is averaged before it is called even [s].
+# Time over which a speed is averaged before it is called constant [s]; chosen.
 SPEED_WINDOW = 0.1
-# A speed is even within this, however slow it is [rad/s]: that is what noise leaves.
+# A speed is constant within this, however slow it is [rad/s]; chosen: what noise leaves.
 NOISE_OF_SPEED = 0.002
-# A straight line through fewer samples of a bin is noise.
+# A straight line through fewer samples of a bin is noise; chosen.
 FEWEST_IN_BIN = 6
-# Of fewer positions a mean has no slope.
+# A mean of fewer positions has no slope; chosen.
 FEWEST_FOR_SLOPE = 5
-# Passes of the reweighting within a bin, and over bins: weights change no more after some.
-PASSES = 5
-# Residuals beyond so many standard deviations count less.
+# Iterations of the reweighting within a bin, and over bins; chosen: weights change no more after.
+ITERATIONS = 5
+# Residuals beyond so many standard deviations count less: Huber's constant for an efficiency of
+# 95 % under normal noise.
 HUBER_THRESHOLD = 1.345
 
 
@@ -88,33 +89,15 @@ class SegmentOptions:
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """
-    One way of one joint at constant velocity, the others at rest.
+    """One way of one joint at constant velocity, the others at rest; m samples."""
 
-    Attributes
-    ----------
-    joint : int
-        Its number.
-    speed : float
-        Mean velocity [rad/s]; negative backwards.
-    time : float
-        Its middle, seconds after the first joint state.
-    pose : ndarray, shape (n,)
-        Mean position of all joints [rad].
-    q, torque : ndarray, shape (m,)
-        Position [rad] and torque [N m] of the joint, sample by sample.
-    temperature : float
-        Mean of the joint [deg C]; NaN where not recorded.
-
-    """
-
-    joint: int
-    speed: float
-    time: float
-    pose: FloatArray
-    q: FloatArray
-    torque: FloatArray
-    temperature: float
+    joint: int  # its number
+    speed: float  # mean velocity [rad/s]; negative backwards
+    time: float  # its middle, after the first joint state [s]
+    pose: FloatArray  # (n,) mean position of all joints [rad]
+    q: FloatArray  # (m,) position of the joint [rad]
+    torque: FloatArray  # (m,) torque of the joint [N m]
+    temperature: float  # mean of the joint [deg C]; NaN where not recorded
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -124,27 +107,15 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class BinnedWay:
-    """
-    The torque of a segment, or of a pair of them, at some positions.
+    """The torque of a segment, or of a pair of them, at b ascending positions."""
 
-    Attributes
-    ----------
-    segments : tuple of Segment
-        One, or forwards and backwards.
-    q : ndarray, shape (b,)
-        Positions, ascending [rad].
-    gravity : ndarray, shape (b,)
-        Half the sum of a pair: gravity, and what friction has alike both ways; of one segment its
-        torque [N m].
-    odd : ndarray, shape (b,)
-        Half the difference of a pair [N m]: friction that turns around with the velocity; empty
-        of one segment.
-
-    """
-
-    segments: tuple[Segment, ...]
-    q: FloatArray
+    segments: tuple[Segment, ...]  # one, or forwards and backwards
+    q: FloatArray  # (b,) positions [rad]
+    # (b,) half the sum of a pair: gravity, and what friction has alike both ways; of one segment
+    # its torque [N m].
     gravity: FloatArray
+    # (b,) half the difference of a pair: friction that turns around with the velocity [N m]; empty
+    # of one segment.
     odd: FloatArray
 
     @property
@@ -157,24 +128,10 @@ def find_segments(
     dataset: Dataset, torque: FloatArray, options: SegmentOptions | None = None
 ) -> tuple[tuple[Segment, ...], int]:
     """
-    Find where one joint alone moves at constant velocity.
+    Find where one joint alone moves at constant velocity; `torque` (N, n) is in N m.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        One recording.
-    torque : ndarray, shape (N, n)
-        Of the joints [N m].
-    options : SegmentOptions, optional
-        What counts as a segment.
-
-    Returns
-    -------
-    segments : tuple of Segment
-        In the order of time.
-    moved : int
-        Motions at constant velocity that were left out because another joint moved as well.
-
+    Return the segments in the order of time, and the number of motions at constant velocity that
+    were left out because another joint moved as well.
     """
     options = SegmentOptions() if options is None else options
     found: list[Segment] = []
@@ -220,17 +177,9 @@ def pair_segments(
     group: Sequence[Segment], options: SegmentOptions | None = None
 ) -> tuple[BinnedWay, ...]:
     """
-    Return the pairs of one group, and single the segments that none goes with.
+    Return the pairs of one group, and single the segments without a counterpart.
 
     Of several that would do, the one nearest in time is taken: the grease is then as warm.
-
-    Parameters
-    ----------
-    group : sequence of Segment
-        Of one joint, the others at one pose.
-    options : SegmentOptions, optional
-        What counts as a pair.
-
     """
     options = SegmentOptions() if options is None else options
     ahead = [segment for segment in group if segment.speed > 0.0]
@@ -253,20 +202,12 @@ def pair_segments(
 
 def robust_mean(values: FloatArray, along: FloatArray | None = None) -> tuple[float, float]:
     """
-    Return Huber's mean of values in the order of position, and its standard error.
+    Return Huber's mean of values (b,), two at least, in the order of position, and its error.
 
-    The error is the larger of that of values that do not depend on each other, and of the one by
-    the scatter of windows of neighbours: what friction ripples with the position goes on from one
-    to the next.
-
-    Parameters
-    ----------
-    values : ndarray, shape (b,)
-        At least two.
-    along : ndarray, shape (b,), optional
-        Something that values may be linear in, which is then no scatter; the mean is that at the
-        mean of it.
-
+    The standard error is the larger of that of values that do not depend on each other, and of the
+    one by the scatter of windows of neighbours: what friction ripples with the position goes on
+    from one to the next. What values are linear in, `along` (b,), is no scatter; the mean is that
+    at the mean of it.
     """
     A, about = np.ones((len(values), 1)), None
     if along is not None and len(values) > FEWEST_FOR_SLOPE and np.ptp(along) > 0.0:
@@ -289,7 +230,7 @@ def _huber(y: FloatArray, x: FloatArray | None = None) -> tuple[float, float, Fl
     value, slope = _median(y), 0.0
     line: FloatArray = np.full(len(y), value)
     weights: FloatArray = np.ones(len(y))
-    for _ in range(PASSES):
+    for _ in range(ITERATIONS):
         distance = np.abs(y - line)
         limit = HUBER_THRESHOLD * NORMAL_DEVIATION * _median(distance)
         weights = np.ones(len(y))
@@ -300,8 +241,8 @@ def _huber(y: FloatArray, x: FloatArray | None = None) -> tuple[float, float, Fl
         if x is not None:
             middle = float(weights @ x) / total
             about = weights * (x - middle)
-            spread = float(about @ (x - middle))
-            slope = float(about @ (y - value)) / spread if spread > 0.0 else 0.0
+            variance = float(about @ (x - middle))
+            slope = float(about @ (y - value)) / variance if variance > 0.0 else 0.0
             value -= slope * middle
             line = value + slope * x
         else:
@@ -361,11 +302,11 @@ def _make_segment(dataset: Dataset, torque: FloatArray, joint: int, rows: slice)
     # The slope of the position: a velocity that was recorded may have a scale of its own.
     about = stamps - stamps.mean()
     speed = float(about @ (q[:, joint] - q[:, joint].mean()) / (about @ about))
-    warmth = dataset.motion.temperature
+    temperature = dataset.motion.temperature
     return Segment(
         joint, speed, float(stamps.mean()), q.mean(axis=0), q[:, joint].copy(),
         np.array(torque[rows, joint]),
-        float('nan') if warmth is None else float(np.mean(warmth[rows, joint])),
+        float('nan') if temperature is None else float(np.mean(temperature[rows, joint])),
     )
 
 

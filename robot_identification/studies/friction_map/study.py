@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The friction map of an arm from its bags, and the motions for it: each as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation import choose_drive_gains, choose_effort_unit
+from robot_identification.excitation import dump_trajectory, Experiment, Trajectory
+from robot_identification.files import ResultFolder
+from robot_identification.model import IdentifiedModel, KinematicFilter, load_model, RobotModel
+from robot_identification.processing import Dataset, find_stationary, process
+from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction, MapRun
+from robot_identification.studies.friction_map.options import FrictionMapOptions
+from robot_identification.studies.friction_map.plan import certified_segments, SegmentPlan
+from robot_identification.studies.friction_map.report import FRICTION_MAP_FILES, save_friction_map
+
+# File of the segments of a joint.
+PLAN_FILE = 'friction_{}.trajectory.yaml'
+
+
+def run_friction_map(
+    robot: RobotModel, bags: Sequence[Path], options: FrictionMapOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> FrictionMap:
+    """
+    Map the friction of an arm at constant velocity.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    bags : sequence of Path
+        Recordings in which one joint after the other makes constant-velocity segments.
+    options : FrictionMapOptions, optional
+        Options of the study.
+    folder : ResultFolder, optional
+        Folder of the results; by default nothing is written.
+
+    Raises
+    ------
+    DataError
+        If no joint moves alone at constant velocity, both ways, or a bag cannot be used.
+    UsageError
+        If the model is of another arm, or an option or the folder cannot be used.
+
+    """
+    options = FrictionMapOptions() if options is None else options
+    if folder is not None:
+        folder.check(FRICTION_MAP_FILES)
+    if options.payload is not None and len(options.payload) not in (1, len(bags)):
+        raise UsageError(
+            f'--payload names {len(options.payload)} masses for {len(bags)} bags: give one for '
+            'all, or one for each'
+        )
+    segments = options.segments
+    model = None if options.model is None else load_model(Path(options.model))
+    if model is not None and options.model_gains:
+        gains = model.robot.drives.drive_gain
+        robot = robot.with_drive_gains(gains) if np.all(np.isfinite(gains)) else robot
+    robot, runs, notes = _read(robot, bags, options, model)
+    found = map_friction(robot, runs, segments, model)
+    found = replace(found, notes=(*dict.fromkeys(notes), *found.notes))
+    if folder is not None:
+        save_friction_map(folder, found, [str(bag) for bag in bags])
+    return found
+
+
+def _read(
+    robot: RobotModel, bags: Sequence[Path], options: FrictionMapOptions,
+    model: IdentifiedModel | None,
+) -> tuple[RobotModel, list[MapRun], list[str]]:
+    """Return the arm with usable gains, the runs, and notes on them."""
+    recordings, notes = options.read(robot, bags)
+    if model is not None and model.relative_scale:
+        notes.append('the model has a relative scale: what is called N m here has it, too')
+    unit = choose_effort_unit(options.effort_unit, recordings, robot)
+    robot, relative = choose_drive_gains(robot, unit, options.relative_scale)
+    if relative:
+        notes.append('drive gains are unknown: what is called N m here is A')
+        if model is not None:
+            raise UsageError('--model is in N m and drive gains are unknown: leave one out')
+    delay = options.delay
+    if delay is None:
+        delay = 0.0 if model is None else model.source.delay
+    runs = []
+    for number, recording in enumerate(recordings):
+        # A segment at reduced speed is a segment at another speed.
+        dataset = process(
+            recording, KinematicFilter(), unit, start=options.start, stop=options.stop,
+            robot=robot, delay=delay, keep_slowed=True,
+        )
+        runs.append(MapRun(dataset, options.payload_of(number, recording.metadata)))
+        notes += _notes_of(dataset)
+    return robot, runs, notes
+
+
+def _notes_of(dataset: Dataset) -> list[str]:
+    """
+    Return the notes on a dataset, without those that any friction map has.
+
+    All joints but one rest, and nothing but friction shows the delay: what is found is not one.
+    """
+    stationary = find_stationary(dataset.joint_names, np.ptp(dataset.motion.q, axis=0))
+    delay = [] if dataset.found_delay is None else [dataset.found_delay.describe(dataset.delay)]
+    return [note for note in dataset.notes if note not in stationary and note not in delay]
+
+
+def run_friction_plan(
+    robot: RobotModel, experiment: Experiment, joints: Sequence[str] | None = None,
+    plan: SegmentPlan | None = None, folder: ResultFolder | None = None,
+) -> Mapping[str, Trajectory]:
+    """
+    Make certified constant-velocity segments of joints, the motions for a friction map.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Its limits, window and centre are kept to.
+    joints : sequence of str, optional
+        Joints to plan; by default all.
+    plan : SegmentPlan, optional
+        Options of the plan.
+    folder : ResultFolder, optional
+        Folder of the trajectories; by default nothing is written.
+
+    Returns
+    -------
+    mapping of str to Trajectory
+        By joint.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If a motion breaks a limit of the experiment, or collides.
+    UsageError
+        If the arm has no such joint, there is no room, or the folder cannot be used.
+
+    """
+    names = {joint: PLAN_FILE.format(joint) for joint in joints or robot.joint_names}
+    if folder is not None:
+        folder.check(names.values())
+    made = {joint: certified_segments(robot, experiment, joint, plan) for joint in names}
+    if folder is not None:
+        folder.write({names[joint]: dump_trajectory(one) for joint, one in made.items()})
+    return made
