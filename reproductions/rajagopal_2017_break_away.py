@@ -21,9 +21,8 @@ from robot_identification.simulation.effort_joint import EffortJoint, EffortJoin
 from robot_identification.studies.break_away.estimate import (
     BoxStatistics, BreakAway, BreakAwayRun, estimate_break_away,
 )
-from robot_identification.studies.break_away.procedure import (
-    BoundedPI, BreakAwaySettings, BreakAwayTest,
-)
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BoundedPI, BreakAwayTest
 
 # Ours: the report prints none of these. A joint's break-away torque differs by this share from
 # test to test; kinetic friction is this share of it.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rclpy.node import Node
 from robot_identification.nodes.common import declare
+from robot_identification.options import options_of
 from robot_identification.studies.break_away import (
     BreakAwaySettings, CORRECTIONS, DEFAULT_CORRECTION,
 )
@@ -15,27 +16,6 @@ PRE_TEST, BREAK_AWAY = 'pre_test', 'break_away'
 MODES = (PRE_TEST, BREAK_AWAY)
 GRAVITY_FREE, GRAVITY_SUBTRACTED = 'gravity_free', 'gravity_subtracted'
 POSES = (GRAVITY_FREE, GRAVITY_SUBTRACTED)
-_USUAL = BreakAwaySettings(torque_cap=1.0, torque_limit=1.0, inertia=1.0)
-# Parameters that are settings of the test under the same name, with their bounds.
-_SETTINGS = {
-    'ramp_rate': ('of the torque [N m/s]; 0.0: from zero to the cap in 20 s', 0.0, 100.0),
-    'threshold': ('speed above which the joint has broken away [rad/s]', 0.005, 1.0),
-    'confirming_samples': ('how many samples in a row must be above the threshold', 1, 100),
-    'repeats': ('ramps in each direction', 2, 1000),
-    'window': ('how far the joint may be from where it stood [rad]', 0.02, 3.0),
-    'tolerance': ('how near its start the joint must come to rest [rad]', 0.001, 0.5),
-    'settle_time': ('how long it must rest there before a ramp [s]', 0.0, 30.0),
-    'return_timeout': ('how long a return may take [s]', 1.0, 300.0),
-    'return_speed': ('largest speed of the return [rad/s]', 0.01, 1.0),
-    'speed_limit': ('speed at which the test is aborted [rad/s]', 0.05, 5.0),
-    'position_gain': ('k_P of the return [1/s]', 0.01, 20.0),
-    'integral_gain': ('k_I of the return [1/s^2]', 0.0, 10.0),
-    'onset_travel': (
-        'way after which the onset of motion is seen [rad]; more than the joint yields before it '
-        'breaks away', 1e-6, 0.2,
-    ),
-    'patience': ('how long the pre-test waits for the next ~/step [s]', 1.0, 300.0),
-}
 
 
 def declare_tester(node: Node) -> None:
@@ -63,8 +43,11 @@ def declare_tester(node: Node) -> None:
             "of link and rotor on the joint's side [kg m^2]; 0.0: by the robot's description",
             minimum=0.0, maximum=1000.0)
     declare(node, 'continuous', False, 'whether the position wraps around at a turn')
-    for name, (description, minimum, maximum) in _SETTINGS.items():
-        declare(node, name, getattr(_USUAL, name), description, minimum=minimum, maximum=maximum)
+    for one in options_of(BreakAwaySettings):
+        declare(
+            node, one.key, getattr(BreakAwaySettings, one.name), one.text, minimum=one.minimum,
+            maximum=one.maximum,
+        )
     declare(node, 'state_timeout', 0.2,
             'longest silence of the joint states before the torque is zeroed [s], wall time',
             minimum=0.02, maximum=2.0)
@@ -80,7 +63,8 @@ def settings_of(
     node: Node, torque_cap: float, torque_limit: float, inertia: float
 ) -> BreakAwaySettings:
     """Return the settings that the parameters make; raise UsageError if they conflict."""
-    values = {name: node.get_parameter(name).value for name in (*_SETTINGS, 'continuous')}
+    names = (*(one.name for one in options_of(BreakAwaySettings)), 'continuous')
+    values = {name: node.get_parameter(name).value for name in names}
     return BreakAwaySettings(
         torque_cap=torque_cap, torque_limit=torque_limit, inertia=inertia,
         longest_gap=node.get_parameter('state_timeout').value, **values,

@@ -51,7 +51,8 @@ from robot_identification.recording.tables import load_mapping
 from robot_identification.studies.break_away.estimate import (
     break_away_content, BreakAwayRun, estimate_break_away, load_break_away,
 )
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.campaign.campaign_file import load_campaign
 from robot_identification.studies.campaign.runs import read_state
 from robot_identification.studies.comparison.comparison import compare_models

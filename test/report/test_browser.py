@@ -26,7 +26,8 @@ from robot_identification.report.identification_report import render_identificat
 from robot_identification.report.trajectory_report import render_trajectory_report
 from robot_identification.report.validation_report import render_validation_report
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.break_away.report import render_break_away_report
 from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report

@@ -13,9 +13,8 @@ from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.simulation.effort_arm import effort_truth, EffortArm, youbot_truth
 from robot_identification.simulation.mujoco_robot import NOISE_FREE, Sensors
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
-from robot_identification.studies.break_away.procedure import (
-    BreakAwaySettings, BreakAwayTest, Phase,
-)
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayTest, Phase
 
 pytest.importorskip('mujoco', reason='MuJoCo, which moves the arm, is not installed')
 # Gravity has a moment of -0.3 N m on joint 2 there, and friction holds it without torque.

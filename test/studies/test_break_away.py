@@ -6,7 +6,8 @@
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.cbook import boxplot_stats
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from robot_identification.studies.break_away.estimate import (
     box_statistics, break_away_content, BreakAwayRun, corrected_torque, DEFAULT_CORRECTION,
     estimate_break_away, largest_excess, load_break_away,
 )
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 import scipy
 
 SETTINGS = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)

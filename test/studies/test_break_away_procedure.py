@@ -15,8 +15,9 @@ from robot_identification.simulation.effort_joint import EffortJoint, EffortJoin
 from robot_identification.studies.break_away.estimate import (
     BreakAwayRun, estimate_break_away, largest_excess,
 )
+from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import (
-    acceleration_at, BoundedPI, BreakAwaySettings, BreakAwayTest, find_onset, Phase,
+    acceleration_at, BoundedPI, BreakAwayTest, find_onset, Phase,
 )
 
 # Medians of the youBot report (table 4.2, joint 1; wheel 3), with inertias of rotors of 1.35e-5

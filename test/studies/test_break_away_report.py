@@ -11,7 +11,8 @@ from robot_identification.errors import UsageError
 from robot_identification.studies.break_away.estimate import (
     BreakAwayRun, estimate_break_away, load_break_away,
 )
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.break_away.report import (
     BREAK_AWAY_FILES, draw_boxes, save_break_away,
 )

@@ -6,7 +6,6 @@ from .estimate import (
     DEFAULT_CORRECTION as DEFAULT_CORRECTION, estimate_break_away as estimate_break_away,
     load_break_away as load_break_away,
 )
-from .procedure import (
-    BreakAwaySettings as BreakAwaySettings, BreakAwayTest as BreakAwayTest, Phase as Phase,
-)
+from .options import BreakAwaySettings as BreakAwaySettings
+from .procedure import BreakAwayTest as BreakAwayTest, Phase as Phase
 from .report import BREAK_AWAY_FILES as BREAK_AWAY_FILES, save_break_away as save_break_away

@@ -21,57 +21,45 @@ from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, UsageError,
 )
 from robot_identification.files import check_keys, check_schema_version, read_yaml
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 
 BREAK_AWAY_SCHEMA = 1
 CORRECTIONS = ('onset', 'inertia', 'none')
 DEFAULT_CORRECTION = CORRECTIONS[0]
 GRAVITY = ('free', 'subtracted')
-# How far whiskers reach at most, in interquartile ranges (Tukey).
+# Reach of whiskers at most, in interquartile ranges (Tukey).
 WHISKER_REACH = 1.5
+# Values that differ by less than this part are equal but for rounding.
 ROUNDING = 1.0e-9
+# Confidence of the interval of a median; the usual one.
 CONFIDENCE = 0.95
+# Replicates of its bootstrap; chosen: more change the ends by less than a value of the sample.
 REPLICATES = 2000
+# Values of a box plot, at least: one has no quartiles.
 FEWEST_VALUES = 2
-# Directions that differ by this share are distinguished in a note.
+# Directions that differ by this share are distinguished in a note; chosen.
 DIFFERENT_SHARE = 0.1
-# What a joint's inertia does not explain of a correction is told from this share of the torque on.
+# Share of the torque from which a note states a correction that inertia does not explain; chosen
+# (docs/break_away.md).
 UNEXPLAINED_SHARE = 0.05
 
 
 @dataclass(frozen=True)
 class BoxStatistics:
-    """
-    A box plot in numbers.
+    """A box plot in numbers."""
 
-    Attributes
-    ----------
-    count : int
-        Number of values.
-    median : float
-        What is reported.
-    lower_quartile, upper_quartile : float
-        By linear interpolation, as NumPy has them.
-    lower_whisker, upper_whisker : float
-        The outermost values that are within 1.5 interquartile ranges of the quartiles.
-    outliers : tuple of float
-        The values beyond, ascending.
-    interval : tuple of float
-        Of the median, by bootstrap.
-    confidence : float
-        Of the interval.
-
-    """
-
-    count: int
-    median: float
+    count: int  # number of values
+    median: float  # what is reported
+    # By linear interpolation, as NumPy has them.
     lower_quartile: float
     upper_quartile: float
+    # The outermost values that are within 1.5 interquartile ranges of the quartiles.
     lower_whisker: float
     upper_whisker: float
-    outliers: tuple[float, ...]
-    interval: tuple[float, float]
-    confidence: float
+    outliers: tuple[float, ...]  # the values beyond, ascending
+    interval: tuple[float, float]  # of the median, by bootstrap
+    confidence: float  # of the interval
 
     @property
     def interquartile_range(self) -> float:
@@ -166,26 +154,10 @@ def box_statistics(
     seed: int = 0,
 ) -> BoxStatistics:
     """
-    Return the box plot of values in numbers.
+    Return the box plot of values (N,) in numbers, two at least, all finite.
 
-    Parameters
-    ----------
-    values : ndarray, shape (N,)
-        At least two, finite.
-    confidence : float
-        Of the interval of the median, between 0 and 1.
-    replicates : int
-        Of the bootstrap.
-    seed : int
-        Of the bootstrap.
-
-    Raises
-    ------
-    DataError
-        If there are fewer values, or one is not finite.
-    UsageError
-        If an option is out of its range.
-
+    The interval of the median is that of a bootstrap of `replicates` by `seed`. Raise DataError
+    if there is no box plot of the values, UsageError if an option is out of its range.
     """
     values = np.sort(np.asarray(values, dtype=float))
     if values.ndim != 1 or len(values) < FEWEST_VALUES:
@@ -228,20 +200,7 @@ def corrected_torque(repeat: BreakAwayRepeat, inertia: float, correction: str) -
     which is too low where friction falls with speed. With `none` it is :math:`u`, as reported by
     Rajagopal 2017: never too low, as a joint does not move before it breaks away.
 
-    Parameters
-    ----------
-    repeat : BreakAwayRepeat
-        The ramp.
-    inertia : float
-        Of the joint [kg m^2].
-    correction : str
-        One of `CORRECTIONS`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such correction.
-
+    `inertia` is that of the joint [kg m^2]. Raise UsageError if there is no such correction.
     """
     if correction == 'none':
         return repeat.torque
@@ -352,7 +311,7 @@ def _unexplained(
     settings: BreakAwaySettings, boxes: Mapping[int, BoxStatistics],
     uncorrected: Mapping[int, BoxStatistics],
 ) -> list[str]:
-    """Say where the onset of motion is further below the threshold than inertia explains."""
+    """State where the onset of motion is further below the threshold than inertia explains."""
     excess = largest_excess(settings)
     return [
         f'In the {"positive" if direction > 0 else "negative"} direction the torque at the onset '
@@ -397,17 +356,7 @@ def _box_content(box: BoxStatistics) -> dict[str, Any]:
 
 
 def break_away_content(robot: str, found: Sequence[BreakAway]) -> dict[str, Any]:
-    """
-    Return the content of a break-away file.
-
-    Parameters
-    ----------
-    robot : str
-        Name of the robot; may be empty.
-    found : sequence of BreakAway
-        One for each joint.
-
-    """
+    """Return the content of a break-away file, one entry a joint; the robot may be empty."""
     return {
         'schema_version': BREAK_AWAY_SCHEMA,
         'robot': robot,

@@ -13,26 +13,26 @@ ends the test.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
+from robot_identification.studies.break_away.options import BreakAwaySettings
 
 Gravity = Callable[[float], float]
 
-# A ramp from zero to the cap takes so long where no rate is given [s].
-RAMP_SECONDS = 20.0
-# The return may be this fast [1/s]: where the speed loop of a joint is no faster, it is stable for
+# Bandwidth of the return at most [1/s]; chosen: a speed loop that is no faster is stable for
 # sampling down to 50 Hz.
 LOOP_BANDWIDTH = 10.0
-# With the full speed missing, the speed loop reaches the cap after this time [s].
+# Time after which the speed loop reaches the cap with the full speed missing [s]; chosen.
 BUILD_UP_SECONDS = 1.0
-# Samples of a ramp that are kept; of a longer one every second of the older half is dropped.
+# Samples of a ramp that are kept; of a longer one every second of the older half is dropped;
+# chosen: 100 s at 200 Hz.
 MAXIMUM_RECORD = 20_000
-# A parabola through fewer samples follows their noise.
+# A parabola through fewer samples follows their noise; chosen.
 SAMPLES_OF_A_PARABOLA = 8
 
 
@@ -47,164 +47,29 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True)
-class BreakAwaySettings:
-    """
-    Settings of a break-away test.
-
-    Attributes
-    ----------
-    torque_cap : float
-        Largest torque of a ramp, beyond gravity [N m]; from the manual pre-test.
-    torque_limit : float
-        Largest torque of all, gravity included [N m]; not below `torque_cap`.
-    inertia : float
-        Of the joint at its start, link and rotor [kg m^2]; the return's gains follow from it.
-    ramp_rate : float
-        Of the torque [N m/s]; 0: from zero to the cap in 20 s.
-    threshold : float
-        Speed above which the joint has broken away [rad/s].
-    confirming_samples : int
-        How many in a row must be above it.
-    repeats : int
-        In each direction.
-    window : float
-        How far the joint may be from its start [rad].
-    tolerance : float
-        How near the start it must come to rest [rad].
-    settle_time : float
-        How long it must stay there [s].
-    return_timeout : float
-        How long a return may take [s].
-    return_speed : float
-        Largest speed of the return [rad/s].
-    speed_limit : float
-        Speed at which the test is aborted [rad/s].
-    position_gain : float
-        k_P of the return [1/s].
-    integral_gain : float
-        k_I of the return [1/s^2].
-    onset_travel : float
-        Way after which the onset of motion is seen [rad]; more than the joint yields before it
-        breaks away.
-    longest_gap : float
-        Between two joint states [s].
-    patience : float
-        How long a manual ramp waits for the next step before it is given up [s].
-    continuous : bool
-        Whether the joint's position wraps around at a turn, as that of some wheels does.
-
-    """
-
-    torque_cap: float
-    torque_limit: float
-    inertia: float
-    ramp_rate: float = 0.0
-    threshold: float = 0.13
-    confirming_samples: int = 3
-    repeats: int = 25
-    window: float = 0.3
-    tolerance: float = 0.02
-    settle_time: float = 0.5
-    return_timeout: float = 30.0
-    return_speed: float = 0.2
-    speed_limit: float = 1.5
-    position_gain: float = 1.0
-    integral_gain: float = 0.001
-    onset_travel: float = 5.0e-4
-    longest_gap: float = 0.2
-    patience: float = 30.0
-    continuous: bool = False
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if not math.isfinite(value):
-                raise UsageError(f'break-away test: {item.name} is {value}, not finite')
-            if item.name in _COUNTS and value != int(value):
-                raise UsageError(f'break-away test: {item.name} is {value}, not a whole number')
-            if value < 0.0 or (value == 0.0 and item.name not in _MAY_BE_ZERO):
-                raise UsageError(f'break-away test: {item.name} is {value}, it must be positive')
-        for smaller, larger in (
-            ('torque_cap', 'torque_limit'), ('tolerance', 'window'), ('onset_travel', 'window'),
-            ('threshold', 'speed_limit'), ('return_speed', 'speed_limit'),
-        ):
-            if getattr(self, smaller) > getattr(self, larger):
-                raise UsageError(
-                    f'break-away test: {smaller} {getattr(self, smaller):g} is above {larger} '
-                    f'{getattr(self, larger):g}'
-                )
-
-    @property
-    def rate(self) -> float:
-        """Rate of the ramp [N m/s]."""
-        return self.ramp_rate or self.torque_cap / RAMP_SECONDS
-
-    @property
-    def duration(self) -> float:
-        """Longest time of the test but for its returns [s]."""
-        return 2 * self.repeats * (self.torque_cap / self.rate + self.settle_time)
-
-
-_COUNTS = ('confirming_samples', 'repeats')
-_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous')
-
-
-@dataclass(frozen=True)
 class BreakAwayRepeat:
-    """
-    One ramp that moved the joint.
+    """One ramp that moved the joint."""
 
-    Attributes
-    ----------
-    direction : int
-        1 or -1, as the URDF counts.
-    torque : float
-        Commanded at the first of the samples above the threshold, without gravity, along the
-        direction [N m].
-    measured : float
-        Effort measured then, in the driver's unit and sign; NaN where there is none.
-    gravity : float
-        Torque against gravity then [N m]; 0 in a gravity-free pose.
-    position : float
-        Where that was [rad].
-    onset_torque : float
-        As `torque`, at the first sample beyond the onset travel.
-    onset_travel : float
-        How far the joint had moved then [rad].
-    ramp_rate : float
-        Of the torque [N m/s].
-    acceleration : float
-        At the first sample above the threshold, along the direction [rad/s^2].
-
-    """
-
-    direction: int
+    direction: int  # 1 or -1, as the URDF counts
+    # Commanded at the first of the samples above the threshold, without gravity, along the
+    # direction [N m].
     torque: float
-    measured: float
-    gravity: float
-    position: float
-    onset_torque: float
-    onset_travel: float
-    ramp_rate: float
-    acceleration: float
+    measured: float  # effort measured then, in the driver's unit and sign; NaN where there is none
+    gravity: float  # torque against gravity then [N m]; 0 in a gravity-free pose
+    position: float  # where that was [rad]
+    onset_torque: float  # as `torque`, at the first sample beyond the onset travel
+    onset_travel: float  # how far the joint had moved then [rad]
+    ramp_rate: float  # of the torque [N m/s]
+    acceleration: float  # at the first sample above the threshold, along the direction [rad/s^2]
 
 
 class BoundedPI:
     """
     A PI loop whose integral cannot wind up.
 
-    The integral grows only while the output is within its bounds, or where it brings it back, and
-    never so far that it alone would exceed them.
-
-    Parameters
-    ----------
-    gain : float
-        Output per error.
-    integral_gain : float
-        Output per error and second.
-    bound : float
-        Largest output.
-
+    The integral grows only while the output is within its bound, or where it brings it back, and
+    never so far that it alone would exceed it. Gains are output per error, and per error and
+    second.
     """
 
     def __init__(self, gain: float, integral_gain: float, bound: float) -> None:
@@ -390,7 +255,7 @@ class BreakAwayTest:
             return self.abort(self.reason)
         wanted, limit = torque + self._gravity(q), self.settings.torque_limit
         if self._phase is Phase.RAMPING and abs(wanted) > limit:
-            # What is cut off would be missing in what the ramp finds.
+            # A torque that is cut off would falsify the ramp.
             return self.abort(
                 f'{abs(wanted):.3g} N m are needed with gravity, torque_limit is {limit:g} N m'
             )
@@ -530,20 +395,8 @@ def find_onset(away: FloatArray, travel: float, last: int) -> int:
     """
     Return the sample at which a joint began to move and did not come back.
 
-    Parameters
-    ----------
-    away : ndarray, shape (N,)
-        How far it is from where it stood, along the ramp [rad].
-    travel : float
-        How far it must be [rad].
-    last : int
-        A sample at which it certainly moves.
-
-    Returns
-    -------
-    int
-        The first of the samples up to `last` that are all beyond `travel`; `last` if it is not.
-
+    It is the first of the samples up to `last`, at which the joint certainly moves, that are all
+    more than `travel` [rad] `away` (N,) along the ramp; `last` if it is not.
     """
     near = np.flatnonzero(away[:last + 1] < travel)
     return min(int(near[-1]) + 1, last) if len(near) else 0
@@ -551,21 +404,10 @@ def find_onset(away: FloatArray, travel: float, last: int) -> int:
 
 def acceleration_at(sample: int, t: FloatArray, speed: FloatArray) -> float:
     """
-    Return the acceleration of a joint that breaks away [rad/s^2].
+    Return the acceleration of a joint at one sample of its break-away [rad/s^2].
 
-    Parameters
-    ----------
-    sample : int
-        Where it is wanted; the samples behind it are used, too.
-    t, speed : ndarray, shape (N,)
-        Times [s] and speeds [rad/s], some slow ones before `sample` among them.
-
-    Returns
-    -------
-    float
-        By least squares through the samples from half the speed on: of a parabola, as a steady
-        ramp makes it, or of a straight line through few; NaN of a single sample.
-
+    It is by least squares through the samples from half the speed on, those after it as well: of a
+    parabola, as a steady ramp makes it, or of a straight line through few; NaN of a single sample.
     """
     slow = np.flatnonzero(speed[:sample] < 0.5 * speed[sample])
     begin = int(slow[-1]) if len(slow) else 0

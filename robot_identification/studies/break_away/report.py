@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
 DIRECTIONS = {1: '+', -1: '-'}
+# Of a picture [in].
 HEIGHT = 2.8
-# Repeats are drawn beside each other, so that equal ones are seen; of the width of a box.
-SPREAD = 0.35
-# Scales show at least this share of the torque: what is less is no news.
+# Width over which repeats are drawn, so that equal ones are seen, in distances of boxes.
+WIDTH_OF_REPEATS = 0.35
+# Scales show at least this share of the torque; chosen: less is no news.
 LEAST_SCALE = 0.01
 TABLE_WORDS = (
     'Torques are in N m, signs those of the direction. From, to: the interval of the median, by '
@@ -82,7 +83,7 @@ def _compared(found: Sequence[BreakAway]) -> list[list[str]]:
 
 
 def _how(joint: BreakAway) -> str:
-    """Say in a sentence how a joint was tested."""
+    """State in a sentence how a joint was tested."""
     settings = joint.run.settings
     pose = {
         'free': 'in a gravity-free pose', 'subtracted': 'with the moment of gravity subtracted',
@@ -115,17 +116,7 @@ def break_away_text(robot: str, found: Sequence[BreakAway]) -> str:
 
 
 def render_break_away_report(robot: str, found: Sequence[BreakAway]) -> str:
-    """
-    Return the report, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    robot : str
-        Name of the robot; may be empty.
-    found : sequence of BreakAway
-        One for each joint.
-
-    """
+    """Return the report, one HTML file that needs no network; the robot may be empty."""
     return render_page(
         'break_away.html.j2',
         robot=robot,
@@ -141,7 +132,7 @@ def render_break_away_report(robot: str, found: Sequence[BreakAway]) -> str:
 
 
 def draw_boxes(joint: BreakAway) -> Picture:
-    """Draw the box of each direction, with every repeat as a point; uncorrected ones beside."""
+    """Draw the box of each direction and every repeat as a point; on the right uncorrected."""
     panels = [(joint.correction, joint.boxes, joint.values)]
     if joint.correction != 'none':
         torques = {
@@ -154,7 +145,7 @@ def draw_boxes(joint: BreakAway) -> Picture:
         *(float(np.ptp(np.concatenate([*values.values()]))) for _, _, values in panels),
         LEAST_SCALE * abs(joint.torque),
     )
-    # Scales begin elsewhere: the spread of the repeats is less than what the panels differ by.
+    # Scales begin elsewhere: the scatter of the repeats is less than what the panels differ by.
     for axes, (correction, boxes, values) in zip(
         figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
     ):
@@ -193,8 +184,8 @@ def _draw_panel(
             boxprops={'color': MEASURED}, whiskerprops={'color': MEASURED},
             capprops={'color': MEASURED},
         )
-        beside = place + SPREAD * np.linspace(-0.5, 0.5, len(values[direction]))
-        axes.plot(beside, values[direction], 'o', color=PREDICTED, markersize=3)
+        at = place + WIDTH_OF_REPEATS * np.linspace(-0.5, 0.5, len(values[direction]))
+        axes.plot(at, values[direction], 'o', color=PREDICTED, markersize=3)
     axes.set_xticks(range(len(boxes)), [DIRECTIONS[direction] for direction in boxes])
     axes.set_xlim(-0.6, len(boxes) - 0.4)
     axes.set_xlabel('direction', fontsize=FONT_SIZE)

@@ -1,0 +1,132 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of a break-away test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+import math
+
+from robot_identification.errors import UsageError
+from robot_identification.options import option
+
+# A ramp from zero to the cap takes so long where no rate is given [s]; chosen: 50 ramps take a
+# quarter of an hour.
+RAMP_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class BreakAwaySettings:
+    """
+    Options of a break-away test.
+
+    The fields say in their declaration what each is; a node offers those that are options.
+
+    Attributes
+    ----------
+    torque_cap : float
+        Largest torque of a ramp, beyond gravity [N m]; from the manual pre-test.
+    torque_limit : float
+        Largest torque of all, gravity included [N m]; not below `torque_cap`.
+    inertia : float
+        Of the joint at its start, link and rotor [kg m^2]; the return's gains follow from it.
+    longest_gap : float
+        Longest time between two joint states [s].
+    continuous : bool
+        Whether the joint's position wraps around at a turn, as that of some wheels does.
+
+    Raises
+    ------
+    UsageError
+        If a value is out of its range, or two do not fit together.
+
+    """
+
+    torque_cap: float
+    torque_limit: float
+    inertia: float
+    ramp_rate: float = option(
+        float, 'of the torque [N m/s]; 0.0: from zero to the cap in 20 s', default=0.0,
+        minimum=0.0, maximum=100.0,
+    )
+    threshold: float = option(
+        float, 'speed above which the joint has broken away [rad/s]', default=0.13, minimum=0.005,
+        maximum=1.0,
+    )
+    confirming_samples: int = option(
+        int, 'how many samples in a row must be above the threshold', default=3, minimum=1,
+        maximum=100,
+    )
+    repeats: int = option(int, 'ramps in each direction', default=25, minimum=2, maximum=1000)
+    window: float = option(
+        float, 'how far the joint may be from where it stood [rad]', default=0.3, minimum=0.02,
+        maximum=3.0,
+    )
+    tolerance: float = option(
+        float, 'how near its start the joint must come to rest [rad]', default=0.02,
+        minimum=0.001, maximum=0.5,
+    )
+    settle_time: float = option(
+        float, 'how long it must rest there before a ramp [s]', default=0.5, minimum=0.0,
+        maximum=30.0,
+    )
+    return_timeout: float = option(
+        float, 'how long a return may take [s]', default=30.0, minimum=1.0, maximum=300.0,
+    )
+    return_speed: float = option(
+        float, 'largest speed of the return [rad/s]', default=0.2, minimum=0.01, maximum=1.0,
+    )
+    speed_limit: float = option(
+        float, 'speed at which the test is aborted [rad/s]', default=1.5, minimum=0.05,
+        maximum=5.0,
+    )
+    position_gain: float = option(
+        float, 'k_P of the return [1/s]', default=1.0, minimum=0.01, maximum=20.0,
+    )
+    integral_gain: float = option(
+        float, 'k_I of the return [1/s^2]', default=0.001, minimum=0.0, maximum=10.0,
+    )
+    onset_travel: float = option(
+        float, 'way after which the onset of motion is seen [rad]; more than the joint yields '
+        'before it breaks away', default=5.0e-4, minimum=1e-6, maximum=0.2,
+    )
+    longest_gap: float = 0.2
+    patience: float = option(
+        float, 'how long the pre-test waits for the next ~/step [s]', default=30.0, minimum=1.0,
+        maximum=300.0,
+    )
+    continuous: bool = False
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not math.isfinite(value):
+                raise UsageError(f'break-away test: {item.name} is {value}, not finite')
+            if item.name in _COUNTS and value != int(value):
+                raise UsageError(f'break-away test: {item.name} is {value}, not a whole number')
+            if value < 0.0 or (value == 0.0 and item.name not in _MAY_BE_ZERO):
+                raise UsageError(f'break-away test: {item.name} is {value}, it must be positive')
+        for smaller, larger in (
+            ('torque_cap', 'torque_limit'), ('tolerance', 'window'), ('onset_travel', 'window'),
+            ('threshold', 'speed_limit'), ('return_speed', 'speed_limit'),
+        ):
+            if getattr(self, smaller) > getattr(self, larger):
+                raise UsageError(
+                    f'break-away test: {smaller} {getattr(self, smaller):g} is above {larger} '
+                    f'{getattr(self, larger):g}'
+                )
+
+    @property
+    def rate(self) -> float:
+        """Rate of the ramp [N m/s]."""
+        return self.ramp_rate or self.torque_cap / RAMP_SECONDS
+
+    @property
+    def duration(self) -> float:
+        """Longest time of the test but for its returns [s]."""
+        return 2 * self.repeats * (self.torque_cap / self.rate + self.settle_time)
+
+
+_COUNTS = ('confirming_samples', 'repeats')
+_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous')
