@@ -6,7 +6,7 @@
 from dataclasses import replace
 import json
 
-from builders import joint_states, write_bag
+from builders import joint_states, run_command, write_bag
 import numpy as np
 import pytest
 from robot_identification.files import parse_yaml
@@ -60,12 +60,20 @@ def files(robots, tmp_path_factory):
     return bag, paths
 
 
-def test_payload_in_json_and_files(command, files, tmp_path):
+@pytest.fixture(scope='module')
+def absolute(files, tmp_path_factory):
+    """Return the printed content and the folder of the results by the model with true gains."""
+    bag, models = files
+    out = tmp_path_factory.mktemp('absolute') / 'out'
+    found = run_command('payload', models['absolute'], bag, '-o', out, '--json')
+    assert found.code == 0, found.err
+    return json.loads(found.out), out
+
+
+def test_payload_in_json_and_files(command, files, absolute):
     """Keys of the design, SI units; what is written is what is printed."""
     bag, models = files
-    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json')
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
+    content, out = absolute
     # Of twelve seconds with it; a chance of 1e-3 to be further off than 4 of its errors.
     assert abs(content['mass'] - BODY.mass) < 4.0 * content['standard_errors']['mass'] < 0.15
     np.testing.assert_allclose(content['center_of_mass'], BODY.center_of_mass, atol=0.003)
@@ -79,38 +87,36 @@ def test_payload_in_json_and_files(command, files, tmp_path):
     expected = [inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2],
                 inertia[1, 2]]
     np.testing.assert_allclose(set_payload['inertia'], expected, rtol=1e-4)
-    assert json.loads((tmp_path / 'out' / 'payload.json').read_text()) == content
+    assert json.loads((out / 'payload.json').read_text()) == content
     assert paths(content) == set(documented('payload'))
-    report = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
+    report = (out / 'report.html').read_text(encoding='utf-8')
     assert 'set_target_payload(2.' in report and 'data:image/png' in report
-    again = command('payload', models['absolute'], bag, '-o', tmp_path / 'out')
+    again = command('payload', models['absolute'], bag, '-o', out)
     assert again.code == 2 and '--force' in again.err
 
 
-def test_a_controller_is_told_the_same_in_all_its_ways(command, files, tmp_path):
+def test_a_controller_gets_the_same_in_all_its_ways(absolute):
     """Script, service and teach pendant get the numbers of payload.json, each in its units."""
-    bag, models = files
-    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out')
-    assert found.code == 0, found.err
-    told = json.loads((tmp_path / 'out' / 'payload.json').read_text())['set_payload']
-    lines = (tmp_path / 'out' / 'results.txt').read_text().split('For a Universal Robot:')[1]
+    content, out = absolute
+    values = content['set_payload']
+    lines = (out / 'results.txt').read_text().split('For a Universal Robot:')[1]
     script, cb3, service, fields = (line.strip() for line in lines.strip().splitlines()[1::2])
     name, _, arguments = script.partition('(')
     assert name == 'set_target_payload'
-    assert json.loads(f'[{arguments[:-1]}]') == [told['m'], told['cog'], told['inertia']]
-    assert cb3 == f'set_payload({told["m"]:g}, {told["cog"]})'
+    assert json.loads(f'[{arguments[:-1]}]') == [values['m'], values['cog'], values['inertia']]
+    assert cb3 == f'set_payload({values["m"]:g}, {values["cog"]})'
     request = parse_yaml(service.split('"')[1], 'the request')
-    assert request['mass'] == pytest.approx(told['m'])
-    assert list(request['center_of_gravity'].values()) == told['cog']
+    assert request['mass'] == pytest.approx(values['m'])
+    assert list(request['center_of_gravity'].values()) == values['cog']
     shown = dict(field.rsplit(' ', 1)[0].split(' ')[:2] for field in fields.split(', '))
-    assert float(shown['mass']) == told['m']
+    assert float(shown['mass']) == values['m']
     # Three digits of a millimetre.
     np.testing.assert_allclose(
-        [float(shown[f'C{axis}']) for axis in 'XYZ'], 1000.0 * np.array(told['cog']), rtol=0.006
+        [float(shown[f'C{axis}']) for axis in 'XYZ'], 1000.0 * np.array(values['cog']), rtol=0.006
     )
     np.testing.assert_allclose([float(shown[f'I{axes}']) for axes in (
         'XX', 'YY', 'ZZ', 'XY', 'XZ', 'YZ'
-    )], told['inertia'], rtol=1e-5)
+    )], values['inertia'], rtol=1e-5)
 
 
 def test_unknown_gains_make_the_scale_unobservable(command, files, tmp_path):
@@ -135,14 +141,13 @@ def test_unknown_gains_make_the_scale_unobservable(command, files, tmp_path):
     assert not (tmp_path / 'out' / MODEL_FILE).exists()
 
 
-def test_the_model_with_the_payload_predicts_the_loaded_run(command, files, tmp_path):
+def test_the_model_with_the_payload_predicts_the_loaded_run(files, absolute):
     """Of the torque that the bare arm's model leaves in the loaded bag, little is left."""
     bag, models = files
-    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json')
-    assert found.code == 0, found.err
-    arm = load_model(tmp_path / 'out' / MODEL_FILE)
+    content, out = absolute
+    arm = load_model(out / MODEL_FILE)
     assert [payload.frame for payload in arm.payloads] == ['tool0']
-    assert arm.payloads[0].mass == pytest.approx(json.loads(found.out)['mass'])
+    assert arm.payloads[0].mass == pytest.approx(content['mass'])
     bare = load_model(models['absolute'])
     dataset, _ = load_for_model(arm, bag)
     torque = dataset.effort / arm.effort_per_torque
