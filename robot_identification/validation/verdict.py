@@ -73,7 +73,7 @@ class DataWarning:
 @dataclass(frozen=True)
 class Findings:
     """
-    What is known of a model and its training data besides the errors.
+    Findings on a model and its training data besides the errors.
 
     Attributes
     ----------
