@@ -59,20 +59,14 @@ class _Signals:
     independent: float
 
 
-def find_delay(
-    robot: RobotModel,
-    samples: Samples,
-    effort: FloatArray,
-    fitted: BoolArray,
-    delay: float = 0.0,
-) -> Delay | None:
+def find_delay(robot: RobotModel, samples: Samples, fitted: BoolArray) -> Delay | None:
     """
-    Return the time by which effort (N, n) lags behind position, in the longest fitted stretch.
+    Return by how much more than `samples.delay` effort lags behind position [s].
 
-    `delay` [s] is compensated already. None with less than SHORTEST_MOTION, or where no joint
-    shows a delay within LARGEST_SHIFT.
+    It is taken from the longest fitted stretch. None with less than SHORTEST_MOTION, or where no
+    joint shows a delay within LARGEST_SHIFT.
     """
-    signals = _band_limited(robot, samples, effort, fitted, delay)
+    signals = _band_limited(robot, samples, fitted)
     if signals is None:
         return None
     found = []
@@ -91,7 +85,7 @@ def find_delay(
 
 
 def _band_limited(
-    robot: RobotModel, samples: Samples, effort: FloatArray, fitted: BoolArray, delay: float
+    robot: RobotModel, samples: Samples, fitted: BoolArray
 ) -> _Signals | None:
     """Return columns and effort of the longest stretch on a uniform grid."""
     rate = 1.0 / samples.period
@@ -114,7 +108,7 @@ def _band_limited(
         quieter = NOISE_ADVANTAGE * recorded[1].std(axis=0) < ddq.std(axis=0)
         quieter &= ~samples.derived
         dq, ddq = np.where(quieter, recorded[0], dq), np.where(quieter, recorded[1], ddq)
-    tau = interpolate(t + delay, times, effort[rows])
+    tau = interpolate(t + samples.delay, times, samples.effort[rows])
     if step > 1:
         anti_alias = KinematicFilter(order=ANTI_ALIAS_ORDER, cutoff=0.35 * rate / step)
         tau = low_pass(tau, rate, anti_alias)[::step]

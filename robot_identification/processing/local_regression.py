@@ -11,7 +11,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.processing.filters import window_length
 import scipy
 
-PASSES = 5
+ITERATIONS = 5
 # Residuals beyond this many median absolute deviations of their window do not count.
 BISQUARE_WIDTH = 6.0
 # A quadratic needs three samples; with five, one of them may be an outlier.
@@ -45,13 +45,13 @@ def rloess(x: FloatArray, rate: float, span: float) -> FloatArray:
 
 def rloess_memory(rate: float, span: float) -> int:
     """Return how many samples away `rloess` no longer depends on a sample."""
-    return (PASSES + 1) * 2 * window_length(span, rate, SHORTEST_WINDOW)
+    return (ITERATIONS + 1) * 2 * window_length(span, rate, SHORTEST_WINDOW)
 
 
 def _smooth_column(x: FloatArray, window: int) -> FloatArray:
     trust = np.ones(len(x))
     smooth = _fit(x, trust, window, x)
-    for _ in range(PASSES):
+    for _ in range(ITERATIONS):
         trust = _trust(x - smooth, window)
         smooth = _fit(x, trust, window, smooth)
     return smooth

@@ -36,18 +36,16 @@ class PeriodicFindings:
 
 def follow_period(
     samples: Samples,
-    effort: FloatArray,
     kinematics: Kinematics,
     candidates: BoolArray,
     kinematic_filter: KinematicFilter,
-    delay: float = 0.0,
 ) -> PeriodicFindings:
     """
     Replace velocity and acceleration by the derivatives of a Fourier series.
 
     The series is fitted to the recorded positions of the last whole periods (Swevers et al.
     1997). What does not follow it, such as the way to the start, keeps the kinematics it has.
-    The effort is used for its noise alone; kinematics are taken `delay` [s] before the stamps.
+    The effort is used for its noise alone.
 
     Raise DataError if the motion lasts no whole period, or the harmonics are too fast for the
     sampling rate.
@@ -72,7 +70,7 @@ def follow_period(
     follows = _follows(samples, series, rows) & kinematics.usable
     for block in row_blocks(len(samples.stamps)):
         chosen = block.start + np.flatnonzero(follows[block])
-        at = samples.stamps[chosen] - delay
+        at = samples.stamps[chosen] - samples.delay
         kinematics.dq[chosen] = series.evaluate(at, 1)
         kinematics.ddq[chosen] = series.evaluate(at, 2)
         release(kinematics.dq)
@@ -85,7 +83,7 @@ def follow_period(
             f'{others} samples do not follow the period of {period:g} s; their kinematics are '
             'smoothed by the default filter'
         )
-    signals = {'q': samples.q, 'effort': effort}
+    signals = {'q': samples.q, 'effort': samples.effort}
     if samples.dq is not None:
         signals['dq'] = samples.dq
     noise = {

@@ -107,9 +107,10 @@ def process(
         table.stamps, table.branch, table.signals(with_effort), table.in_window
     )
     samples, gaps = _find_structure(recording, table, duplicate, found)
+    samples = replace(samples, delay=delay)
     is_series = kinematic_filter.kind == 'fourier'
     kinematics = smooth_kinematics(
-        samples, KinematicFilter() if is_series else kinematic_filter, delay
+        samples, KinematicFilter() if is_series else kinematic_filter
     )
     _count_short_parts(samples, kinematics, recording, found)
     _check_kinematics(recording, table, kinematics, robot, found)
@@ -122,23 +123,16 @@ def process(
     )
     noise: Mapping[str, FloatArray] = {}
     if is_series:
-        periodic = follow_period(
-            samples, table.effort, kinematics, fitted, kinematic_filter, delay
-        )
+        periodic = follow_period(samples, kinematics, fitted, kinematic_filter)
         noise = periodic.noise
         found.notes += periodic.notes
     rotors = RotorSide(None, scored)
     if rotor_side:
-        rotors = follow_rotors(
-            recording, samples, kinematics, table.effort, fitted, kinematic_filter, delay,
-            clock_was_set=bool(table.branch[-1]),
-        )
+        rotors = follow_rotors(recording, samples, kinematics, fitted, kinematic_filter)
         found.notes += rotors.notes
     found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
     fitted &= rotors.known
-    found_delay = None if robot is None else find_delay(
-        robot, samples, table.effort, fitted, delay
-    )
+    found_delay = None if robot is None else find_delay(robot, samples, fitted)
     if found_delay is not None and found_delay.is_significant:
         found.notes.append(found_delay.describe(delay))
     temperature, note = joint_temperatures(recording.channels, table.stamps, table.q.shape[1])
@@ -165,10 +159,10 @@ def process(
         found_delay=found_delay,
         noise=noise,
     )
-    doubts = find_stale_effort(dataset) if with_effort else ()
+    warnings = find_stale_effort(dataset) if with_effort else ()
     if robot is not None:
-        doubts += check_effort(dataset, robot)
-    return replace(dataset, notes=(*dataset.notes, *doubts))
+        warnings += check_effort(dataset, robot)
+    return replace(dataset, notes=(*dataset.notes, *warnings))
 
 
 @dataclass
@@ -418,7 +412,8 @@ def _find_structure(
     if gaps:
         found.notes.append(_describe_gaps(gaps, longest))
     samples = Samples(
-        table.stamps, table.q, table.dq, table.derived, fresh, segments, period
+        table.stamps, table.q, table.dq, table.derived, fresh, segments, period, table.effort,
+        clock_was_set=bool(table.branch[-1]),
     )
     return samples, gaps
 

@@ -44,18 +44,14 @@ def follow_rotors(
     recording: Recording,
     samples: Samples,
     links: Kinematics,
-    effort: FloatArray,
     fitted: BoolArray,
     kinematic_filter: KinematicFilter,
-    delay: float = 0.0,
-    *,
-    clock_was_set: bool = False,
 ) -> RotorSide:
     """
     Match rotor positions to joint states by stamp, and smooth them as those of the links.
 
     Between rotor positions at most three of their periods apart it is interpolated. What cannot
-    be used is noted; the links stand for it. Only a Fourier series needs the effort.
+    be used is noted; the links stand for it.
     """
     everywhere = np.ones(len(samples.stamps), dtype=bool)
     channel = recording.channels.get(ROTOR_CHANNEL)
@@ -70,58 +66,41 @@ def follow_rotors(
     n = samples.q.shape[1]
     if channel.values.shape[1] != n:
         return give_up(f'there are {channel.values.shape[1]} for the {n} joints')
-    if clock_was_set:
+    if samples.clock_was_set:
         return give_up('the clock was set back, and which are from before cannot be known')
     times, rows, has_rotor = _usable_messages(channel)
     if not has_rotor.any() or len(times) < MINIMUM_SEGMENT_SAMPLES:
         return give_up(f'{len(times)} messages hold any')
-    theta, segments = _interpolate(samples, times, channel.values, rows)
-    known = np.zeros(len(samples.stamps), dtype=bool)
-    for segment in segments:
-        known[segment] = True
-    has_rotor &= ~_strays(recording, samples.q, theta, known, has_rotor, notes)
+    theta, segments, known = _interpolate(samples, times, channel.values, rows)
+    strays = _find_strays(recording, samples.q, theta, known)
+    notes += [note for joint, note in strays.items() if has_rotor[joint]]
+    has_rotor[list(strays)] = False
     if not has_rotor.any():
         return give_up('none is usable')
     of_rotors = Samples(
         samples.stamps, theta, None, np.ones(n, dtype=bool), samples.fresh, segments,
-        samples.period,
+        samples.period, samples.effort, samples.delay,
     )
     is_series = kinematic_filter.kind == 'fourier'
     rotors = smooth_kinematics(
-        of_rotors, KinematicFilter() if is_series else kinematic_filter, delay
+        of_rotors, KinematicFilter() if is_series else kinematic_filter
     )
     known = rotors.usable
     covered = int(np.count_nonzero(fitted & known))
     moving = int(np.count_nonzero(fitted))
     if covered < SMALLEST_COVERAGE * max(moving, 1):
         return give_up(f'they cover {covered} of {moving} samples in motion')
-    why = is_series and _follow_series(
-        of_rotors, effort, rotors, fitted & known, kinematic_filter, delay
-    )
-    if why:
-        return give_up(why)
+    if is_series:
+        try:
+            follow_period(of_rotors, rotors, fitted & known, kinematic_filter)
+        except DataError as error:
+            return give_up(str(error))
     missing = [recording.joint_names[joint] for joint in np.flatnonzero(~has_rotor)]
     notes.append(
         'rotor positions are used: friction and rotor inertia see the rotors'
         + (f', but for {", ".join(missing)}' if missing else '')
     )
     return RotorSide(_fill_in(rotors, links, known, has_rotor), known, tuple(notes))
-
-
-def _follow_series(
-    samples: Samples,
-    effort: FloatArray,
-    rotors: Kinematics,
-    rows: BoolArray,
-    kinematic_filter: KinematicFilter,
-    delay: float,
-) -> str:
-    """Replace the kinematics of rotors by a Fourier series; return why not, or an empty text."""
-    try:
-        follow_period(samples, effort, rotors, rows, kinematic_filter, delay)
-    except DataError as error:
-        return str(error)
-    return ''
 
 
 def _usable_messages(channel: Channel) -> tuple[FloatArray, IntegerArray, BoolArray]:
@@ -138,15 +117,16 @@ def _usable_messages(channel: Channel) -> tuple[FloatArray, IntegerArray, BoolAr
 
 def _interpolate(
     samples: Samples, times: FloatArray, values: FloatArray, rows: IntegerArray
-) -> tuple[FloatArray, tuple[slice, ...]]:
+) -> tuple[FloatArray, tuple[slice, ...], BoolArray]:
     """
-    Return rotor positions at the stamps, and the parts that neither side has a gap in.
+    Return rotor positions at the stamps, the parts that neither side has a gap in, and all rows.
 
     At the increasing `times`, shape (M,), they are ``values[rows]``.
     """
     longest = GAP_PERIODS * sampling_period(times)
     edges = np.flatnonzero(np.diff(times) > longest) + 1
     theta = allocate(samples.q.shape)
+    known = np.zeros(len(samples.stamps), dtype=bool)
     segments = []
     for first, last in zip([0, *edges], [*edges, len(times)], strict=True):
         for segment in samples.segments:
@@ -158,6 +138,7 @@ def _interpolate(
                 continue
             part = slice(segment.start + int(low), segment.start + int(high))
             segments.append(part)
+            known[part] = True
             for block in row_blocks(part.stop - part.start):
                 inside = slice(part.start + block.start, part.start + block.stop)
                 t = samples.stamps[inside]
@@ -171,18 +152,13 @@ def _interpolate(
                 )
             release(theta)
             release(values)
-    return theta, tuple(sorted(segments, key=lambda part: part.start))
+    return theta, tuple(sorted(segments, key=lambda part: part.start)), known
 
 
-def _strays(
-    recording: Recording,
-    q: FloatArray,
-    theta: FloatArray,
-    known: BoolArray,
-    has_rotor: BoolArray,
-    notes: list[str],
-) -> BoolArray:
-    """Return the joints, shape (n,), whose rotor does not turn with the link."""
+def _find_strays(
+    recording: Recording, q: FloatArray, theta: FloatArray, known: BoolArray
+) -> dict[int, str]:
+    """Return a note for each joint whose rotor does not turn with the link."""
     lows, highs = [np.full((2, q.shape[1]), np.inf)], [np.full((2, q.shape[1]), -np.inf)]
     for block in row_blocks(len(q)):
         rows = known[block]
@@ -194,15 +170,13 @@ def _strays(
         release(q)
         release(theta)
     travel, apart = np.max(highs, axis=0) - np.min(lows, axis=0)
-    strays: BoolArray = has_rotor & ~(apart <= LARGEST_DEFLECTION + LARGEST_SHARE * travel)
-    for joint in np.flatnonzero(strays):
-        notes.append(
-            f'the rotor of {recording.joint_names[joint]} is left out: its position less that of '
-            f'the link varies by {apart[joint]:.3g} rad while the link moves by '
-            f'{travel[joint]:.3g} rad; it must be the angle of the motor over the gear ratio, '
-            'with the sign of the joint'
-        )
-    return strays
+    return {
+        int(joint): f'the rotor of {recording.joint_names[joint]} is left out: its position less '
+        f'that of the link varies by {apart[joint]:.3g} rad while the link moves by '
+        f'{travel[joint]:.3g} rad; it must be the angle of the motor over the gear ratio, with '
+        'the sign of the joint'
+        for joint in np.flatnonzero(~(apart <= LARGEST_DEFLECTION + LARGEST_SHARE * travel))
+    }
 
 
 def _fill_in(

@@ -142,6 +142,10 @@ class Samples:
     fresh: IntegerArray  # shape (M,); rows that are no duplicates
     segments: tuple[slice, ...]  # Parts without a gap
     period: float  # Sampling period [s]
+    effort: FloatArray  # shape (N, n); recorded, any unit
+    # How much earlier than its stamp the kinematics of a sample are taken [s]
+    delay: float = 0.0
+    clock_was_set: bool = False  # Whether the clock was set back between them
 
     def known_in(self, segment: slice) -> IntegerArray:
         """Return the rows of a segment that are no duplicates."""
@@ -162,15 +166,9 @@ class Kinematics:
     position_rate: FloatArray  # shape (S, n); derivative of the position, low-passed alike
 
 
-def smooth_kinematics(
-    samples: Samples, kinematic_filter: KinematicFilter, delay: float = 0.0
-) -> Kinematics:
-    """
-    Smooth velocity and acceleration of every segment on its own, in blocks.
-
-    The kinematics of a sample are taken `delay` [s] earlier than its stamp.
-    """
-    N, n = samples.q.shape
+def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Kinematics:
+    """Smooth velocity and acceleration of every segment on its own, in blocks."""
+    (N, n), delay = samples.q.shape, samples.delay
     q = samples.q if delay == 0.0 else allocate((N, n))
     dq, ddq = allocate((N, n)), allocate((N, n))
     usable, moving = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool)
