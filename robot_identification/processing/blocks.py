@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from robot_identification.arrays import allocate, FloatArray, IntegerArray, release
 
-BLOCK_ROWS = 16384
+BLOCK_ROWS = 16384  # chosen: 0.8 MB a signal of six joints
 # Which rows of a recording, all where it is None.
 Rows = slice | IntegerArray | None
 

@@ -29,16 +29,18 @@ LARGEST_SHIFT = 0.020
 SHIFTS = np.linspace(-LARGEST_SHIFT, LARGEST_SHIFT, 21)
 # Little is learned from less motion than this, and nothing new from more samples [s], [1].
 SHORTEST_MOTION = 3.0
-MOST_SAMPLES = 5000
+MOST_SAMPLES = 5000  # at the rate of the regression
 # The regression is made at about this rate, whatever that of the recording [Hz].
 REGRESSION_RATE = 120.0
 # Fast enough to keep the corners that friction has where a joint reverses.
 KINEMATIC_FILTER = KinematicFilter(cutoff=25.0)
 # Columns and effort are compared in this band, so that noise is no part of what a shift changes.
 COMMON_FILTER = KinematicFilter(cutoff=8.0)
-ANTI_ALIAS_ORDER = 4
+ANTI_ALIAS_ORDER = 4  # of the low-pass before rows are left out
 # Noise adds to the size of an acceleration: by so much it has to be smaller from the velocity.
 NOISE_ADVANTAGE = 1.5
+# Widths of smoothed signs of the velocity [rad/s], and radii of stop operators [rad]: wide enough
+# that any friction is near some of them.
 SLIDING_WIDTHS = (0.003, 0.01, 0.03, 0.1, 0.3)
 PRESLIDING_RADII = np.array([0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2])
 # Edges of the filters, left out on both sides [s].

@@ -22,7 +22,7 @@ from robot_identification.processing.dataset import Dataset
 MOST_SAMPLES = 1000
 # A joint is judged by what its effort and the model's torque have in common, beside friction.
 TELLING_CORRELATION = 0.7
-FEWEST_TELLING_JOINTS = 2
+FEWEST_TELLING_JOINTS = 2  # one joint may have a wrong mass
 # Standard deviation of the model's torque that says something, as a share of the limit.
 NOTABLE_TORQUE = 0.002
 # How much nearer another unit has to be than the one that is said, as a factor.
@@ -31,10 +31,10 @@ CLEARLY_NEARER = 1.5
 USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
 # Effort beyond its limit by this factor is not in its unit.
 BEYOND_LIMIT = 1.5
-SPEED_WIDTH = 0.02
+SPEED_WIDTH = 0.02  # of the smoothed sign of the velocity [rad/s]
 # An effort that stands still for so long while its joint moves so far is stale [s], [rad].
 STALE_SECONDS = 1.0
-STALE_MOTION = 0.1
+STALE_MOTION = 0.1  # [rad]
 
 
 def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.processing.filters import window_length
 import scipy
 
-ITERATIONS = 5
+ITERATIONS = 5  # as Tika et al. 2020, docs/processing.md
 # Residuals beyond this many median absolute deviations of their window do not count.
 BISQUARE_WIDTH = 6.0
 # A quadratic needs three samples; with five, one of them may be an outlier.

@@ -20,7 +20,7 @@ from robot_identification.processing.smoothing import Kinematics, Samples
 # What is farther from the series than this many standard deviations is not of the period, unless
 # it is near on the scale of the motion.
 FAR_DEVIATIONS = 5.0
-NEAR_SHARE = 0.01
+NEAR_SHARE = 0.01  # of the travel [1]; chosen
 # Harmonics up to this share of half the sampling rate.
 HIGHEST_HARMONIC = 0.8
 

@@ -26,13 +26,13 @@ FEWEST_SAMPLES = 20
 SLOW_SHARE = 0.3
 # What two signals must have in common before their slope means anything.
 CLOSE_CORRELATION = 0.95
-FAIR_CORRELATION = 0.9
+FAIR_CORRELATION = 0.9  # below it a joint is worth a warning [1]
 # Slopes this close to one are filters and delays, up to the second bound they are worth a note.
 FAIR_FACTOR = 1.15
-DEFINITE_FACTOR = 1.5
+DEFINITE_FACTOR = 1.5  # beyond it the data are refused
 # Known factors are met to five per cent.
 FACTOR_TOLERANCE = 0.05
-KNOWN_FACTORS: Mapping[str, float] = {
+KNOWN_FACTORS: Mapping[str, float] = {  # conversions of units
     'positions look like degrees, velocities like rad/s': 180.0 / np.pi,
     'velocities look like deg/s, positions like rad': np.pi / 180.0,
     'positions look like thousandths (mrad or mm)': 1000.0,
@@ -45,7 +45,7 @@ KNOWN_FACTORS: Mapping[str, float] = {
 CLEAR_SPEED = 0.05
 # Beyond its limits by more than a turn, a joint is not where its position says [rad].
 FAR_OUTSIDE = 2.0 * np.pi + 1.0
-OUTSIDE = 0.2
+OUTSIDE = 0.2  # beyond the limits by this, a position is worth a warning [rad]; chosen
 
 
 @dataclass(frozen=True, eq=False)

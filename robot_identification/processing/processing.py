@@ -35,8 +35,8 @@ from robot_identification.processing.time_repair import (
 )
 from robot_identification.recording import Recording
 
-MINIMUM_SAMPLES = 50
-MAXIMUM_NAN_SHARE = 0.01
+MINIMUM_SAMPLES = 50  # joint states in the window; chosen, see docs/formats/bag.md
+MAXIMUM_NAN_SHARE = 0.01  # of the joint states; chosen, see docs/formats/bag.md
 # No position, velocity, current or torque of a joint is larger [SI]: it is a damaged value, and
 # products of such ones are beyond a double.
 LARGEST_VALUE = 1.0e11

@@ -26,7 +26,7 @@ SMALLEST_COVERAGE = 0.5
 # A rotor turns with its link but for the deflection: this far apart, and this share of the travel,
 # it is of another joint, in another unit, on the motor's side, or of the other sign.
 LARGEST_DEFLECTION = 0.2
-LARGEST_SHARE = 0.02
+LARGEST_SHARE = 0.02  # of the travel [1]; chosen
 
 
 @dataclass(frozen=True, eq=False)

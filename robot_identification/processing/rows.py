@@ -20,7 +20,7 @@ from robot_identification.processing.fourier import spectral_derivative
 from robot_identification.processing.local_regression import rloess
 from robot_identification.processing.smoothing import interpolate
 
-PARALLEL_ORDER = 4
+PARALLEL_ORDER = 4  # of the Butterworth low-pass of Gautier (docs/processing.md)
 # Of the new sampling rate, so much of half is passed by the filter.
 DECIMATION_SHARE = 0.8
 # By which a rate found from stamps is off: 999.999 Hz is a kilohertz.

@@ -23,10 +23,10 @@ import scipy
 TRIM_FILTER = KinematicFilter(cutoff=5.0)
 # Position and velocity are compared below this frequency, where both are known best.
 SURVEY_FILTER = KinematicFilter(cutoff=3.0)
-SURVEY_RATE = 15.0
+SURVEY_RATE = 15.0  # samples a second that are compared [Hz]: five times the band above
 # Differences reach this far, interpolation between samples too.
 DIFFERENCE_REACH = 4
-MINIMUM_SEGMENT_SAMPLES = 10
+MINIMUM_SEGMENT_SAMPLES = 10  # chosen: differences and interpolation reach 4
 
 
 def low_pass_twice(

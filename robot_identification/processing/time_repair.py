@@ -21,7 +21,7 @@ LONGEST_CHANCE_PAUSE = 0.1
 RARE = 0.05
 # Of both sides of a step back in time, in messages; single displaced ones do not change medians.
 CLOCK_WINDOW = 15
-SMALLEST_CLOCK_STEP = 5.0
+SMALLEST_CLOCK_STEP = 5.0  # in typical intervals between messages; chosen
 # More set-backs than this are messages in disorder, not a clock.
 MOST_CLOCK_STEPS = 1000
 

@@ -13,10 +13,10 @@ from typing import Any
 from robot_identification.recording.raw_bag import Damage
 import yaml
 
-MAXIMUM_METADATA_BYTES = 5_000_000
+MAXIMUM_METADATA_BYTES = 5_000_000  # chosen: thousands of topics fit
 # A topic has some 60 events of the YAML parser; the C library recurses at each level.
 MOST_EVENTS = 500_000
-DEEPEST_LEVEL = 50
+DEEPEST_LEVEL = 50  # rosbag2's has fewer than ten
 METADATA_FILE = 'metadata.yaml'
 _ROOT = 'rosbag2_bagfile_information'
 # Every scalar as the text that is written: `simulated: true` is no boolean of another spelling.

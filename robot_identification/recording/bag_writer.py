@@ -32,7 +32,7 @@ import yaml
 
 # Of a bag that is not read before it is whole [bytes].
 CHUNK_SIZE = 1 << 20
-_VERSION = 9
+_VERSION = 9  # of metadata.yaml
 # rosbag2's time of the first message where there is none [ns].
 _NO_TIME = (1 << 63) - 1
 

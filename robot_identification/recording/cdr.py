@@ -24,8 +24,8 @@ from robot_identification.recording.raw_bag import Damage
 
 # Layouts of a block that are looked for in all of its messages; further ones are decoded singly.
 LARGEST_LAYOUTS = 16
-_HEADER = 4
-_WORD = 8
+_HEADER = 4  # in front of each message [bytes]
+_WORD = 8  # what is compared at once [bytes]
 # What a writer may add to fill up the last word.
 _LARGEST_PADDING = 7
 

@@ -13,7 +13,7 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE
 
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # of a file that is unpacked at a time [bytes]
 
 
 @cache

@@ -97,11 +97,6 @@ class JointColumns:
         # What all joints' names begin with in the bag, such as a driver's `tf_prefix`
         self.prefix = ''
 
-    @property
-    def any_found(self) -> bool:
-        """Return whether a message named the joints."""
-        return any(columns is not None for columns in self._found.values())
-
     def columns(self, fields: JointFields) -> IndexArray | None:
         """
         Return the places of the joints in a message; None if it is of other joints.

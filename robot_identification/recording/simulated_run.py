@@ -36,8 +36,8 @@ SIMULATED_EPOCH = 1.0
 # Largest velocity on the way back to the start of a motion [rad/s], the least time for it [s], and
 # what is no way at all [rad].
 RETURN_SPEED = 0.8
-SHORTEST_RETURN = 0.5
-SHORTEST_WAY = 1.0e-6
+SHORTEST_RETURN = 0.5  # [s]
+SHORTEST_WAY = 1.0e-6  # [rad]
 ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 

@@ -24,15 +24,15 @@ from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawB
 MAGIC = b'SQLite format 3\0'
 # What a writer that was killed leaves beside the file: it holds, or takes back, the last messages.
 LEFTOVERS = ('-wal', '-journal')
-_HEADER_SIZE = 100
+_HEADER_SIZE = 100  # [bytes], by sqlite3's file format
 _TABLES = ('topics', 'messages', 'metadata')
 # Damage that sqlite3 does not see may make it ask for more memory than there is.
 _FAILURES = (sqlite3.Error, MemoryError)
 # What sqlite3 may do [instructions]: a row takes some 30 and has a few bytes. Pages that name each
 # other hold more rows than there are bytes.
 _STEPS_PER_BYTE = 20
-_STEPS_AT_LEAST = 10_000_000
-_STEPS_BETWEEN_LOOKS = 10_000
+_STEPS_AT_LEAST = 10_000_000  # chosen: no small file needs them
+_STEPS_BETWEEN_LOOKS = 10_000  # chosen: a look costs nothing beside them
 
 
 class SqliteFile:

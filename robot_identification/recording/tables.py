@@ -27,9 +27,9 @@ from robot_identification.recording.recording import (
     Channel, Completeness, Recording, ROTOR_CHANNEL,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of mappings
 TABLE_SUFFIX = '.csv'
-_LARGEST_LINE = 1_000_000
+_LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
 # As many nanoseconds as ROS counts [s].
 _LATEST_TIME = 2.0**63 * 1e-9
 

@@ -19,7 +19,7 @@ import time
 from robot_identification.errors import DataError
 
 _HEADER = struct.Struct('>HB')
-LARGEST_PAYLOAD = 0xFFFF - _HEADER.size
+LARGEST_PAYLOAD = 0xFFFF - _HEADER.size  # [bytes]
 _TEXT = b'M'
 # A text and its source of at most 255 bytes each, their lengths and a level.
 _TEXT_SIZES = range(1, 514)

@@ -22,12 +22,12 @@ from robot_identification.rtde.channel import (
     LARGEST_PAYLOAD, never, PacketChannel, RtdeLostError, RtdeRefusedError,
 )
 
-PORT = 30004
-PROTOCOL_VERSION = 2
+PORT = 30004  # of the RTDE interface, by UR's guide
+PROTOCOL_VERSION = 2  # by UR's guide
 TIMESTAMP = 'timestamp'
 # Controllers before major version 5 are CB3, which send at most 125 times a second [Hz].
 FIRST_E_SERIES, CB3_RATE, E_SERIES_RATE = 5, 125.0, 500.0
-SLOWEST = 0.1
+SLOWEST = 0.1  # [Hz]; chosen: temperatures change within minutes
 # Seconds that a message of ROS can hold.
 LAST_STAMP = 2.0**31 - 1.0
 # What a controller takes as the names of one recipe [bytes].
