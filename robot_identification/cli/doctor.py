@@ -110,7 +110,7 @@ def _lines(finding: Finding) -> list[str]:
 
 
 def examine(path: Path) -> Finding:
-    """Return what is to be said of a file or bag."""
+    """Return the findings on a file or bag."""
     kind, examination = _examination(path)
     try:
         found = examination(path)

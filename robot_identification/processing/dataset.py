@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dataset: smoothed kinematics on the recorded stamps, the raw effort beside them."""
+"""Dataset: smoothed kinematics on the recorded stamps, with the raw effort."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ PRESLIDING_RADII = np.array([0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2])
 EDGE = 0.3
 # Directions of the regressor below this share of the largest are not used.
 SMALLEST_DIRECTION = 1e-6
-# Independent samples that must be left beside the columns.
+# Independent samples that must remain in addition to the columns.
 FEWEST_LEFT = 20
 
 

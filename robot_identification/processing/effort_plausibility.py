@@ -20,12 +20,12 @@ from robot_identification.processing.dataset import Dataset
 
 # Enough samples to see a unit or a sign in.
 MOST_SAMPLES = 1000
-# A joint is judged by what its effort and the model's torque have in common, beside friction.
+# A joint is judged by what its effort and the model's torque have in common, apart from friction.
 TELLING_CORRELATION = 0.7
 FEWEST_TELLING_JOINTS = 2  # one joint may have a wrong mass
 # Standard deviation of the model's torque that says something, as a share of the limit.
 NOTABLE_TORQUE = 0.002
-# How much nearer another unit has to be than the one that is said, as a factor.
+# How much nearer another unit has to be than the stated one, as a factor.
 CLEARLY_NEARER = 1.5
 # Effort per torque of a motor current, where no drive gain is known [A/(N m)].
 USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
@@ -48,7 +48,7 @@ def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
     motion = Motion(q, dq, ddq)
     torque = rigid_torque(robot, motion)
     scale, correlation = effort_per_torque(effort, torque, motion)
-    # What is small beside the joint's size is beside friction, too.
+    # What is small compared with the joint's limit is small compared with friction, too.
     correlation[np.std(torque, axis=0) < NOTABLE_TORQUE * _finite_limits(robot)] = 0.0
     signs = _judge_signs(robot, scale, correlation)
     units = _judge_unit(robot, dataset.effort_unit, np.abs(scale), np.abs(correlation))

@@ -42,11 +42,6 @@ class PeriodAverage:
     variance: FloatArray
     periods: int  # How many were averaged
 
-    @property
-    def variance_of_mean(self) -> FloatArray:
-        """Variance of `mean`, shape (n,)."""
-        return self.variance / self.periods
-
 
 def average_periods(x: FloatArray, periods: int) -> PeriodAverage:
     """

@@ -452,7 +452,7 @@ def _check_kinematics(
     robot: RobotModel | None,
     found: _Findings,
 ) -> None:
-    """Refuse wrong units, signs and names; note what is doubtful."""
+    """Refuse wrong units, signs and names; note what is implausible."""
     where = f'{recording.source}, {recording.topic}'
     lowest, highest = table.travel
     moved = highest - lowest > SMALLEST_MOTION

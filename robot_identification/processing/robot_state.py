@@ -43,7 +43,7 @@ class Exclusion:
 
     reason: str  # Key of `Dataset.excluded`
     rows: BoolArray  # shape (N,); the samples
-    note: str  # When, and what the robot said
+    note: str  # When, and what the robot reported
     is_slowed: bool = False  # Whether it moved all the same, more slowly than planned
 
 
@@ -134,15 +134,15 @@ def find_exclusions(
 
 
 def _held(channel: Channel | None, stamps: FloatArray) -> FloatArray:
-    """Return the last value said at every stamp; NaN before the first and without a channel."""
+    """Return the last value known at every stamp; NaN before the first and without a channel."""
     held = np.full(len(stamps), np.nan)
     if channel is None:
         return held
-    said = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
-    if not said.any():
+    received = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
+    if not received.any():
         return held
-    order = np.argsort(channel.stamps[said], kind='stable')
-    times, values = channel.stamps[said][order], channel.values[said, 0][order]
+    order = np.argsort(channel.stamps[received], kind='stable')
+    times, values = channel.stamps[received][order], channel.values[received, 0][order]
     if times[0] <= stamps[0] + FIRST_MESSAGE:
         times = np.append(min(times[0], stamps[0]), times[1:])
     last = np.searchsorted(times, stamps, side='right') - 1

@@ -115,7 +115,7 @@ def read_recording(
     csv_mapping: Path | None = None,
 ) -> Recording:
     """
-    Read the joint states of a bag, every message by joint name, and what was recorded besides.
+    Read the joint states of a bag, every message by joint name, and the other channels recorded.
 
     Of a damaged bag the part before the damage is read.
 
@@ -134,7 +134,7 @@ def read_recording(
         How the driver's readings relate to the model; by default they are the model's.
     csv_mapping : Path, optional
         What the columns of a table are, see `robot_identification.recording.tables`; by default
-        the file beside it, `<table>.yaml`.
+        the file `<table>.yaml` next to it.
 
     Raises
     ------

@@ -160,7 +160,7 @@ class _RecordFile:
 
 class BagWriter:
     """
-    A rosbag2 MCAP bag being written, message by message, as serialised bytes.
+    A rosbag2 MCAP bag being written, message by message, as serialized bytes.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class BagWriter:
 
     def write(self, topic: str, log_time: int, data: bytes) -> None:
         """
-        Write one serialised message; `log_time` in ns.
+        Write one serialized message; `log_time` in ns.
 
         Raises
         ------
@@ -516,7 +516,7 @@ def write_joint_states(
     with new_bag(path, metadata) as writer:
         for topic in samples:
             writer.add_topic(topic, JOINT_STATE)
-        # The serialiser wants rows that lie in one piece.
+        # The serializer wants rows that lie in one piece.
         rows = {
             topic: tuple(np.ascontiguousarray(values, dtype=float) for values in arrays)
             for topic, arrays in samples.items()

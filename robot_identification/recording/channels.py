@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Channels of a bag beside the joint states: temperatures, targets of the drives, robot state."""
+"""Further channels of a bag: temperatures, targets of the drives, robot state."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class StateTable:
     """
     Rows of channels from joint states other than those that are read, as far as these hold any.
 
-    What is wrong with them does not harm the rest: it is said, and they are left out.
+    What is wrong with them does not harm the rest: it is noted, and they are left out.
     """
 
     def __init__(
@@ -257,9 +257,9 @@ def make_channel_tables(
             chosen, JOINT_STATE, {'position': ROTOR_CHANNEL}, columns.anew(), encoders
         )
         wanted.discard(ROTOR_CHANNEL)
-    beside = nearest(False, DYNAMIC_JOINT_STATE)
-    if beside and wanted:
-        tables[beside] = StateTable(
-            beside, DYNAMIC_JOINT_STATE, {name: name for name in sorted(wanted)}, columns, encoders
+    other = nearest(False, DYNAMIC_JOINT_STATE)
+    if other and wanted:
+        tables[other] = StateTable(
+            other, DYNAMIC_JOINT_STATE, {name: name for name in sorted(wanted)}, columns, encoders
         )
     return tables, notes

@@ -39,7 +39,7 @@ class Completeness:
 @dataclass(frozen=True, eq=False)
 class Channel:
     """
-    Signal recorded beside the joint states, on its own stamps.
+    Signal recorded with the joint states, on its own stamps.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Recording:
     completeness : Completeness
         Whether all of the bag could be read.
     channels : mapping of str to Channel
-        What was recorded besides, as far as it is there: 'temperature' [deg C],
+        Other signals, as far as they were recorded: 'temperature' [deg C],
         'target_current', 'actual_current' [A], 'target_torque' [N m], 'rotor_position' [rad, on
         the joint's side of the gear], of shape (M, n);
         'speed_scaling' [0 to 1], 'safety_mode', 'robot_mode', 'program_running', of shape (M, 1).

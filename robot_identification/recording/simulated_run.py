@@ -188,7 +188,7 @@ def _joint_states(
     sign = robot.encoders.sign
     readings = [robot.encoders.to_reading(q), sign * dq]
     readings.append(sign * effort if effort.size else effort)
-    # The serialiser wants rows that lie in one piece.
+    # The serializer wants rows that lie in one piece.
     rows = [
         np.ascontiguousarray(values[:, order] if values.size else values, dtype=float)
         for values in readings

@@ -22,7 +22,7 @@ from robot_identification.recording.bag_metadata import custom_data
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
 
 MAGIC = b'SQLite format 3\0'
-# What a writer that was killed leaves beside the file: it holds, or takes back, the last messages.
+# What a killed writer leaves next to the file: it holds, or takes back, the last messages.
 LEFTOVERS = ('-wal', '-journal')
 _HEADER_SIZE = 100  # [bytes], by sqlite3's file format
 _TABLES = ('topics', 'messages', 'metadata')
@@ -32,7 +32,7 @@ _FAILURES = (sqlite3.Error, MemoryError)
 # other hold more rows than there are bytes.
 _STEPS_PER_BYTE = 20
 _STEPS_AT_LEAST = 10_000_000  # chosen: no small file needs them
-_STEPS_BETWEEN_LOOKS = 10_000  # chosen: a look costs nothing beside them
+_STEPS_BETWEEN_LOOKS = 10_000  # chosen: a look costs far less
 
 
 class SqliteFile:
@@ -64,7 +64,7 @@ class SqliteFile:
                     self._damage, _compare_with_index(connection, counts.total())
                 )))
                 self.custom_data = _custom_data(connection)  # What the recorder noted
-                # rosbags sorts by log time, and does not look at what stands beside the file.
+                # rosbags sorts by log time, and does not look at its journal.
                 self.suits_rosbags = not self._damage and _is_in_order(connection)
         except _FAILURES as error:
             cause = str(error) or 'it asks for more memory than there is'
@@ -113,7 +113,7 @@ class SqliteFile:
             yield key, timestamp, data
 
     def _take_in_leftovers(self, stack: ExitStack) -> None:
-        """Copy the file with what its writer left beside it: sqlite3 finishes the job there."""
+        """Copy the file with what its writer left next to it: sqlite3 finishes the job there."""
         leftovers = [
             file for ending in LEFTOVERS
             if (file := self.path.with_name(self.path.name + ending)).is_file()

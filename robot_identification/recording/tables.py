@@ -97,9 +97,9 @@ def find_mapping(path: Path, mapping: Path | None) -> TableMapping:
 
     Raise UsageError if there is no such mapping. Raise DescriptionError if it cannot be used.
     """
-    beside = path.with_name(f'{path.name}.yaml')
+    neighbor = path.with_name(f'{path.name}.yaml')
     if mapping is None:
-        return load_mapping(beside) if beside.exists() else TableMapping()
+        return load_mapping(neighbor) if neighbor.exists() else TableMapping()
     if mapping.exists():
         return load_mapping(mapping)
     folder = share_directory() / 'config' / 'csv'

@@ -97,7 +97,7 @@ class PacketChannel:
             if found not in allowed:
                 raise RtdeRefusedError(
                     f'{self.name} sent a packet of type {chr(found)!r} where {kind.decode()!r} is '
-                    f'due{self._said()}: is this the RTDE interface of a Universal Robot?'
+                    f'due{self._last_message()}: is this the RTDE interface of a Universal Robot?'
                 )
             if size not in allowed[found]:
                 smallest, largest = allowed[found][0], allowed[found][-1]
@@ -122,7 +122,7 @@ class PacketChannel:
             if left <= 0.0:
                 raise RtdeLostError(
                     f'{self.name} sent nothing whole for {self.timeout:g} s ({have} of {count} '
-                    f'bytes came){self._said()}'
+                    f'bytes came){self._last_message()}'
                 )
             try:
                 self._socket.settimeout(min(left, _LOOK))
@@ -132,11 +132,11 @@ class PacketChannel:
             except OSError as error:
                 raise RtdeLostError(f'the connection to {self.name} broke: {error}') from error
             if not came:
-                raise RtdeLostError(f'{self.name} closed the connection{self._said()}')
+                raise RtdeLostError(f'{self.name} closed the connection{self._last_message()}')
             have += came
         return bytes(found)
 
-    def _said(self) -> str:
+    def _last_message(self) -> str:
         """Return the last words of the robot as a part of a sentence."""
         return f'; it said {self.texts[-1]!r}' if self.texts else ''
 

@@ -6,7 +6,7 @@ RTDE client of a Universal Robot: joint temperatures, currents, torques, time.
 
 RTDE is the robot's real-time data exchange, on TCP port 30004. This client asks for outputs only.
 It knows no packet that sets an input, so nothing it sends can move the robot, and any number of
-such clients may read beside a driver.
+such clients may read along with a driver.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class RtdeOptions:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The keys besides the timestamp."""
+        """The keys without the timestamp."""
         return tuple(key for key in self.keys if key != TIMESTAMP)
 
 
@@ -264,7 +264,7 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = never) -> RtdeCo
         except BaseException:
             channel.close()
             raise
-        # A second recipe on the same connection would be sent beside the first.
+        # A second recipe on the same connection would be sent along with the first.
         channel.close()
         keys = tuple(key for key in keys if key not in lacking)
 
@@ -330,13 +330,13 @@ def check_missing(
         lacking = list(options.fields)
     if not lacking:
         return
-    told = ', '.join(f'{key} ({missing[key]})' for key in lacking)
+    listed = ', '.join(f'{key} ({missing[key]})' for key in lacking)
     text = (
-        f'the robot (software {".".join(map(str, version))}) does not give {told}: correct the '
+        f'the robot (software {".".join(map(str, version))}) does not give {listed}: correct the '
         'names, leave them out of the keys, or update the robot'
     )
     if all(missing[key] == IN_USE for key in lacking):
-        raise RtdeLostError(f'the robot does not give {told}: another client holds them')
+        raise RtdeLostError(f'the robot does not give {listed}: another client holds them')
     raise RtdeRefusedError(text)
 
 

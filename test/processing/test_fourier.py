@@ -79,7 +79,6 @@ def test_mean_and_variance_over_periods():
     folded = x.reshape(periods, samples, 2)
     np.testing.assert_allclose(found.mean, folded.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(found.variance, folded.var(axis=0, ddof=1).mean(axis=0))
-    np.testing.assert_allclose(found.variance_of_mean, found.variance / periods)
     # 350 degrees of freedom: 7.6 % standard deviation of a variance.
     np.testing.assert_allclose(found.variance, [0.01, 0.25], rtol=0.25)
     assert found.periods == periods
