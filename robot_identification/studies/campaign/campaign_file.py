@@ -89,15 +89,7 @@ class Arm:
                 object.__setattr__(self, name, _numbers(value, name, length))
 
     def load(self) -> RobotModel:
-        """
-        Return the arm.
-
-        Raises
-        ------
-        IdentificationError
-            If its robot or a joint is not known, or its description cannot be used.
-
-        """
+        """Return the arm; raises `IdentificationError` if it is unknown or cannot be used."""
         gravity = self.gravity
         if self.mounting is not None:
             gravity = tuple(gravity_of_mounting(*self.mounting).tolist())
@@ -207,15 +199,7 @@ def load_campaign(path: Path) -> Campaign:
 def check_known_keys(
     content: Mapping[str, Any], source: str, required: set[str], optional: set[str]
 ) -> None:
-    """
-    Check that a mapping has the keys that its format knows, and name the nearest one.
-
-    Raises
-    ------
-    DescriptionError
-        If a required key is missing or an unknown key is present.
-
-    """
+    """Raise `DescriptionError` if a mapping lacks a key or has one that is unknown."""
     known = required | optional
     for key in sorted(set(content) - known, key=str):
         near = difflib.get_close_matches(str(key), sorted(known), 1, 0.5)

@@ -25,17 +25,7 @@ State = Mapping[str, Any]
 
 
 def judge_health(campaign: Campaign, states: Sequence[State]) -> FleetFriction:
-    """
-    Return what the runs of a campaign say of the friction of its arms.
-
-    Parameters
-    ----------
-    campaign : Campaign
-        Arms, speeds and the rate of false alarms.
-    states : sequence of mapping
-        Of its runs.
-
-    """
+    """Return trends and alarms of the friction of the arms, from the states of the runs."""
     return judge_fleet(
         [
             history
@@ -59,24 +49,10 @@ def compare_sizes(
     campaign: Campaign, states: Sequence[State], folder: Path
 ) -> tuple[tuple[JointsOfSize, ...], str]:
     """
-    Compare joints of one size by the latest run of each arm.
+    Compare joints of one size by the latest run of each arm in the folder of a campaign.
 
-    Parameters
-    ----------
-    campaign : Campaign
-        The arms.
-    states : sequence of mapping
-        Of their runs.
-    folder : Path
-        Of the campaign.
-
-    Returns
-    -------
-    sizes : tuple of JointsOfSize
-        Those that two joints or more have; empty where nothing can be said.
-    note : str
-        Why, or nothing.
-
+    The first value holds the sizes that two joints or more have; the second says why there are
+    none.
     """
     models, drives, ratios = [], [], []
     for arm in campaign.arms:

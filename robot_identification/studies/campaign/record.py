@@ -41,15 +41,7 @@ TABLES = ('quality', 'friction', 'parameters', 'runs')
 
 
 class Record:
-    """
-    The open record; a context manager.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the campaign.
-
-    """
+    """The open record of the campaign in a folder; a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / RECORD_FILE

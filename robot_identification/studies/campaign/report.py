@@ -54,11 +54,11 @@ class RunRow:
 def run_row(state: Mapping[str, Any]) -> RunRow:
     """Return the row of a run from its state (docs/formats/campaign.md)."""
     joints = state.get('joints', [])
-    warmth = [joint['temperature'] for joint in joints if joint['temperature'] is not None]
+    known = [joint['temperature'] for joint in joints if joint['temperature'] is not None]
     nrmse = state.get('quality', {}).get('nrmse_mean')
     return RunRow(
         name=state['name'], arm=state['arm'], date=state.get('date') or NOT_AVAILABLE,
-        temperature=float(np.mean(warmth)) if warmth else float('nan'),
+        temperature=float(np.mean(known)) if known else float('nan'),
         verdict=state.get('verdict', 'failed'),
         nrmse=float('nan') if nrmse is None else float(nrmse),
         error=state['error'],

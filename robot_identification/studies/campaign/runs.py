@@ -62,19 +62,7 @@ class RunJob:
 
 
 def run_inputs(run: Run, arm: Arm, robot: RobotModel) -> dict[str, Any]:
-    """
-    Return what the results of a run depend on, as plain values.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    arm : Arm
-        Its arm in the campaign.
-    robot : RobotModel
-        The same, loaded.
-
-    """
+    """Return the inputs of a run of an arm as plain values; results depend on nothing else."""
     known = repr((
         robot.urdf_sha256, robot.joint_names, robot.gravity.tolist(),
         to_plain(asdict(robot.drives)), to_plain(asdict(robot.limits)),
@@ -121,20 +109,7 @@ def explain_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def do_run(job: RunJob) -> str:
-    """
-    Do a run and leave its folder, whatever happens.
-
-    Parameters
-    ----------
-    job : RunJob
-        What to do.
-
-    Returns
-    -------
-    str
-        The name of the run.
-
-    """
+    """Do a run, leave its folder, whatever happens, and return its name."""
     folder = Path(job.folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STATE_FILE).unlink(missing_ok=True)
@@ -152,15 +127,7 @@ def write_failure(job: RunJob, message: str, exit_code: int) -> None:
     """
     Write the state of a run that failed; results of an earlier one are removed.
 
-    Parameters
-    ----------
-    job : RunJob
-        The run.
-    message : str
-        Why.
-    exit_code : int
-        That `identify` would have had.
-
+    The exit code is the one that `identify` would have had.
     """
     folder = Path(job.folder)
     for name in RESULT_FILES:
@@ -172,15 +139,7 @@ def write_failure(job: RunJob, message: str, exit_code: int) -> None:
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """
-    Return the state of a run, or None where it is not there, not of this version, or not whole.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-
-    """
+    """Return the state of a run; None where it is missing, incomplete or of another version."""
     try:
         state = json.loads(read_text(folder / STATE_FILE))
     except (UsageError, DescriptionError, ValueError, RecursionError):
@@ -198,19 +157,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 
 def restate(folder: Path, state: Mapping[str, Any], speeds: Sequence[float]) -> dict[str, Any]:
-    """
-    Return the state of a run with its friction at other speeds; the model is not changed.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    state : mapping
-        What `read_state` returned.
-    speeds : sequence of float
-        [rad/s].
-
-    """
+    """Return the state of a run with its friction at other speeds [rad/s]."""
     model = load_model(folder / MODEL_FILE)
     stated = {**state, 'speeds': list(speeds), 'joints': _joints(model, speeds)}
     _write_state(folder, stated)
@@ -230,7 +177,7 @@ def _identify(job: RunJob, folder: Path) -> None:
             f'{", ".join(run.bags)}: the files changed while the campaign was at work: start it '
             'again when nothing is recorded into them'
         )
-    found, warmth_from = _with_temperature(found, run)
+    found, temperature_from = _with_temperature(found, run)
     date, date_from = _find_date(run, robot)
     command = f'run {run.name} of a campaign, see ../../campaign.json'
     save_identification(found, folder, command, force=True)
@@ -247,7 +194,7 @@ def _identify(job: RunJob, folder: Path) -> None:
         'error': error,
         'date': date,
         'date_from': date_from,
-        'temperature_from': warmth_from,
+        'temperature_from': temperature_from,
         'robot': model.robot.name,
         'effort_unit': model.effort_unit,
         'relative_scale': model.relative_scale,
@@ -330,11 +277,12 @@ def _quality(found: Identification) -> dict[str, Any]:
 def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, Any]]:
     """Return friction and temperature of each joint."""
     found = friction_summary(model, speeds)
-    warmth = np.full(model.robot.n, np.nan) if model.temperature is None else model.temperature
+    unknown = np.full(model.robot.n, np.nan)
+    temperature = unknown if model.temperature is None else model.temperature
     return [
         {
             'joint': name,
-            'temperature': warmth[j],
+            'temperature': temperature[j],
             'coulomb': found.coulomb[j], 'coulomb_error': found.coulomb_errors[j],
             'viscous': found.viscous[j], 'viscous_error': found.viscous_errors[j],
             'torque': found.torque[j], 'torque_error': found.torque_errors[j],
@@ -344,15 +292,7 @@ def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, A
 
 
 def load_robots(campaign: Campaign) -> dict[str, RobotModel]:
-    """
-    Return the arms of a campaign by name.
-
-    Raises
-    ------
-    IdentificationError
-        If one is not known or cannot be used; the message names it.
-
-    """
+    """Return the arms by name; raises `IdentificationError` for one that cannot be used."""
     robots = {}
     for arm in campaign.arms:
         try:

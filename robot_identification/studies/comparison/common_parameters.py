@@ -87,18 +87,8 @@ def common_parameters(first: IdentifiedModel, second: IdentifiedModel) -> Common
     Return the parameters that two models of one arm both have.
 
     Where their friction laws are the same, those coefficients are; else Coulomb and viscous
-    friction in steady sliding stand for them (`sliding_map`).
-
-    Parameters
-    ----------
-    first, second : IdentifiedModel
-        Of one arm; friction laws, mountings and what the data showed may differ.
-
-    Raises
-    ------
-    DataError
-        If they have nothing in common.
-
+    friction in steady sliding stand for them (`sliding_map`). Raises `DataError` if they have
+    nothing in common.
     """
     same_laws = set(first.parameters.friction) == set(second.parameters.friction)
     found = _shared_columns(first, second, with_friction=same_laws)

@@ -139,19 +139,10 @@ def group_words(group: str) -> str:
 
 def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComparison:
     """
-    Test by groups whether two models of one arm differ.
+    Test by groups whether two models of one arm, from different recordings, differ.
 
-    Parameters
-    ----------
-    first, second : IdentifiedModel
-        From different recordings of one arm; their friction laws and mountings may differ. What
-        one of them cannot see is left out.
-
-    Raises
-    ------
-    DataError
-        If they are of different arms, or have no parameter in common.
-
+    Friction laws and mountings may differ; parameters that one of them does not have are left out.
+    Raises `DataError` if they are of different arms, or have no parameter in common.
     """
     check_same_arm(first, second)
     common = common_parameters(first, second)
@@ -195,7 +186,7 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
         groups[i] = replace(groups[i], p_corrected=float(p_value))
     return ModelComparison(
         tuple(groups),
-        (*common.notes, *_doubts(first, second), *(
+        (*common.notes, *_warnings(first, second), *(
             () if all(known) else (
                 'a model file does not say degrees of freedom: its errors are taken as exact, '
                 'identify again to have them',
@@ -208,27 +199,12 @@ def group_test(
     difference: FloatArray, covariance: Covariance, rows: Sequence[int]
 ) -> tuple[JointTest | None, int, tuple[str, ...]]:
     """
-    Test whether a group of differences is more than chance, as far as its covariance reaches.
+    Test whether a group of the differences (m,) is more than chance.
 
-    Parameters
-    ----------
-    difference : ndarray, shape (m,)
-        Differences of parameters.
-    covariance : Covariance
-        Of them; where it is singular, the test is on the directions in which it is not.
-    rows : sequence of int
-        The group.
-
-    Returns
-    -------
-    test : JointTest, optional
-        None if no direction is left. With more directions than half the degrees of freedom, each
-        parameter is tested by itself, and the smallest p-value times their number is the group's.
-    directions : int
-        How many are tested.
-    notes : tuple of str
-        What is not.
-
+    Where the covariance is singular, the test is on the directions in which it is not. With more
+    directions than half the degrees of freedom, each parameter is tested by itself, and the
+    smallest p-value times their number is the group's. Returns the test, None if no direction is
+    left, the number of directions, and notes on what is left out.
     """
     errors = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
     free = [i for i in rows if errors[i] > 0.0 and not covariance.held[i]]
@@ -322,7 +298,7 @@ def _mean_change(
     return float(np.mean(changes)) if changes else float('nan')
 
 
-def _doubts(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
+def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
     """Return what makes a comparison of two models doubtful, in words."""
     notes = []
     gains = [model.robot.drives.drive_gain for model in (first, second)]

@@ -193,20 +193,9 @@ def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFric
 
 def motor_friction(friction: SlidingFriction, gear_ratio: FloatArray) -> SlidingFriction:
     """
-    Return friction as the motors feel it: Coulomb over gear ratio, viscous over its square.
+    Return friction on the motors' side: Coulomb over gear ratio (n,), viscous over its square.
 
-    Parameters
-    ----------
-    friction : SlidingFriction
-        On the joints' side.
-    gear_ratio : ndarray, shape (n,)
-        Motor revolutions per joint revolution.
-
-    Raises
-    ------
-    DataError
-        If a gear ratio is not known.
-
+    Raises `DataError` if a gear ratio is not known.
     """
     if not np.all(np.isfinite(gear_ratio)) or np.any(gear_ratio == 0.0):
         raise DataError(

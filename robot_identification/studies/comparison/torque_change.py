@@ -122,15 +122,9 @@ def motion_of_trajectory(path: Path, joint_names: Sequence[str]) -> Motion:
 
 def model_torque(model: IdentifiedModel, motion: Motion) -> FloatArray:
     """
-    Return a model's torques at the temperatures it was identified at, shape (N, n) [N m].
+    Return a model's torques at the temperatures of its identification, shape (N, n) [N m].
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of n joints.
-    motion : Motion
-        N consecutive samples; its temperatures are used where it has some.
-
+    Temperatures of the motion are used where it has some.
     """
     if motion.temperature is None:
         temperature = np.full(model.robot.n, np.nan) if model.temperature is None else (

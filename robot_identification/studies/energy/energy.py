@@ -207,22 +207,11 @@ def energy_of_motion(
     model: IdentifiedModel, stamps: FloatArray, motion: Motion
 ) -> MotionEnergy:
     """
-    Return the energy along a motion.
+    Return the energy along N samples of a motion, at stamps (N,) that do not decrease [s].
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of n joints; its scale is not relative.
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    motion : Motion
-        N samples; its `starts` are those before which something is missing.
-
-    Notes
-    -----
-    Energies are trapezoidal sums over the samples. Where friction depends on the load, the error
-    of its loss is that of the friction coefficients, the load being that of the estimate.
-
+    The `starts` of the motion are samples before which something is missing. Energies are
+    trapezoidal sums. Where friction depends on the load, the error of its loss is that of the
+    friction coefficients at the load of the estimate.
     """
     N, n = motion.q.shape
     theta, bound = model.theta_base, _Bounds(model)
@@ -296,17 +285,7 @@ def check_threshold(energy: MotionEnergy, threshold: float) -> ThresholdCheck:
 
 
 def energy_notes(model: IdentifiedModel, energy: MotionEnergy) -> tuple[str, ...]:
-    """
-    Return what a reader of energies should know of a model.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    energy : MotionEnergy
-        By this model.
-
-    """
+    """Return what a reader of energies should know of a model."""
     notes = []
     lost = model.quality.get('lost') or ()
     if lost:
@@ -343,17 +322,10 @@ def _blocks(
     model: IdentifiedModel, motion: Motion
 ) -> Iterator[tuple[slice, FloatArray, FloatArray, FloatArray]]:
     """
-    Yield what base parameters multiply: kinetic and potential energy, and powers of each joint.
+    Yield factors of the b base parameters: of kinetic and potential energy (M, b), of powers.
 
-    Yields
-    ------
-    rows : slice
-        M samples.
-    kinetic, potential : ndarray, shape (M, b)
-        Of energies.
-    powers : ndarray, shape (3, M, n, b)
-        Of all that joints deliver, of friction, and of offsets.
-
+    Each is of a slice of M samples; powers (3, M, n, b) are those of all that joints deliver, of
+    friction, and of offsets.
     """
     robot, parameters = model.robot, model.parameters
     n, kept = robot.n, model.reduction.independent

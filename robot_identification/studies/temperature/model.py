@@ -25,24 +25,12 @@ def model_over_temperature(
     models: Sequence[IdentifiedModel], study: TemperatureStudy
 ) -> IdentifiedModel:
     """
-    Return a model whose viscous friction follows temperature.
+    Return a model whose viscous friction follows temperature, from the models of a study.
 
     Everything is that of the model in the middle of the temperatures, but for a term
     `temperature_viscous` on every joint with a line, which refers to that model's temperature.
-    Where the joint has a `viscous` law, its coefficient becomes the line's.
-
-    Parameters
-    ----------
-    models : sequence of IdentifiedModel
-        As they were given to `study_temperature`.
-    study : TemperatureStudy
-        What it found.
-
-    Raises
-    ------
-    DataError
-        If the models have that law already.
-
+    Where the joint has a `viscous` law, its coefficient becomes the line's. Raises `DataError` if
+    the models have that law already.
     """
     temperatures = [float(np.mean(_temperatures(model))) for model in models]
     middle = 0.5 * (min(temperatures) + max(temperatures))
@@ -96,24 +84,9 @@ def model_at(
     model: IdentifiedModel, study: TemperatureStudy, temperature: FloatArray
 ) -> tuple[IdentifiedModel, tuple[str, ...]]:
     """
-    Return the model of an arm at given temperatures, with plain viscous friction.
+    Return what `model_over_temperature` returned at temperatures (n,) [deg C], with plain laws.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        What `model_over_temperature` returned.
-    study : TemperatureStudy
-        Whose lines it follows; outside their range, the friction is that of the nearest end.
-    temperature : ndarray, shape (n,)
-        Of each joint [deg C].
-
-    Returns
-    -------
-    model : IdentifiedModel
-        Without the law `temperature_viscous`.
-    notes : tuple of str
-        Where a line was left.
-
+    Outside the range of a line, friction is that of the nearest end; the notes say where.
     """
     given = np.asarray(temperature, dtype=float)
     if given.shape != (model.robot.n,) or not np.all(np.isfinite(given)):

@@ -126,28 +126,11 @@ def viscous_friction_of(
     robot: RobotModel, recording: Recording, unit: str
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return the viscous friction of a run by a quick fit, and its standard errors.
+    Return the viscous friction (n,) of a run by a quick fit, and its standard errors.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; drive gains that are not known count as one.
-    recording : Recording
-        One run.
-    unit : {'A', 'Nm'}
-        Of its effort.
-
-    Returns
-    -------
-    viscous, error : ndarray, shape (n,)
-        NaN where the motion does not show it. Errors are those of white residuals: what friction
-        is beyond the laws is in all runs alike, and no error of a change.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If no joint moved.
-
+    Unknown drive gains count as one. NaN stands for a joint whose friction the motion does not
+    show. Errors are those of white residuals: friction beyond the laws is the same in all runs.
+    Raises `NotIdentifiableError` if no joint moved.
     """
     if unit == 'A' and not np.all(np.isfinite(robot.drives.drive_gain)):
         robot = robot.with_drive_gains(np.ones(robot.n))
@@ -235,20 +218,9 @@ def judge_settling(
 
 def friction_changes(viscous: FloatArray, errors: FloatArray, change: float) -> FloatArray:
     """
-    Return changes of viscous friction from run to run, as shares of the run before.
+    Return changes of viscous friction from run to run, as shares of the run before, (R - 1, n).
 
-    Parameters
-    ----------
-    viscous, errors : ndarray, shape (R, n)
-        Friction and its standard error.
-    change : float
-        The share that is to be told.
-
-    Returns
-    -------
-    ndarray, shape (R - 1, n)
-        NaN where a change of this share would be lost in the errors: such a joint says nothing.
-
+    Friction and errors are of shape (R, n). NaN where `change`, a share, is within the errors.
     """
     if len(viscous) < 2:
         return np.zeros((0, viscous.shape[1] if viscous.ndim == 2 else 0))
