@@ -48,29 +48,16 @@ class SparseNonnegativeRegression(Estimator):
 
     The first pass weighs joints by the deviation of their torque and leaves the load out. The
     others weigh by the residuals of the pass before, damp outliers and take the load from it.
-
-    Attributes
-    ----------
-    passes : int
-        How often it passes over the data.
-    huber : float
-        Residuals beyond this many standard deviations count linearly.
-    shrinkage : float
-        Added to the squares, per squared coefficient of a column of unit length.
-    prior : CadPrior, optional
-        What the URDF says.
-    prior_weight : float
-        On its squares.
-
     """
 
     chooses_terms: ClassVar[bool] = True
 
-    passes: int = 4
-    huber: float = 1.345
+    passes: int = 4  # how often it passes over the data
+    huber: float = 1.345  # residuals beyond this many standard deviations count linearly
+    # Added to the squares, per squared coefficient of a column of unit length.
     shrinkage: float = 1.0e-4
-    prior: CadPrior | None = None
-    prior_weight: float = 1.0
+    prior: CadPrior | None = None  # what the URDF says
+    prior_weight: float = 1.0  # on its squares
 
     def __post_init__(self) -> None:
         for name, lowest in (('passes', 1), ('huber', 0.1), ('shrinkage', 0.0),

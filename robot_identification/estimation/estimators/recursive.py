@@ -261,23 +261,15 @@ class RecursiveLeastSquares(Estimator):
     Without forgetting the result is that of weighted least squares, whatever the blocks: it shows
     what a live estimate would end at. With forgetting it is that of the end of the last
     recording, and follows what changes on the way: friction that warms up, a tool that is taken.
-
-    Attributes
-    ----------
-    forgetting : float
-        What a sample counts for one sample later, at most 1; see `RecursiveState`. At 125 samples
-        a second 0.999 is a memory of 8 s.
-    block : int
-        Samples that are used together. More are faster, and forget by block.
-    reweightings : int
-        How often each joint's weight is renewed from its least-squares residual; the weights are
-        those of all rows. Without any it is ordinary least squares.
-
     """
 
     needs_rows: ClassVar[bool] = True
+    # What a sample counts for one sample later, at most 1; see `RecursiveState`. At 125 samples a
+    # second 0.999 is a memory of 8 s.
     forgetting: float = 1.0
-    block: int = 50
+    block: int = 50  # samples that are used together. More are faster, and forget by block.
+    # How often each joint's weight is renewed from its least-squares residual; the weights are
+    # those of all rows. Without any it is ordinary least squares.
     reweightings: int = 3
 
     def __post_init__(self) -> None:

@@ -32,23 +32,11 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True, eq=False)
 class ComparedPair:
-    """
-    The first model and another one.
+    """The first model and another one."""
 
-    Attributes
-    ----------
-    paths : tuple of str
-        Of both, as they were given.
-    comparison : ModelComparison
-        The tests.
-    torque : TorqueChange
-        Along one motion.
-
-    """
-
-    paths: tuple[str, str]
-    comparison: ModelComparison
-    torque: TorqueChange
+    paths: tuple[str, str]  # of both, as they were given
+    comparison: ModelComparison  # the tests
+    torque: TorqueChange  # along one motion
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,38 +41,17 @@ HUBER_THRESHOLD = 1.345
 
 @dataclass(frozen=True)
 class SegmentOptions:
-    """
-    Criteria of a constant-velocity segment, and of a pair of them.
+    """Criteria of a constant-velocity segment, and of a pair of them."""
 
-    Attributes
-    ----------
-    slowest : float
-        A joint that is slower rests [rad/s].
-    evenness : float
-        A speed is even within this share of it.
-    settling : float
-        Time that is left out at both ends of a constant velocity [s]: the drive settles.
-    shortest : float
-        What remains must be as long [s].
-    still : float
-        The other joints may move by this meanwhile [rad].
-    same_speed : float
-        Share by which speeds of a pair may differ.
-    overlap : float
-        Share of the shorter way that a pair must have in common.
-    bins : int
-        Positions at which the torques of a pair are compared, at most.
-
-    """
-
-    slowest: float = 0.005
-    evenness: float = 0.05
+    slowest: float = 0.005  # A joint that is slower rests [rad/s]
+    evenness: float = 0.05  # A speed is even within this share of it
+    # Time that is left out at both ends of a constant velocity [s]: the drive settles.
     settling: float = 0.1
-    shortest: float = 0.2
-    still: float = 0.02
-    same_speed: float = 0.05
-    overlap: float = 0.5
-    bins: int = 24
+    shortest: float = 0.2  # what remains must be as long [s]
+    still: float = 0.02  # the other joints may move by this meanwhile [rad]
+    same_speed: float = 0.05  # share by which speeds of a pair may differ
+    overlap: float = 0.5  # share of the shorter way that a pair must have in common
+    bins: int = 24  # positions at which the torques of a pair are compared, at most
 
     def __post_init__(self) -> None:
         for name in ('slowest', 'evenness', 'shortest', 'still', 'same_speed', 'overlap'):
