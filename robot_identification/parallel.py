@@ -19,6 +19,7 @@ from functools import partial
 import importlib
 import importlib.metadata
 import multiprocessing
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 import os
 import platform
@@ -104,6 +105,8 @@ class Worker:
         if self._process is None:
             self._connection, other = self._context.Pipe()
             self._process = self._context.Process(target=_serve, args=(other,), daemon=True)
+            # Its start would unblock the signal.
+            resource_tracker.ensure_running()
             # Blocked from the child's first instruction: it imports for a while.
             blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
