@@ -36,20 +36,11 @@ DEEPEST_LEVEL = 40
 
 @dataclass(frozen=True)
 class TextLimits:
-    """
-    Size limits of a text file.
+    """Size limits of a text file."""
 
-    Attributes
-    ----------
-    size : int
-        Of the file [bytes].
-    values : int
-        Numbers and words of a YAML, as counted by what stands between them: a parser takes
-        milliseconds for each hundred, so that a file is judged before it is parsed.
-
-    """
-
-    size: int
+    size: int  # of the file [bytes]
+    # Numbers and words of a YAML, as counted by what stands between them: a parser takes
+    # milliseconds for each hundred, so that a file is judged before it is parsed.
     values: int
 
 

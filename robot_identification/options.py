@@ -25,44 +25,20 @@ Given = TypeVar('Given')
 
 @dataclass(frozen=True)
 class Option:
-    """
-    One option.
+    """One option."""
 
-    Attributes
-    ----------
-    name : str
-        Of the field, and the key in a YAML file.
-    kind : {str, int, float, bool}
-        Type of its value, or of each of several values.
-    text : str
-        Description, with the unit in brackets.
-    otherwise : str
-        Effect of not giving it.
-    choices : tuple of str
-        Allowed values; any if there are none.
-    minimum, maximum : float, optional
-        Range of a parameter.
-    metavar : str or tuple of str, optional
-        Its value in the help, or its values.
-    count : {'+', '*'} or int, optional
-        How many values there are; a single one if not given.
-    key : str
-        Its name on the command line, with underscores, and as a parameter.
-    check : callable, optional
-        Raises an `IdentificationError` if a text cannot be used.
-
-    """
-
-    name: str
-    kind: type
-    text: str
-    otherwise: str
-    choices: tuple[str, ...]
+    name: str  # of the field, and the key in a YAML file
+    kind: type  # type of its value, or of each of several values; {str, int, float, bool}
+    text: str  # description, with the unit in brackets
+    otherwise: str  # effect of not giving it
+    choices: tuple[str, ...]  # allowed values; any if there are none
+    # Range of a parameter.
     minimum: float | None
     maximum: float | None
-    metavar: str | tuple[str, ...] | None
-    count: str | int | None
-    key: str
+    metavar: str | tuple[str, ...] | None  # its value in the help, or its values
+    count: str | int | None  # how many values there are; a single one if not given; {'+', '*'}
+    key: str  # its name on the command line, with underscores, and as a parameter
+    # Raises an `IdentificationError` if a text cannot be used.
     check: Callable[[str], object] | None
     default: Any
 

@@ -27,82 +27,43 @@ HIGHEST_SHARE = 0.95
 
 @dataclass(frozen=True)
 class Recipe:
-    """
-    Candidates of `identify` and the rules of its choice, where nothing else is requested.
+    """Candidates of `identify` and the rules of its choice, where nothing else is requested."""
 
-    Attributes
-    ----------
-    cutoffs : tuple of float
-        Cut-offs of the kinematic filter to try [Hz].
-    preferred_cutoff : float
-        Taken where its score is within `tie` of the best.
-    tie : float
-        Relative difference of scores that means nothing.
-    order : int
-        Of one pass of the kinematic filter.
-    prior_weights : tuple of float
-        Weights of the CAD prior to try; the largest that is no worse than the best by one
-        standard error of their difference is taken.
-    dictionary : DictionaryFriction
-        Friction terms to choose from.
-    passes : int
-        Passes of a dictionary fit over the data.
-    huber : float
-        Residuals beyond this many standard deviations count linearly.
-    shrinkage : float
-        Of friction coefficients, see `SparseNonnegativeRegression`.
-    folds : int
-        Contiguous blocks of cross-validation.
-    gap : float
-        Time next to a held-out block that is not trained on [s].
-    wide_gap : float
-        A wider one, by which the chosen fit is judged once more [s].
-    consistency_cost : float
-        Share by which physical consistency may raise the error on held-out blocks.
-    samples_in_choice : int
-        Choices are made on at most so many samples, evenly spread; the fit takes all.
-    bags_in_choice : int
-        And on at most so many recordings, evenly spread; the fit takes all.
-    kinematic_filter : KinematicFilter, optional
-        Of any kind, in the place of the cut-offs; by default they are tried.
-    effort_filter : KinematicFilter, optional
-        Smoothing of the effort that is fitted, for comparison with publications; by default none.
-    slowest : float, optional
-        Rows of joints slower than this are left out of the fit [rad/s]; by default none are.
-    decimation : float, optional
-        Cut-off of a low-pass that columns and effort go through together before rows are left
-        out [Hz]; by default they do not.
-    friction_candidates : tuple of str
-        Comma lists of plain laws that are tried on each joint where friction is to be selected;
-        the first is what the other joints have meanwhile.
-    friction_additions : tuple of str
-        Laws that are combined with each of them, where they may stand there.
-    two_encoders : TwoEncoders, optional
-        What is known of the drives of an arm with an encoder on each side of its gears.
-
-    """
-
-    cutoffs: tuple[float, ...] = (5.0, 9.0, 14.0)
-    preferred_cutoff: float = 9.0
-    tie: float = 0.01
-    order: int = 2
+    cutoffs: tuple[float, ...] = (5.0, 9.0, 14.0)  # cut-offs of the kinematic filter to try [Hz]
+    preferred_cutoff: float = 9.0  # taken where its score is within `tie` of the best
+    tie: float = 0.01  # relative difference of scores that means nothing
+    order: int = 2  # of one pass of the kinematic filter
+    # Weights of the CAD prior to try; the largest that is no worse than the best by one standard
+    # error of their difference is taken.
     prior_weights: tuple[float, ...] = (0.0, 1.0, 10.0, 30.0, 100.0)
+    # Friction terms to choose from.
     dictionary: DictionaryFriction = field(default_factory=DictionaryFriction)
-    passes: int = 4
-    huber: float = 1.345
-    shrinkage: float = 1.0e-4
-    folds: int = 5
-    gap: float = 0.3
-    wide_gap: float = 1.0
+    passes: int = 4  # passes of a dictionary fit over the data
+    huber: float = 1.345  # residuals beyond this many standard deviations count linearly
+    shrinkage: float = 1.0e-4  # of friction coefficients, see `SparseNonnegativeRegression`
+    folds: int = 5  # contiguous blocks of cross-validation
+    gap: float = 0.3  # time next to a held-out block that is not trained on [s]
+    wide_gap: float = 1.0  # A wider one, by which the chosen fit is judged once more [s]
+    # Share by which physical consistency may raise the error on held-out blocks.
     consistency_cost: float = 0.1
+    # Choices are made on at most so many samples, evenly spread; the fit takes all.
     samples_in_choice: int = 20_000
-    bags_in_choice: int = 8
+    bags_in_choice: int = 8  # and on at most so many recordings, evenly spread; the fit takes all
+    # Of any kind, in the place of the cut-offs; by default they are tried.
     kinematic_filter: KinematicFilter | None = None
+    # Smoothing of the effort that is fitted, for comparison with publications; by default none.
     effort_filter: KinematicFilter | None = None
+    # Rows of joints slower than this are left out of the fit [rad/s]; by default none are.
     slowest: float | None = None
+    # Cut-off of a low-pass that columns and effort go through together before rows are left out
+    # [Hz]; by default they do not.
     decimation: float | None = None
+    # Comma lists of plain laws that are tried on each joint where friction is to be selected; the
+    # first is what the other joints have meanwhile.
     friction_candidates: tuple[str, ...] = FRICTION_CANDIDATES
+    # Laws that are combined with each of them, where they may stand there.
     friction_additions: tuple[str, ...] = FRICTION_ADDITIONS
+    # What is known of the drives of an arm with an encoder on each side of its gears.
     two_encoders: TwoEncoders | None = None
 
     def __post_init__(self) -> None:

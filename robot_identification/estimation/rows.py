@@ -30,47 +30,24 @@ Weighing = Callable[[int, FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """
-    Some samples of a recording to estimate from.
+    """Some samples of a recording to estimate from."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        N samples.
-    torque_per_effort : ndarray, shape (n,)
-        Joint torque per recorded effort [N m/A or 1].
-    rows : ndarray of bool, shape (N,)
-        The samples to take.
-    effort : ndarray, shape (N, n), optional
-        Effort to fit in the place of the recorded one, for methods that smooth it.
-    constant_effort : tuple of int
-        Joints whose effort was not really recorded: their rows say nothing.
-
-    """
-
-    dataset: Dataset
-    torque_per_effort: FloatArray
-    rows: BoolArray
+    dataset: Dataset  # N samples
+    torque_per_effort: FloatArray  # (n,): joint torque per recorded effort [N m/A or 1]
+    rows: BoolArray  # (N,): the samples to take
+    # (N, n): effort to fit in the place of the recorded one, for methods that smooth it.
     effort: FloatArray | None = None
+    # Joints whose effort was not really recorded: their rows say nothing.
     constant_effort: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class RowTreatment:
-    """
-    Treatment of rows by published methods before they estimate; none by default.
+    """Treatment of rows by published methods before they estimate; none by default."""
 
-    Attributes
-    ----------
-    slowest : float, optional
-        Rows of a joint slower than this are left out [rad/s].
-    decimation : float, optional
-        Cut-off of the zero-phase low-pass that the columns and the torque of a joint go through
-        together, before rows are left out [Hz].
-
-    """
-
-    slowest: float | None = None
+    slowest: float | None = None  # rows of a joint slower than this are left out [rad/s]
+    # Cut-off of the zero-phase low-pass that the columns and the torque of a joint go through
+    # together, before rows are left out [Hz].
     decimation: float | None = None
 
 

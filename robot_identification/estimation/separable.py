@@ -60,30 +60,16 @@ SMALLEST_SINGULAR = 1.0e-12
 
 @dataclass(frozen=True)
 class ShapeConstant:
-    """
-    A shape constant, and what the data say of it.
+    """A shape constant, and what the data say of it."""
 
-    Attributes
-    ----------
-    law, name : str
-        Name of the law, and of its field.
-    value : float
-        Its value, in the law's unit.
-    standard_error : float
-        For residuals that are correlated in time; NaN at a bound, and where the data do not tell.
-    determined : bool
-        Whether the data determine it; if not, it is the one that was given.
-    at_bound : bool
-        Whether it is at an end of the range that is searched.
-
-    """
-
+    # Name of the law, and of its field.
     law: str
     name: str
-    value: float
+    value: float  # its value, in the law's unit
+    # For residuals that are correlated in time; NaN at a bound, and where the data do not tell.
     standard_error: float
-    determined: bool
-    at_bound: bool
+    determined: bool  # whether the data determine it; if not, it is the one that was given
+    at_bound: bool  # whether it is at an end of the range that is searched
 
     def describe(self) -> str:
         """Return constant, value and error in words."""
@@ -93,29 +79,13 @@ class ShapeConstant:
 
 @dataclass(frozen=True, eq=False)
 class SeparableFit:
-    """
-    Friction of one joint with the constants found.
+    """Friction of one joint with the constants found."""
 
-    Attributes
-    ----------
-    laws : tuple of FrictionLaw
-        With the constants found.
-    coefficients : ndarray, shape (k,)
-        Of all laws in order, from the rows of the joint alone.
-    constants : tuple of ShapeConstant
-        All shape constants of the laws.
-    deviation : float
-        Root mean square of the residual [N m].
-    evaluations : int
-        How often the linear problem was solved.
-
-    """
-
-    laws: tuple[FrictionLaw, ...]
-    coefficients: FloatArray
-    constants: tuple[ShapeConstant, ...]
-    deviation: float
-    evaluations: int
+    laws: tuple[FrictionLaw, ...]  # with the constants found
+    coefficients: FloatArray  # (k,): of all laws in order, from the rows of the joint alone
+    constants: tuple[ShapeConstant, ...]  # all shape constants of the laws
+    deviation: float  # root mean square of the residual [N m]
+    evaluations: int  # how often the linear problem was solved
 
     def errors_of(self, law: FrictionLaw) -> tuple[float, ...]:
         """Return the standard errors of the constants of one of the laws, empty for none."""

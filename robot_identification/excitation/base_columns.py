@@ -29,24 +29,15 @@ def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduc
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """
-    Information of earlier recordings, for a motion that adds to it.
+    """Information of earlier recordings, for a motion that adds to it."""
 
-    Attributes
-    ----------
-    rows : ndarray, shape (r, b)
-        Square root of the information about the base parameters, in their order.
-    weights : ndarray, shape (n,)
-        What rows of the new motion are multiplied with, by joint: the inverse of the noise
-        [1/(N m)], times the square root of the recorded samples for each sample of the criterion.
-    allowed : ndarray, shape (b,)
-        Errors of the base parameters that are as bad as each other, SI units: the criterion is
-        that of parameters counted in these, so that sums of variances mean something.
-
-    """
-
+    # (r, b): square root of the information about the base parameters, in their order.
     rows: FloatArray
+    # (n,): what rows of the new motion are multiplied with, by joint: the inverse of the noise
+    # [1/(N m)], times the square root of the recorded samples for each sample of the criterion.
     weights: FloatArray
+    # (b,): errors of the base parameters that are as bad as each other, SI units: the criterion is
+    # that of parameters counted in these, so that sums of variances mean something.
     allowed: FloatArray
 
 

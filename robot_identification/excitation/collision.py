@@ -36,27 +36,14 @@ SPEED_RESERVE = 1.02
 
 @dataclass(frozen=True)
 class Obstacle:
-    """
-    A box that stands in the arm's cell, or that the arm carries.
+    """A box that stands in the arm's cell, or that the arm carries."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    size : tuple of float
-        Edges along its own axes [m].
-    xyz, rpy : tuple of float
-        Pose of its centre [m], [rad] in the frame of the link, or in the URDF's root frame.
-    link : str
-        Link that carries it, as a tool; empty: it stands in the cell.
-
-    """
-
-    name: str
-    size: tuple[float, float, float]
+    name: str  # its name
+    size: tuple[float, float, float]  # edges along its own axes [m]
+    # Pose of its centre [m], [rad] in the frame of the link, or in the URDF's root frame.
     xyz: tuple[float, float, float]
     rpy: tuple[float, float, float]
-    link: str = ''
+    link: str = ''  # link that carries it, as a tool; empty: it stands in the cell
 
 
 @dataclass(frozen=True)

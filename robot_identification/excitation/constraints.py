@@ -37,25 +37,16 @@ UNITS = {
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """
-    Limits of a motion, margins subtracted.
+    """Limits of a motion, margins subtracted."""
 
-    Attributes
-    ----------
-    lower, upper : ndarray, shape (n,)
-        Position [rad].
-    velocity, acceleration, torque : ndarray, shape (n,)
-        Magnitudes [rad/s], [rad/s^2], [N m]; infinite where unknown.
-    jerk : ndarray, shape (n,), optional
-        Magnitude [rad/s^3]; infinite where it is not limited, as it is by default.
-
-    """
-
+    # (n,): position [rad].
     lower: FloatArray
     upper: FloatArray
+    # (n,): magnitudes [rad/s], [rad/s^2], [N m]; infinite where unknown.
     velocity: FloatArray
     acceleration: FloatArray
     torque: FloatArray
+    # (n,): magnitude [rad/s^3]; infinite where it is not limited, as it is by default.
     jerk: FloatArray = field(default_factory=lambda: np.array(np.inf))
 
     def __post_init__(self) -> None:

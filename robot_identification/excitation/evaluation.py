@@ -59,24 +59,14 @@ class SampledCriteria:
 
 @dataclass(frozen=True)
 class WeakParameter:
-    """
-    A base parameter and what one run leaves unknown of it.
+    """A base parameter and what one run leaves unknown of it."""
 
-    Attributes
-    ----------
-    name, unit : str
-        Leading standard parameter, and SI unit.
-    standard_error : float
-        By the noise of the drives alone; infinite where the motion does not show it.
-    prior : float
-        Its value by the description; NaN where that does not say it.
-
-    """
-
+    # Leading standard parameter, and SI unit.
     name: str
     unit: str
+    # By the noise of the drives alone; infinite where the motion does not show it.
     standard_error: float
-    prior: float
+    prior: float  # its value by the description; NaN where that does not say it
 
     @property
     def share(self) -> float:
@@ -86,38 +76,18 @@ class WeakParameter:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """
-    Evaluation of a motion for identification.
+    """Evaluation of a motion for identification."""
 
-    Attributes
-    ----------
-    reduction : BaseReduction
-        The base set that all numbers are about.
-    friction : str
-        Friction laws in it.
-    dense : mapping of str to float
-        The criteria of dense samples.
-    rate : float
-        Samples per second of these [Hz].
-    optimised : tuple of SampledCriteria
-        Those of the experiment's sets of samples; empty of a recording.
-    weak : tuple of WeakParameter
-        All base parameters, the weakest first; those without a prior value last.
-    noise : ndarray, shape (n,)
-        Standard deviation of the torques that standard errors are for [N m].
-    samples : int
-        Recorded samples they are for.
-
-    """
-
-    reduction: BaseReduction
-    friction: str
-    dense: Criteria
-    rate: float
+    reduction: BaseReduction  # the base set that all numbers are about
+    friction: str  # friction laws in it
+    dense: Criteria  # the criteria of dense samples
+    rate: float  # samples per second of these [Hz]
+    # Those of the experiment's sets of samples; empty of a recording.
     optimised: tuple[SampledCriteria, ...]
+    # All base parameters, the weakest first; those without a prior value last.
     weak: tuple[WeakParameter, ...]
-    noise: FloatArray
-    samples: int
+    noise: FloatArray  # (n,): standard deviation of the torques that standard errors are for [N m]
+    samples: int  # recorded samples they are for
 
     @property
     def weakest(self) -> tuple[WeakParameter, ...]:

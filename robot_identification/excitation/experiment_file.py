@@ -63,71 +63,40 @@ class Margins:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """
-    A wanted motion.
+    """A wanted motion."""
 
-    Attributes
-    ----------
-    form : Parametrization
-        Family of the motion.
-    periods : int
-        How often it is repeated.
-    margins : Margins
-        Distance from the hardware's limits.
-    window : mapping of str to (float, float)
-        Position range by joint [rad], inside the limits.
-    gravity : ndarray, shape (3,)
-        In the URDF's root frame [m/s^2].
-    friction : str
-        Friction laws whose columns take part in the criterion.
-    criterion, optimizer : str
-        Names in CRITERIA and OPTIMIZERS.
-    optimizer_options : mapping
-        Options of the optimizer by name.
-    samples : tuple of int
-        Samples of a period the criterion is optimised on; of several sets the worst counts.
-    center : mapping of str to float
-        Positions that joints move about [rad], where they are not left to the optimizer.
-    frames, preference : str
-        Link frames and leading parameters of the base set, on which condition numbers depend.
-    rotor_inertia : bool
-        Whether reflected rotor inertias are among the parameters.
-    collision : bool
-        Whether motions are proved free of collision; False is for arms without collision shapes,
-        in a cell where nothing is within reach.
-    clearance : float
-        Distance that links keep from each other and from obstacles [m].
-    obstacles : tuple of Obstacle
-        What stands in the cell.
-    jerk, limits, workspace, tool_speed, rules
-        Further limits, see `ExtraLimits`.
-    bounds : str
-        'sampled', or 'conservative': sums over harmonics keep the limits of the joints.
-
-    """
-
-    form: Parametrization
-    periods: int
-    margins: Margins
-    window: Mapping[str, tuple[float, float]]
-    gravity: FloatArray
-    friction: str
+    form: Parametrization  # family of the motion
+    periods: int  # how often it is repeated
+    margins: Margins  # distance from the hardware's limits
+    window: Mapping[str, tuple[float, float]]  # position range by joint [rad], inside the limits
+    gravity: FloatArray  # (3,): in the URDF's root frame [m/s^2]
+    friction: str  # friction laws whose columns take part in the criterion
+    # Names in CRITERIA and OPTIMIZERS.
     criterion: str
     optimizer: str
+    # Samples of a period the criterion is optimised on; of several sets the worst counts.
     samples: tuple[int, ...]
+    # Options of the optimizer by name.
     optimizer_options: Mapping[str, Any] = field(default_factory=dict)
+    # Positions that joints move about [rad], where they are not left to the optimizer.
     center: Mapping[str, float] = field(default_factory=dict)
+    # Link frames and leading parameters of the base set, on which condition numbers depend.
     frames: str = 'joint'
     preference: str = DEFAULT_PREFERENCE
-    rotor_inertia: bool = True
+    rotor_inertia: bool = True  # whether reflected rotor inertias are among the parameters
+    # Whether motions are proved free of collision; False is for arms without collision shapes, in
+    # a cell where nothing is within reach.
     collision: bool = True
+    # Distance that links keep from each other and from obstacles [m].
     clearance: float = DEFAULT_CLEARANCE
-    obstacles: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell
+    # Further limits, see `ExtraLimits`.
     jerk: JointValues | None = None
     limits: Mapping[str, JointValues] = field(default_factory=dict)
     workspace: tuple[FrameBox, ...] = ()
     tool_speed: FrameSpeed | None = None
     rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()
+    # 'sampled', or 'conservative': sums over harmonics keep the limits of the joints.
     bounds: str = 'sampled'
 
     @property

@@ -66,29 +66,14 @@ class SineTimesCosine:
 
 @dataclass(frozen=True, eq=False)
 class ExtraLimits:
-    """
-    Limits beyond margins and windows; by default none.
+    """Limits beyond margins and windows; by default none."""
 
-    Attributes
-    ----------
-    jerk : float or mapping of str to float, optional
-        Largest jerk [rad/s^3].
-    limits : mapping of str to (float or mapping)
-        By kind of TIGHTENED, what is taken for the robot's own limit where that is wider.
-    workspace : tuple of FrameBox
-        Where links stay.
-    tool_speed : FrameSpeed, optional
-        How fast a link moves.
-    rules : tuple of SumOfJoints or SineTimesCosine
-        What positions keep together.
-
-    """
-
-    jerk: JointValues | None = None
+    jerk: JointValues | None = None  # largest jerk [rad/s^3]
+    # By kind of TIGHTENED, what is taken for the robot's own limit where that is wider.
     limits: Mapping[str, JointValues] = field(default_factory=dict)
-    workspace: tuple[FrameBox, ...] = ()
-    tool_speed: FrameSpeed | None = None
-    rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()
+    workspace: tuple[FrameBox, ...] = ()  # where links stay
+    tool_speed: FrameSpeed | None = None  # how fast a link moves
+    rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()  # what positions keep together
 
 
 def extra_limits_from_content(content: Mapping[str, Any], source: str) -> ExtraLimits:

@@ -74,32 +74,16 @@ GENTLE_STEPS, GENTLE_SPEED = ('static_poses', 'friction_map'), 0.3
 
 @dataclass(frozen=True)
 class Laboratory:
-    """
-    Arm and laboratory that a study is planned for.
+    """Arm and laboratory that a study is planned for."""
 
-    Attributes
-    ----------
-    mounting : tuple of float, length 3
-        Roll, pitch and yaw of the root frame in the world [rad].
-    obstacles : tuple of Obstacle
-        What stands in the cell, in the root frame.
-    window : mapping of str to (float, float)
-        Position range by joint [rad]; joints that are not named keep their limits.
-    effort_unit : {'A', 'Nm'}
-        Of the recorded effort.
-    source : {'ros', 'csv', 'simulated'}
-        Where data come from.
-    collision : bool
-        Whether motions are proved free of collision.
-
-    """
-
+    # Roll, pitch and yaw of the root frame in the world [rad].
     mounting: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    obstacles: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell, in the root frame
+    # Position range by joint [rad]; joints that are not named keep their limits.
     window: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    effort_unit: str = 'A'
-    source: str = 'ros'
-    collision: bool = True
+    effort_unit: str = 'A'  # of the recorded effort; {'A', 'Nm'}
+    source: str = 'ros'  # where data come from; {'ros', 'csv', 'simulated'}
+    collision: bool = True  # whether motions are proved free of collision
 
     def __post_init__(self) -> None:
         if not np.all(np.isfinite(self.mounting)):
@@ -121,35 +105,15 @@ class Laboratory:
 
 @dataclass(frozen=True, eq=False)
 class PlannedMotion:
-    """
-    One motion of a study.
+    """One motion of a study."""
 
-    Attributes
-    ----------
-    name : str
-        Of its experiment file, without suffix.
-    step : str
-        One of STEPS.
-    content : mapping
-        Of the experiment file.
-    experiment : Experiment
-        What it says.
-    seed : int
-        Of the search.
-    search_seconds : float
-        How long to search [s].
-    approach_seconds : float
-        The way to its start from anywhere in its window, at most [s].
-
-    """
-
-    name: str
-    step: str
-    content: Mapping[str, Any]
-    experiment: Experiment
-    seed: int
-    search_seconds: float
-    approach_seconds: float
+    name: str  # of its experiment file, without suffix
+    step: str  # one of STEPS
+    content: Mapping[str, Any]  # of the experiment file
+    experiment: Experiment  # what it says
+    seed: int  # of the search
+    search_seconds: float  # how long to search [s]
+    approach_seconds: float  # the way to its start from anywhere in its window, at most [s]
 
     @property
     def motion_seconds(self) -> float:

@@ -91,37 +91,21 @@ class Weakness:
 
     Standard errors assume noise that is white in time, as those of a model file do. Where it is
     not, all of them are too small by about the same factor, and minutes by its square.
-
-    Attributes
-    ----------
-    names, units : tuple of str, length b
-        Of the base parameters.
-    theta : ndarray, shape (b,)
-        Their values, zero where nothing is known.
-    before, after : ndarray, shape (b,)
-        Standard errors; infinite where a parameter is not determined.
-    allowed : ndarray, shape (b,)
-        Largest standard error that is not weak.
-    minutes : ndarray, shape (b,)
-        For how long the motion must be repeated until the error is the allowed one, the first
-        time included: zero where it is known well enough without, infinite where no time is
-        enough.
-    duration : float
-        Length of the motion [s].
-    notes : tuple of str
-        Those of the knowledge.
-
     """
 
+    # Of the base parameters.
     names: tuple[str, ...]
     units: tuple[str, ...]
-    theta: FloatArray
+    theta: FloatArray  # (b,): their values, zero where nothing is known
+    # (b,): standard errors; infinite where a parameter is not determined.
     before: FloatArray
     after: FloatArray
-    allowed: FloatArray
+    allowed: FloatArray  # (b,): largest standard error that is not weak
+    # (b,): for how long the motion must be repeated until the error is the allowed one, the first
+    # time included: zero where it is known well enough without, infinite where no time is enough.
     minutes: FloatArray
-    duration: float
-    notes: tuple[str, ...] = ()
+    duration: float  # length of the motion [s]
+    notes: tuple[str, ...] = ()  # those of the knowledge
 
     @property
     def weak(self) -> NDArray[np.bool_]:

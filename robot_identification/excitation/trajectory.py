@@ -33,32 +33,14 @@ END_TOLERANCE = 1.0e-6
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """
-    A periodic motion of an arm, at rest where it starts and ends.
+    """A periodic motion of an arm, at rest where it starts and ends."""
 
-    Attributes
-    ----------
-    robot : str
-        Name of the robot.
-    joint_names : tuple of str
-        The n joints, kinematic order.
-    form : Parametrization
-        Family of the motion.
-    coefficients : ndarray, shape (n, c)
-        Coefficients of the form [rad].
-    periods : int
-        How often the motion is repeated.
-    certificate : mapping
-        What was checked and found, empty before that.
-
-    """
-
-    robot: str
-    joint_names: tuple[str, ...]
-    form: Parametrization
-    coefficients: FloatArray
-    periods: int
-    certificate: Mapping[str, Any]
+    robot: str  # name of the robot
+    joint_names: tuple[str, ...]  # the n joints, kinematic order
+    form: Parametrization  # family of the motion
+    coefficients: FloatArray  # (n, c): coefficients of the form [rad]
+    periods: int  # how often the motion is repeated
+    certificate: Mapping[str, Any]  # what was checked and found, empty before that
 
     def __post_init__(self) -> None:
         if self.periods > 1 and not self.form.closed:

@@ -38,15 +38,7 @@ NOT_STATED = -1.0
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """
-    Options of an execution; the runner's parameters of the same names.
-
-    Attributes
-    ----------
-    simulated : bool
-        Whether the arm is the simulated one of the same process, which needs fewer checks.
-
-    """
+    """Options of an execution; the runner's parameters of the same names."""
 
     dry_run: bool
     periods: int
@@ -61,35 +53,21 @@ class ExecutionOptions:
     slow_speed: float
     serial: str
     payload: tuple[float, ...]
+    # Whether the arm is the simulated one of the same process, which needs fewer checks.
     simulated: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Approval:
-    """
-    A trajectory that passed every check and whose hash a person typed back.
+    """A trajectory that passed every check and whose hash a person typed back."""
 
-    Attributes
-    ----------
-    file : Path
-        The trajectory file.
-    trajectory : Trajectory
-        Its content.
-    robot, carrying : RobotModel
-        The arm of the certificate, bare and with its payload.
-    key : CommissioningKey
-        What the commissioning record is about.
-    tool_speed : float
-        Largest speed of the tool at full speed [m/s].
-
-    """
-
-    file: Path
-    trajectory: Trajectory
+    file: Path  # the trajectory file
+    trajectory: Trajectory  # its content
+    # The arm of the certificate, bare and with its payload.
     robot: RobotModel
     carrying: RobotModel
-    key: CommissioningKey
-    tool_speed: float
+    key: CommissioningKey  # what the commissioning record is about
+    tool_speed: float  # largest speed of the tool at full speed [m/s]
 
     def stage(self, options: ExecutionOptions) -> str:
         """Return which stage of the commissioning an execution is."""

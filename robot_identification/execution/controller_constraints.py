@@ -32,28 +32,15 @@ NOT_CHECKED = "the controller's constraints are not checked: its parameters coul
 
 @dataclass(frozen=True, eq=False)
 class ControllerConstraints:
-    """
-    When a joint-trajectory controller aborts a goal, and how it ends one that is cancelled.
+    """When a joint-trajectory controller aborts a goal, and how it ends one that is cancelled."""
 
-    Attributes
-    ----------
-    path : ndarray, shape (n,)
-        Largest distance of a joint from its reference [rad]; 0: any.
-    goal : ndarray, shape (n,)
-        Largest distance from the last point [rad]; 0: any.
-    goal_time : float
-        How long after the end of the reference that must hold at last [s]; 0: no limit.
-    stopped_velocity : float
-        Largest speed then [rad/s]; 0: any. Used by controllers that compare velocities.
-    deceleration : ndarray, shape (n,)
-        With which a cancelled motion is slowed down [rad/s^2]; 0: it is held at once.
-
-    """
-
-    path: FloatArray
-    goal: FloatArray
+    path: FloatArray  # (n,): largest distance of a joint from its reference [rad]; 0: any
+    goal: FloatArray  # (n,): largest distance from the last point [rad]; 0: any
+    # How long after the end of the reference that must hold at last [s]; 0: no limit.
     goal_time: float
+    # Largest speed then [rad/s]; 0: any. Used by controllers that compare velocities.
     stopped_velocity: float
+    # (n,): with which a cancelled motion is slowed down [rad/s^2]; 0: it is held at once.
     deceleration: FloatArray
 
 

@@ -37,19 +37,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class JointStateReceived:
-    """
-    A joint state, as the model has it.
+    """A joint state, as the model has it."""
 
-    Attributes
-    ----------
-    stamp : float
-        Of its header [s].
-    q, dq, effort : ndarray, shape (n,)
-        Position [rad] and velocity [rad/s], finite; effort in the driver's unit, NaN where absent.
-
-    """
-
-    stamp: float
+    stamp: float  # of its header [s]
+    # (n,): position [rad] and velocity [rad/s], finite; effort in the driver's unit, NaN where
+    # absent.
     q: FloatArray
     dq: FloatArray
     effort: FloatArray

@@ -29,27 +29,13 @@ class Idle:
 
 @dataclass(frozen=True)
 class Armed:
-    """
-    A person has approved a trajectory; also between two executions of one approval.
+    """A person has approved a trajectory; also between two executions of one approval."""
 
-    Attributes
-    ----------
-    approval : object
-        What was approved; the machine only hands it on.
-    executions : int
-        How many are left.
-    until : float
-        When this ends [s].
-    name : {'ARMED', 'DONE'}
-        DONE after an execution, whose end was reached.
-
-    """
-
-    approval: Any
-    executions: int
-    until: float
+    approval: Any  # what was approved; the machine only hands it on
+    executions: int  # how many are left
+    until: float  # when this ends [s]
     reason: str
-    name: str = 'ARMED'
+    name: str = 'ARMED'  # DONE after an execution, whose end was reached; {'ARMED', 'DONE'}
 
 
 @dataclass(frozen=True)
@@ -92,52 +78,25 @@ class Starting:
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """
-    A motion was sent.
+    """A motion was sent."""
 
-    Attributes
-    ----------
-    armed : Armed
-        What is left when it has ended.
-    plan : Plan
-        The execution.
-    name : {'APPROACHING', 'EXECUTING'}
-        Which of its two motions.
-    path : SentPath
-        What was sent.
-    number : int
-        Under which number.
-    sent_at, sent_stamp : float
-        When, by our clock and by the stamps of joint states [s].
-    accepted : bool
-        Whether the controller follows it.
-    failure : str
-        Reason that the controller states for giving its goal up.
-    failed_at : float
-        When it stated it [s]; its cause may be published a moment later, and is named first.
-    watch : MotionWatch, optional
-        Follows the motion, from the first joint state after it was accepted.
-    worst_error : float
-        Of the execution until now [rad].
-    kept : list of Measurement
-        Of the trajectory, a hundred a second.
-
-    """
-
-    armed: Armed
-    plan: Plan
-    name: str
+    armed: Armed  # what is left when it has ended
+    plan: Plan  # the execution
+    name: str  # which of its two motions; {'APPROACHING', 'EXECUTING'}
     reason: str
-    path: SentPath
-    number: int
+    path: SentPath  # what was sent
+    number: int  # under which number
+    # When, by our clock and by the stamps of joint states [s].
     sent_at: float
     sent_stamp: float
-    accepted: bool = False
-    failure: str = ''
+    accepted: bool = False  # whether the controller follows it
+    failure: str = ''  # reason that the controller states for giving its goal up
+    # When it stated it [s]; its cause may be published a moment later, and is named first.
     failed_at: float = np.inf
+    # Follows the motion, from the first joint state after it was accepted.
     watch: MotionWatch | None = None
-    worst_error: float = 0.0
-    kept: list[Measurement] = field(default_factory=list)
+    worst_error: float = 0.0  # of the execution until now [rad]
+    kept: list[Measurement] = field(default_factory=list)  # of the trajectory, a hundred a second
 
     @property
     def executions(self) -> int:
@@ -176,36 +135,17 @@ class Cancelling:
 
 @dataclass(frozen=True, eq=False)
 class Stopping:
-    """
-    The arm is brought to rest.
+    """The arm is brought to rest."""
 
-    Attributes
-    ----------
-    motion : Moving
-        What it followed.
-    reason : str
-        Why it is stopped.
-    how : str
-        ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured, as
-        the arm is not on its path. BY_ITSELF: nothing is sent that moves it.
-    since : float
-        When it began [s].
-    attempt : StopUndecided, StopSent or Cancelling
-        What has been done.
-    rests_since : float, optional
-        Since when the arm is seen at rest [s].
-    leaving_at : float
-        When the process ends, whatever is known then [s].
-
-    """
-
-    motion: Moving
-    reason: str
+    motion: Moving  # what it followed
+    reason: str  # why it is stopped
+    # ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured, as the
+    # arm is not on its path. BY_ITSELF: nothing is sent that moves it.
     how: str
-    since: float
-    attempt: StopUndecided | StopSent | Cancelling
-    rests_since: float | None = None
-    leaving_at: float = np.inf
+    since: float  # when it began [s]
+    attempt: StopUndecided | StopSent | Cancelling  # what has been done
+    rests_since: float | None = None  # since when the arm is seen at rest [s]
+    leaving_at: float = np.inf  # when the process ends, whatever is known then [s]
     name = 'STOPPING'
 
 

@@ -190,24 +190,13 @@ def links_of_joints(text: str) -> tuple[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class LinkChange:
-    """
-    A link whose inertial is another one.
+    """A link whose inertial is another one."""
 
-    Attributes
-    ----------
-    link : str
-        Its name.
-    mass_before, mass_after : float
-        [kg].
-    centre_moved : float, optional
-        How far its centre of mass is from where it was [m]; None where it had no mass, or has
-        none.
-
-    """
-
-    link: str
+    link: str  # its name
+    # [kg].
     mass_before: float
     mass_after: float
+    # How far its centre of mass is from where it was [m]; None where it had no mass, or has none.
     centre_moved: float | None
 
 

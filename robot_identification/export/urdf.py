@@ -41,26 +41,14 @@ ROUNDING = 1.0e-12
 
 @dataclass(frozen=True)
 class UrdfExport:
-    """
-    A URDF with identified inertials.
+    """A URDF with identified inertials."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the description that was changed.
-    before, text : str
-        It, and what it became, with the ends of lines as they are.
-    links : tuple of LinkChange
-        Links that changed, in the order of the file.
-    mass_before, mass_after : float
-        Of all that moves [kg].
-
-    """
-
-    source: str
+    source: str  # name of the description that was changed
+    # It, and what it became, with the ends of lines as they are.
     before: str
     text: str
-    links: tuple[LinkChange, ...]
+    links: tuple[LinkChange, ...]  # links that changed, in the order of the file
+    # Of all that moves [kg].
     mass_before: float
     mass_after: float
 

@@ -40,19 +40,11 @@ _POSE_KEYS = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
 
 @dataclass(frozen=True)
 class DhCorrections:
-    """
-    Corrections of the rows of a standard Denavit-Hartenberg table.
+    """Corrections of the rows of a standard Denavit-Hartenberg table."""
 
-    Attributes
-    ----------
-    theta, alpha : ndarray, shape (n,)
-        Angles [rad].
-    a, d : ndarray, shape (n,)
-        Lengths [m].
-
-    """
-
+    # (n,): angles [rad].
     theta: FloatArray
+    # (n,): lengths [m].
     a: FloatArray
     d: FloatArray
     alpha: FloatArray

@@ -25,23 +25,13 @@ HEAVIEST, LONGEST = 100.0, 3.0
 
 @dataclass(frozen=True)
 class Tool:
-    """
-    A box fixed to the flange, with its mass distributed evenly about the centre of mass.
+    """A box fixed to the flange, with its mass distributed evenly about the centre of mass."""
 
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    center_of_mass : tuple of float, length 3
-        In the tool's frame, whose z axis leaves the flange [m].
-    size : tuple of float, length 3
-        Edges of the box along the axes of that frame [m]; it begins at the flange and has the
-        z axis in its middle.
-
-    """
-
-    mass: float
+    mass: float  # [kg]
+    # In the tool's frame, whose z axis leaves the flange [m].
     center_of_mass: tuple[float, float, float]
+    # Edges of the box along the axes of that frame [m]; it begins at the flange and has the z axis
+    # in its middle.
     size: tuple[float, float, float]
 
     def __post_init__(self) -> None:

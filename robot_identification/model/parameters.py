@@ -32,23 +32,12 @@ def split_name(name: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class FrictionTerm:
-    """
-    One law on one joint.
+    """One law on one joint."""
 
-    Attributes
-    ----------
-    joint : int
-        Index in kinematic order.
-    law : FrictionLaw
-        With its shape constants.
-    constant_errors : tuple of float
-        Standard errors of the constants in `law.shape`, NaN where one was not found from data;
-        empty where none was.
-
-    """
-
-    joint: int
-    law: FrictionLaw
+    joint: int  # index in kinematic order
+    law: FrictionLaw  # with its shape constants
+    # Standard errors of the constants in `law.shape`, NaN where one was not found from data; empty
+    # where none was.
     constant_errors: tuple[float, ...] = field(default=(), compare=False)
 
 
@@ -60,21 +49,11 @@ class StandardParameters:
     The order is: ten inertial parameters per link, the friction terms as listed, one reflected
     inertia per joint (if `reflected_inertia`). A name is the symbol and the joint's number,
     counted from 1.
-
-    Attributes
-    ----------
-    n : int
-        Number of joints.
-    friction : tuple of FrictionTerm
-        Friction terms.
-    reflected_inertia : bool
-        Whether reflected rotor inertias are among the parameters.
-
     """
 
-    n: int
-    friction: tuple[FrictionTerm, ...]
-    reflected_inertia: bool
+    n: int  # number of joints
+    friction: tuple[FrictionTerm, ...]  # friction terms
+    reflected_inertia: bool  # whether reflected rotor inertias are among the parameters
 
     @property
     def size(self) -> int:

@@ -29,26 +29,12 @@ PSEUDO_INERTIA_ROUNDING = 1.0e-9
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """
-    A rigid body fixed to the flange.
+    """A rigid body fixed to the flange."""
 
-    Attributes
-    ----------
-    mass : float
-        Mass [kg].
-    center_of_mass : ndarray, shape (3,)
-        From the frame's origin, in its axes [m].
-    inertia : ndarray, shape (3, 3)
-        About the centre of mass, in the frame's axes [kg m^2].
-    frame : str
-        Link of the URDF whose frame it is.
-
-    """
-
-    mass: float
-    center_of_mass: FloatArray
-    inertia: FloatArray
-    frame: str
+    mass: float  # mass [kg]
+    center_of_mass: FloatArray  # (3,): from the frame's origin, in its axes [m]
+    inertia: FloatArray  # (3, 3): about the centre of mass, in the frame's axes [kg m^2]
+    frame: str  # link of the URDF whose frame it is
 
     def __post_init__(self) -> None:
         if np.shape(self.center_of_mass) != (3,) or np.shape(self.inertia) != (3, 3):

@@ -67,26 +67,13 @@ class Term:
 
 @dataclass(frozen=True)
 class SymbolicBase:
-    """
-    Base parameters as expressions.
+    """Base parameters as expressions."""
 
-    Attributes
-    ----------
-    constants : dict of str to float
-        The arm's lengths by symbol [m].
-    expressions : tuple of tuple of Term
-        One for each base parameter; the leading parameter comes first, with coefficient 1.
-    error : float
-        Largest error on held-out lengths, relative to the coefficient or one.
-    numeric : int
-        Coefficients that no law in the lengths was found for, given as numbers.
-
-    """
-
-    constants: dict[str, float]
+    constants: dict[str, float]  # the arm's lengths by symbol [m]
+    # One for each base parameter; the leading parameter comes first, with coefficient 1.
     expressions: tuple[tuple[Term, ...], ...]
-    error: float
-    numeric: int
+    error: float  # largest error on held-out lengths, relative to the coefficient or one
+    numeric: int  # coefficients that no law in the lengths was found for, given as numbers
 
 
 def find_symbols(

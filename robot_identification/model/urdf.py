@@ -109,26 +109,12 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Urdf:
-    """
-    A checked robot description.
+    """A checked robot description."""
 
-    Attributes
-    ----------
-    name : str
-        The robot's name in the URDF.
-    text : str
-        The XML without meshes, visuals and everything that is neither link nor joint.
-    joints : tuple of UrdfJoint
-        Moving joints in the order of the file.
-    links : tuple of UrdfLink
-        All links in the order of the file.
-
-    """
-
-    name: str
-    text: str
-    joints: tuple[UrdfJoint, ...]
-    links: tuple[UrdfLink, ...]
+    name: str  # the robot's name in the URDF
+    text: str  # the XML without meshes, visuals and everything that is neither link nor joint
+    joints: tuple[UrdfJoint, ...]  # moving joints in the order of the file
+    links: tuple[UrdfLink, ...]  # all links in the order of the file
 
     @property
     def mimic_joints(self) -> tuple[UrdfJoint, ...]:

@@ -36,40 +36,20 @@ _JOINT_KEYS = {'name', 'factor', 'rest', 'smallest_step'}
 
 @dataclass(frozen=True, eq=False)
 class CollisionCalibration:
-    """
-    Thresholds, and what they were found on.
+    """Thresholds, and what they were found on."""
 
-    Attributes
-    ----------
-    robot, model_sha256 : str
-        The arm, and the hash of the model file they belong to.
-    bags : tuple of str
-        Recordings of free motion.
-    duration : float
-        Of these together [s].
-    false_alarms_per_hour : float
-        Allowed of all joints together.
-    bandwidth : float
-        Of the momentum observer [rad/s].
-    thresholds : CollisionThresholds
-        When a joint counts as in contact.
-    joint_names : tuple of str
-        Kinematic order.
-    smallest_step : ndarray, shape (n,)
-        Step of an external torque that is seen within 50 ms on a joint in motion, where the band
-        is as wide as on the median of these recordings: twice the one that is seen without noise
-        and errors of the model [N m].
-
-    """
-
+    # The arm, and the hash of the model file they belong to.
     robot: str
     model_sha256: str
-    bags: tuple[str, ...]
-    duration: float
-    false_alarms_per_hour: float
-    bandwidth: float
-    thresholds: CollisionThresholds
-    joint_names: tuple[str, ...]
+    bags: tuple[str, ...]  # recordings of free motion
+    duration: float  # of these together [s]
+    false_alarms_per_hour: float  # allowed of all joints together
+    bandwidth: float  # of the momentum observer [rad/s]
+    thresholds: CollisionThresholds  # when a joint counts as in contact
+    joint_names: tuple[str, ...]  # kinematic order
+    # (n,): step of an external torque that is seen within 50 ms on a joint in motion, where the
+    # band is as wide as on the median of these recordings: twice the one that is seen without
+    # noise and errors of the model [N m].
     smallest_step: FloatArray
 
     @property

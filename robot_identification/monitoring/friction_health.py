@@ -65,39 +65,21 @@ class ChartValues:
 
 @dataclass(frozen=True)
 class JointHealth:
-    """
-    State of the friction of one joint.
+    """State of the friction of one joint."""
 
-    Attributes
-    ----------
-    joint : str
-        Name.
-    state : {'learning', 'healthy', 'changed', 'not judged'}
-        A change stays until `FrictionHealth.reset`.
-    reason : str
-        In words.
-    change, standard_error : float
-        Of friction against the reference, normalised to one temperature; mean of the last windows
-        [%]. NaN where there are none.
-    temperature : float
-        Mean in the last window [deg C]; NaN where it is not known.
-    windows : int
-        How many were judged.
-    stamp : float
-        Of the end of the last window, judged or not [s]; NaN before the first.
-    cusum, ewma : ChartValues or None
-        None without a reference.
-
-    """
-
-    joint: str
+    joint: str  # name
+    # A change stays until `FrictionHealth.reset`; {'learning', 'healthy', 'changed', 'not
+    # judged'}.
     state: str
-    reason: str
+    reason: str  # in words
+    # Of friction against the reference, normalised to one temperature; mean of the last windows
+    # [%]. NaN where there are none.
     change: float
     standard_error: float
-    temperature: float
-    windows: int
-    stamp: float
+    temperature: float  # mean in the last window [deg C]; NaN where it is not known
+    windows: int  # how many were judged
+    stamp: float  # of the end of the last window, judged or not [s]; NaN before the first
+    # None without a reference.
     cusum: ChartValues | None
     ewma: ChartValues | None
 

@@ -36,25 +36,13 @@ SLOPE_SPEEDS = (0.5, 1.5)
 
 @dataclass(frozen=True)
 class RecursiveFrictionOptions:
-    """
-    Options of the recursive friction estimate.
+    """Options of the recursive friction estimate."""
 
-    Attributes
-    ----------
-    rate : float
-        Samples per second that are used, at most [Hz].
-    memory : float
-        For how long a sample counts while the joint slides [s]; `math.inf`: for ever.
-    slowest : float
-        Samples of a joint that is slower than this are left out [rad/s].
-    noise : tuple of float, optional
-        Standard deviation of each joint's residual [N m]; by default that of the model.
-
-    """
-
-    rate: float = 25.0
+    rate: float = 25.0  # samples per second that are used, at most [Hz]
+    # For how long a sample counts while the joint slides [s]; `math.inf`: for ever.
     memory: float = 30.0
-    slowest: float = 0.1
+    slowest: float = 0.1  # samples of a joint that is slower than this are left out [rad/s]
+    # Standard deviation of each joint's residual [N m]; by default that of the model.
     noise: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:

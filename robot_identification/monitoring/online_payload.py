@@ -85,43 +85,26 @@ ROUNDING = 1.0e-9  # relative; chosen between double precision and noise
 
 @dataclass(frozen=True)
 class RecursivePayloadOptions:
-    """
-    Options of the recursive payload estimate.
+    """Options of the recursive payload estimate."""
 
-    Attributes
-    ----------
-    rate : float
-        Samples per second that are used, at most [Hz].
-    memory : float
-        For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
-    slowest : float
-        Samples of a joint that is slower than this are left out: static friction is in them, of
-        which a model knows the size at most [rad/s].
-    changes : {'none', 'offset', 'friction'}
-        What of every joint may differ from the model; see `estimate_payload`.
-    noise : tuple of float, optional
-        Standard deviation of each joint's residual [N m]; by default that of the model.
-    acceleration_noise : float
-        Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three
-        times this, inertia is not estimated, and accelerations are taken as zero.
-    window : float
-        How long the samples are that are compared with those before [s].
-    false_alarms : float
-        Changes per hour of motion that may be reported where there are none.
-    heaviest : float
-        A mass that no payload reaches, for a weak prior [kg].
-
-    """
-
-    rate: float = 25.0
+    rate: float = 25.0  # samples per second that are used, at most [Hz]
+    # For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
     memory: float = 60.0
+    # Samples of a joint that is slower than this are left out: static friction is in them, of
+    # which a model knows the size at most [rad/s].
     slowest: float = 0.05
+    # What of every joint may differ from the model; see `estimate_payload`; {'none', 'offset',
+    # 'friction'}.
     changes: str = 'friction'
+    # Standard deviation of each joint's residual [N m]; by default that of the model.
     noise: tuple[float, ...] | None = None
+    # Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three times
+    # this, inertia is not estimated, and accelerations are taken as zero.
     acceleration_noise: float = 0.1
-    window: float = 1.2
+    window: float = 1.2  # how long the samples are that are compared with those before [s]
+    # Changes per hour of motion that may be reported where there are none.
     false_alarms: float = 0.1
-    heaviest: float = 200.0
+    heaviest: float = 200.0  # A mass that no payload reaches, for a weak prior [kg]
 
     def __post_init__(self) -> None:
         if self.changes not in CHANGES:
@@ -159,55 +142,30 @@ class PayloadChange:
 
 @dataclass(frozen=True, eq=False)
 class LivePayload:
-    """
-    Present estimate of the payload.
+    """Present estimate of the payload."""
 
-    Attributes
-    ----------
-    stamp, since : float
-        Of the newest and of the first sample behind it [s]; NaN before there are any.
-    verdict : str
-        'not enough yet', 'none' (no payload but for the errors), 'payload', or 'impossible': the
-        numbers are of no body, so that something else acts on the arm, or the model is not that of
-        the bare arm.
-    payload : Payload, optional
-        With the verdict 'payload' alone: a body that can be; its inertia is zero where that is
-        not observed.
-    frame : str
-        Link of the URDF in whose frame `parameters`, errors and payload are.
-    parameters : ndarray, shape (10,)
-        Without any condition, Pinocchio's order.
-    covariance : ndarray, shape (10, 10)
-        Of their errors, correlation of the residuals and the model's own errors included.
-    errors : PayloadErrors
-        Standard errors of mass, centre and inertia about it.
-    status : mapping of str to str
-        'observed' or 'not excited' for each of QUANTITIES.
-    changes : ndarray, shape (n, k)
-        What differs from the model in every joint: offset [N m], Coulomb [N m] and viscous
-        friction [N m s/rad].
-    inflation : float
-        How many samples are worth an independent one.
-    samples : int
-        Behind it.
-    reason : str
-        The verdict in words.
-
-    """
-
+    # Of the newest and of the first sample behind it [s]; NaN before there are any.
     stamp: float
     since: float
+    # 'not enough yet', 'none' (no payload but for the errors), 'payload', or 'impossible': the
+    # numbers are of no body, so that something else acts on the arm, or the model is not that of
+    # the bare arm.
     verdict: str
+    # With the verdict 'payload' alone: a body that can be; its inertia is zero where that is not
+    # observed.
     payload: Payload | None
-    frame: str
-    parameters: FloatArray
+    frame: str  # link of the URDF in whose frame `parameters`, errors and payload are
+    parameters: FloatArray  # (10,): without any condition, Pinocchio's order
+    # (10, 10): of their errors, correlation of the residuals and the model's own errors included.
     covariance: FloatArray
-    errors: PayloadErrors
-    status: Mapping[str, str]
+    errors: PayloadErrors  # standard errors of mass, centre and inertia about it
+    status: Mapping[str, str]  # 'observed' or 'not excited' for each of QUANTITIES
+    # (n, k): what differs from the model in every joint: offset [N m], Coulomb [N m] and viscous
+    # friction [N m s/rad].
     changes: FloatArray
-    inflation: float
-    samples: int
-    reason: str
+    inflation: float  # how many samples are worth an independent one
+    samples: int  # behind it
+    reason: str  # the verdict in words
 
 
 @dataclass(frozen=True, eq=False)

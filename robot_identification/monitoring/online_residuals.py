@@ -39,20 +39,10 @@ HALF_DIFFERENCE = 0.004
 
 @dataclass(frozen=True)
 class ThinningOptions:
-    """
-    Options of the thinning of joint states to samples.
+    """Options of the thinning of joint states to samples."""
 
-    Attributes
-    ----------
-    cutoff : float
-        Of the low-pass [Hz].
-    rate : float
-        Samples per second that are estimated from [Hz], at most.
-
-    """
-
-    cutoff: float = 10.0
-    rate: float = 25.0
+    cutoff: float = 10.0  # of the low-pass [Hz]
+    rate: float = 25.0  # samples per second that are estimated from [Hz], at most
 
     def __post_init__(self) -> None:
         check_positive(self.cutoff, 'cutoff of the live low-pass')

@@ -22,19 +22,10 @@ from robot_identification.validation import predict_effort
 
 @dataclass(frozen=True, eq=False)
 class EffortComparison:
-    """
-    Measured and predicted effort of a bag, in its unit.
+    """Measured and predicted effort of a bag, in its unit."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Seconds after the first joint state.
-    measured, predicted : ndarray, shape (N, n)
-        Effort; `predicted` is NaN where there is no prediction.
-
-    """
-
-    stamps: FloatArray
+    stamps: FloatArray  # (N,): seconds after the first joint state
+    # (N, n): effort; `predicted` is NaN where there is no prediction.
     measured: FloatArray
     predicted: FloatArray
 
@@ -80,25 +71,14 @@ def compare_effort(
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """
-    Measurements as a live node would receive them.
+    """Measurements as a live node would receive them."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Seconds after the first joint state.
-    q, dq, effort : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s] and effort in the model's unit.
-    temperature : ndarray, shape (N, n), optional
-        Last readings [deg C].
-
-    """
-
-    stamps: FloatArray
+    stamps: FloatArray  # (N,): seconds after the first joint state
+    # (N, n): position [rad], velocity [rad/s] and effort in the model's unit.
     q: FloatArray
     dq: FloatArray
     effort: FloatArray
-    temperature: FloatArray | None
+    temperature: FloatArray | None  # (N, n): last readings [deg C]
 
 
 def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[str, ...]]:

@@ -23,23 +23,13 @@ SLOWEST, FASTEST = 1.0e-4, 10.0
 
 @dataclass(frozen=True, eq=False)
 class FrictionTable:
-    """
-    Friction of every joint that slides steadily, linear in the torque it transmits.
+    """Friction of every joint that slides steadily, linear in the torque it transmits."""
 
-    Attributes
-    ----------
-    speeds : ndarray, shape (n, m)
-        Ascending from 0 to the joint's velocity limit [rad/s].
-    resistance, resistance_per_load : ndarray, shape (n, m)
-        Torque against the motion, the mean of both directions [N m], [1]; not negative.
-    bias, bias_per_load : ndarray, shape (n, m)
-        What both directions have in common [N m], [1], such as an offset.
-
-    """
-
-    speeds: FloatArray
+    speeds: FloatArray  # (n, m): ascending from 0 to the joint's velocity limit [rad/s]
+    # (n, m): torque against the motion, the mean of both directions [N m], [1]; not negative.
     resistance: FloatArray
     resistance_per_load: FloatArray
+    # (n, m): what both directions have in common [N m], [1], such as an offset.
     bias: FloatArray
     bias_per_load: FloatArray
 

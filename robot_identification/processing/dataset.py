@@ -51,64 +51,32 @@ class Delay:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """
-    Samples that estimators fit and validation scores.
+    """Samples that estimators fit and validation scores."""
 
-    Attributes
-    ----------
-    source : str
-        The bag.
-    joint_names : tuple of str
-        The n joints, kinematic order.
-    stamps : ndarray, shape (N,)
-        Recorded stamps, seconds after the first joint state, not decreasing.
-    motion : Motion
-        Raw positions, smoothed velocities and accelerations at the stamps; those of the rotors,
-        too, where a second encoder recorded them.
-    effort : ndarray, shape (N, n)
-        Recorded effort, unfiltered, in `effort_unit`; NaN before the window.
-    effort_unit : {'A', 'Nm'}
-        Unit of the effort.
-    scored : ndarray of bool, shape (N,)
-        Samples that errors are taken on.
-    fitted : ndarray of bool, shape (N,)
-        Samples that parameters are estimated from: scored, no duplicate, not in the rest before
-        the first and after the last motion.
-    segments : tuple of slice
-        Parts without a gap.
-    excluded : mapping of str to int
-        Samples not scored, or not fitted, by the reason.
-    rate : float
-        Sampling rate by the median period [Hz].
-    notes : tuple of str
-        What a reader of the report should know about the data.
-    gaps : tuple of Gap
-        Pauses that split the recording.
-    delay : float
-        Time by which the kinematics were shifted to meet the effort [s].
-    found_delay : Delay, optional
-        What is left between them; None where it was not looked for, or could not be found.
-    noise : mapping of str to ndarray, shape (n,)
-        Standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
-        sample; empty unless the kinematics are a Fourier series.
-
-    """
-
-    source: str
-    joint_names: tuple[str, ...]
+    source: str  # the bag
+    joint_names: tuple[str, ...]  # the n joints, kinematic order
+    # (N,): recorded stamps, seconds after the first joint state, not decreasing.
     stamps: FloatArray
+    # Raw positions, smoothed velocities and accelerations at the stamps; those of the rotors, too,
+    # where a second encoder recorded them.
     motion: Motion
+    # (N, n): recorded effort, unfiltered, in `effort_unit`; NaN before the window.
     effort: FloatArray
-    effort_unit: str
-    scored: BoolArray
+    effort_unit: str  # unit of the effort; {'A', 'Nm'}
+    scored: BoolArray  # (N,): samples that errors are taken on
+    # (N,): samples that parameters are estimated from: scored, no duplicate, not in the rest
+    # before the first and after the last motion.
     fitted: BoolArray
-    segments: tuple[slice, ...]
-    excluded: Mapping[str, int]
-    rate: float
-    notes: tuple[str, ...]
-    gaps: tuple[Gap, ...] = ()
-    delay: float = 0.0
+    segments: tuple[slice, ...]  # parts without a gap
+    excluded: Mapping[str, int]  # samples not scored, or not fitted, by the reason
+    rate: float  # sampling rate by the median period [Hz]
+    notes: tuple[str, ...]  # what a reader of the report should know about the data
+    gaps: tuple[Gap, ...] = ()  # pauses that split the recording
+    delay: float = 0.0  # time by which the kinematics were shifted to meet the effort [s]
+    # What is left between them; None where it was not looked for, or could not be found.
     found_delay: Delay | None = None
+    # (n,): standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
+    # sample; empty unless the kinematics are a Fourier series.
     noise: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -65,19 +65,10 @@ def average_periods(x: FloatArray, periods: int) -> PeriodAverage:
 
 @dataclass(frozen=True, eq=False)
 class FourierSeries:
-    """
-    Sum of harmonics.
+    """Sum of harmonics."""
 
-    Attributes
-    ----------
-    period : float
-        Of the first harmonic [s].
-    coefficients : ndarray, shape (2 K + 1, n)
-        Constant, then cosine and sine of each of the K harmonics.
-
-    """
-
-    period: float
+    period: float  # of the first harmonic [s]
+    # (2 K + 1, n): constant, then cosine and sine of each of the K harmonics.
     coefficients: FloatArray
 
     def evaluate(self, t: FloatArray, order: int = 0) -> FloatArray:

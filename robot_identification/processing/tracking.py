@@ -23,20 +23,12 @@ ANOTHER_MOTION = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """
-    Planned against executed positions.
+    """Planned against executed positions."""
 
-    Attributes
-    ----------
-    start : float
-        When the planned motion began, by the least error, seconds after the first joint state;
-        the mean delay of the drives is part of it.
-    rms, worst : ndarray, shape (n,)
-        Error of each joint [rad].
-
-    """
-
+    # When the planned motion began, by the least error, seconds after the first joint state; the
+    # mean delay of the drives is part of it.
     start: float
+    # (n,): error of each joint [rad].
     rms: FloatArray
     worst: FloatArray
 

@@ -54,25 +54,15 @@ def mcap_library() -> Any:
 
 @dataclass(frozen=True)
 class OfferedQos:
-    """
-    Quality of service that a publisher offers, in rosbag2's words.
+    """Quality of service that a publisher offers, in rosbag2's words."""
 
-    Attributes
-    ----------
-    reliability, durability, history, liveliness : str
-        As ROS names them, in small letters.
-    depth : int
-        Length of the publisher's queue, 0 where it is not known.
-    deadline, lifespan, lease : int
-        Durations [ns].
-
-    """
-
+    # As ROS names them, in small letters.
     reliability: str = 'reliable'
     durability: str = 'volatile'
     history: str = 'unknown'
-    depth: int = 0
+    depth: int = 0  # length of the publisher's queue, 0 where it is not known
     liveliness: str = 'automatic'
+    # Durations [ns].
     deadline: int = _NO_TIME
     lifespan: int = _NO_TIME
     lease: int = _NO_TIME

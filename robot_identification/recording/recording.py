@@ -38,20 +38,10 @@ class Completeness:
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """
-    Signal recorded with the joint states, on its own stamps.
+    """Signal recorded with the joint states, on its own stamps."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (M,)
-        Seconds after the first joint state; negative before it.
-    values : ndarray, shape (M, k)
-        One column for each joint in kinematic order, or a single one.
-
-    """
-
-    stamps: FloatArray
-    values: FloatArray
+    stamps: FloatArray  # (M,): seconds after the first joint state; negative before it
+    values: FloatArray  # (M, k): one column for each joint in kinematic order, or a single one
 
     def __len__(self) -> int:
         return len(self.stamps)

@@ -51,23 +51,11 @@ MAXIMUM_POINTS = 4000
 
 @dataclass(frozen=True)
 class Picture:
-    """
-    A figure inside the page.
+    """A figure inside the page."""
 
-    Attributes
-    ----------
-    source : str
-        Data URI of the PNG.
-    title : str
-        What stands above it; may be empty.
-    alternative : str
-        Alternative text.
-
-    """
-
-    source: str
-    title: str
-    alternative: str
+    source: str  # data URI of the PNG
+    title: str  # what stands above it; may be empty
+    alternative: str  # alternative text
 
 
 @dataclass(frozen=True)

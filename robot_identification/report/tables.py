@@ -74,30 +74,17 @@ class PlainFriction:
 
 @dataclass(frozen=True)
 class FrictionTable:
-    """
-    Friction by joint, in two arrangements: a grid, or one line for each term.
+    """Friction by joint, in two arrangements: a grid, or one line for each term."""
 
-    Attributes
-    ----------
-    columns : tuple of (str, str)
-        Of the grid: law with symbol, and unit, of every coefficient.
-    rows : tuple of (str, tuple of Coefficient or None)
-        Of the grid: joint and its coefficients; None where the joint has no such law, or the data
-        do not determine it.
-    groups : tuple of (str, tuple of FrictionEntry)
-        The lines: joint and its terms.
-    constants : tuple of str
-        Shape constants in words, of laws that all joints have alike; others stand beside terms.
-    nearest : tuple of PlainFriction
-        Of joints with a dictionary.
-
-    """
-
+    # Of the grid: law with symbol, and unit, of every coefficient.
     columns: tuple[tuple[str, str], ...]
+    # Of the grid: joint and its coefficients; None where the joint has no such law, or the data do
+    # not determine it.
     rows: tuple[tuple[str, tuple[Coefficient | None, ...]], ...]
-    groups: tuple[tuple[str, tuple[FrictionEntry, ...]], ...]
+    groups: tuple[tuple[str, tuple[FrictionEntry, ...]], ...]  # the lines: joint and its terms
+    # Shape constants in words, of laws that all joints have alike; others stand beside terms.
     constants: tuple[str, ...]
-    nearest: tuple[PlainFriction, ...] = ()
+    nearest: tuple[PlainFriction, ...] = ()  # of joints with a dictionary
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:

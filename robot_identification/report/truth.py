@@ -23,31 +23,21 @@ AGREEMENT = 2.0
 
 @dataclass(frozen=True, eq=False)
 class GroundTruthComparison:
-    """
-    True parameters of a simulated robot beside the identified ones.
+    """True parameters of a simulated robot beside the identified ones."""
 
-    Attributes
-    ----------
-    names, units : tuple of str, length b
-        The parameters compared.
-    true_values, estimated_values, standard_errors : ndarray, shape (b,)
-        In these units; `standard_errors` are those of the estimate.
-    true_drive_gains, used_drive_gains : ndarray, shape (n,)
-        Joint torque per motor current [N m/A]: those of the simulated robot, and the nominal
-        ones that the identification used.
-    unseen_nrmse : ndarray, shape (n,)
-        Error of the model against the noise-free effort of a motion it has not seen, over the
-        standard deviation of that effort; NaN where that was not done.
-
-    """
-
+    # The parameters compared.
     names: tuple[str, ...]
     units: tuple[str, ...]
+    # (b,): in these units; `standard_errors` are those of the estimate.
     true_values: FloatArray
     estimated_values: FloatArray
     standard_errors: FloatArray
+    # (n,): joint torque per motor current [N m/A]: those of the simulated robot, and the nominal
+    # ones that the identification used.
     true_drive_gains: FloatArray
     used_drive_gains: FloatArray
+    # (n,): error of the model against the noise-free effort of a motion it has not seen, over the
+    # standard deviation of that effort; NaN where that was not done.
     unseen_nrmse: FloatArray
 
     def __post_init__(self) -> None:

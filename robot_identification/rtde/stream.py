@@ -116,26 +116,12 @@ class Delay:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """
-    Statistics of the robot's stamps over some time.
+    """Statistics of the robot's stamps over some time."""
 
-    Attributes
-    ----------
-    samples : int
-        How many intervals there were.
-    rate : float
-        Samples a second of the robot's time, gaps left out [Hz]; 0 without an interval.
-    missing : int
-        Samples that the gaps lack.
-    longest : float
-        Longest interval [s].
-
-    """
-
-    samples: int
-    rate: float
-    missing: int
-    longest: float
+    samples: int  # how many intervals there were
+    rate: float  # samples a second of the robot's time, gaps left out [Hz]; 0 without an interval
+    missing: int  # samples that the gaps lack
+    longest: float  # longest interval [s]
 
 
 def judge_arrivals(stamps: NDArray[np.float64]) -> Arrivals:
@@ -166,51 +152,26 @@ def judge_arrivals(stamps: NDArray[np.float64]) -> Arrivals:
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """
-    Status of the stream.
+    """Status of the stream."""
 
-    Attributes
-    ----------
-    state : str
-        'connecting', 'receiving' or 'refused'.
-    reason : str
-        Why it is not receiving, or was not the last time; empty while nothing was wrong.
-    version : tuple of int
-        Of the controller's software; empty while none has answered.
-    frequency : float
-        Samples a second that the robot was asked for [Hz].
-    missing : dict of str to str
-        What the robot says of fields that it does not give, by key.
-    samples : int
-        Handed on since the start.
-    late, repeated : int
-        Samples that were dropped since the start: too late, or the one before once more.
-    connections : int
-        How many the robot has accepted since the start.
-    attempts : int
-        Number of attempts to connect since the start.
-    pause : float
-        Between the last attempt and the next one [s]; 0 while there is a connection.
-    newest : float
-        When the last sample came, by the monotonic clock [s]; NaN before the first one.
-    texts : tuple of str
-        What the robot had to say, the last of it.
-
-    """
-
-    state: str = CONNECTING
+    state: str = CONNECTING  # 'connecting', 'receiving' or 'refused'
+    # Why it is not receiving, or was not the last time; empty while nothing was wrong.
     reason: str = ''
-    version: tuple[int, ...] = ()
-    frequency: float = 0.0
+    version: tuple[int, ...] = ()  # of the controller's software; empty while none has answered
+    frequency: float = 0.0  # samples a second that the robot was asked for [Hz]
+    # What the robot says of fields that it does not give, by key.
     missing: Mapping[str, str] | None = None
-    samples: int = 0
+    samples: int = 0  # handed on since the start
+    # Samples that were dropped since the start: too late, or the one before once more.
     late: int = 0
     repeated: int = 0
-    connections: int = 0
-    attempts: int = 0
+    connections: int = 0  # how many the robot has accepted since the start
+    attempts: int = 0  # number of attempts to connect since the start
+    # Between the last attempt and the next one [s]; 0 while there is a connection.
     pause: float = 0.0
+    # When the last sample came, by the monotonic clock [s]; NaN before the first one.
     newest: float = math.nan
-    texts: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # what the robot had to say, the last of it
 
 
 class RtdeStream:

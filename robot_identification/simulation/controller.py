@@ -27,22 +27,11 @@ SHORTEST_BRAKING = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryPoints:
-    """
-    A trajectory as a message carries it.
+    """A trajectory as a message carries it."""
 
-    Attributes
-    ----------
-    times : ndarray, shape (K,)
-        Time from start [s], strictly increasing.
-    q : ndarray, shape (K, n)
-        Positions [rad].
-    dq, ddq : ndarray, shape (K, n), optional
-        Velocities [rad/s], accelerations [rad/s^2].
-
-    """
-
-    times: FloatArray
-    q: FloatArray
+    times: FloatArray  # (K,): time from start [s], strictly increasing
+    q: FloatArray  # (K, n): positions [rad]
+    # (K, n): velocities [rad/s], accelerations [rad/s^2].
     dq: FloatArray | None = None
     ddq: FloatArray | None = None
 

@@ -28,27 +28,15 @@ class EffortJointConstants:
     In motion ``inertia ddq = tau - gravity_moment sin(q) - viscous dq - sign(dq) (coulomb +
     (static - coulomb) exp(-(dq / stribeck_velocity)^2))``; at rest it stays as long as ``|tau -
     gravity_moment sin(q)| <= static``.
-
-    Attributes
-    ----------
-    inertia : float
-        Of link and rotor, on the joint's side [kg m^2].
-    static, coulomb : float
-        Break-away and kinetic dry friction [N m].
-    viscous : float
-        Viscous friction [N m s/rad].
-    stribeck_velocity : float
-        Width of the passage from static to kinetic friction [rad/s].
-    gravity_moment : float
-        Largest moment of gravity [N m]; q = 0 hangs, or stands where it is negative.
-
     """
 
-    inertia: float
+    inertia: float  # of link and rotor, on the joint's side [kg m^2]
+    # Break-away and kinetic dry friction [N m].
     static: float
     coulomb: float
-    viscous: float = 0.0
-    stribeck_velocity: float = 0.03
+    viscous: float = 0.0  # viscous friction [N m s/rad]
+    stribeck_velocity: float = 0.03  # width of the passage from static to kinetic friction [rad/s]
+    # Largest moment of gravity [N m]; q = 0 hangs, or stands where it is negative.
     gravity_moment: float = 0.0
 
     def __post_init__(self) -> None:

@@ -21,38 +21,20 @@ SPOILT_FIELDS = 3
 
 @dataclass(frozen=True)
 class StreamFaults:
-    """
-    Faults of the joint states; none by default.
+    """Faults of the joint states; none by default."""
 
-    Attributes
-    ----------
-    drop, duplicate, nan : float
-        Share of the samples that are lost, that come twice, and that have one value which is not
-        a number, 0 to 1.
-    delay : float
-        How much later than it was taken a sample is published [s], 0 to 2; stamps stay.
-    silence : bool
-        Whether no sample is published.
-    freeze : bool
-        Whether old values come under new stamps.
-    repeat : bool
-        Whether the same sample comes again and again, with its stamp.
-    shuffle : bool
-        Whether each sample has another order of joints than the one before.
-    clock_jump : float
-        Added to the stamps [s], -100 to 100.
-
-    """
-
+    # Share of the samples that are lost, that come twice, and that have one value which is not a
+    # number, 0 to 1.
     drop: float = 0.0
     duplicate: float = 0.0
     nan: float = 0.0
+    # How much later than it was taken a sample is published [s], 0 to 2; stamps stay.
     delay: float = 0.0
-    silence: bool = False
-    freeze: bool = False
-    repeat: bool = False
-    shuffle: bool = False
-    clock_jump: float = 0.0
+    silence: bool = False  # whether no sample is published
+    freeze: bool = False  # whether old values come under new stamps
+    repeat: bool = False  # whether the same sample comes again and again, with its stamp
+    shuffle: bool = False  # whether each sample has another order of joints than the one before
+    clock_jump: float = 0.0  # added to the stamps [s], -100 to 100
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
@@ -71,23 +53,11 @@ class StreamFaults:
 
 @dataclass(frozen=True, eq=False)
 class StreamSample:
-    """
-    One sample of a stream.
+    """One sample of a stream."""
 
-    Attributes
-    ----------
-    stamp : float
-        When it was taken [s].
-    values : tuple of ndarray, shape (n,)
-        Any quantities of n joints, in the joints' usual order.
-    order : ndarray of int, shape (n,)
-        Which joint is published first, second, ..
-
-    """
-
-    stamp: float
-    values: tuple[FloatArray, ...]
-    order: IndexArray
+    stamp: float  # when it was taken [s]
+    values: tuple[FloatArray, ...]  # (n,): any quantities of n joints, in the joints' usual order
+    order: IndexArray  # (n,): which joint is published first, second, .
 
 
 class Stream:

@@ -39,58 +39,33 @@ UNKNOWN_EFFORT = 50.0
 
 @dataclass(frozen=True, eq=False)
 class GroundTruth:
-    """
-    True parameters of a simulated robot.
+    """True parameters of a simulated robot."""
 
-    Attributes
-    ----------
-    mass_factor : ndarray, shape (n,)
-        Mass and inertia of each moved link over those of the URDF.
-    centre_shift : ndarray, shape (n, 3)
-        Centre of mass of each moved link relative to the URDF's [m].
-    drive_gain : ndarray, shape (n,)
-        Joint torque per motor current [N m/A].
-    coulomb, viscous : ndarray, shape (n,)
-        Friction ``coulomb * tanh(dq / velocity_width) + viscous * dq`` [N m], [N m s/rad].
-    reflected_inertia : ndarray, shape (n,)
-        Rotor inertia on the joint's side [kg m^2].
-    velocity_width : float
-        Of the smooth Coulomb friction [rad/s].
-    static : ndarray, shape (n,), optional
-        Break-away torque without load [N m]. With it joints stick, see `JointFriction`; without,
-        friction is the smooth one above.
-    stribeck_velocity, travel : float
-        Of joints that stick [rad/s], [rad]; see `JointFriction`.
-    load_share : ndarray, shape (n,), optional
-        Dry friction per torque that a joint passes on to its link [1].
-    viscous_slope : ndarray, shape (n,), optional
-        Change of viscous friction per temperature, as a share [1/K].
-    reference_temperature : float
-        Where `viscous` holds [deg C].
-    thermal : ThermalModel, optional
-        How joints warm up; without it they stay at the reference temperature.
-    stiffness : ndarray, shape (n,), optional
-        Of elastic joints [N m/rad]; without it they are rigid.
-    joint_damping : ndarray, shape (n,), optional
-        Of elastic joints, in parallel with the stiffness [N m s/rad].
-
-    """
-
-    mass_factor: FloatArray
+    mass_factor: FloatArray  # (n,): mass and inertia of each moved link over those of the URDF
+    # (n, 3): centre of mass of each moved link relative to the URDF's [m].
     centre_shift: FloatArray
-    drive_gain: FloatArray
+    drive_gain: FloatArray  # (n,): joint torque per motor current [N m/A]
+    # (n,): friction ``coulomb * tanh(dq / velocity_width) + viscous * dq`` [N m], [N m s/rad].
     coulomb: FloatArray
     viscous: FloatArray
-    reflected_inertia: FloatArray
-    velocity_width: float = 0.02
+    reflected_inertia: FloatArray  # (n,): rotor inertia on the joint's side [kg m^2]
+    velocity_width: float = 0.02  # of the smooth Coulomb friction [rad/s]
+    # (n,): break-away torque without load [N m]. With it joints stick, see `JointFriction`;
+    # without, friction is the smooth one above.
     static: FloatArray | None = None
+    # Of joints that stick [rad/s], [rad]; see `JointFriction`.
     stribeck_velocity: float = 0.03
     travel: float = 1.0e-4
+    # (n,): dry friction per torque that a joint passes on to its link [1].
     load_share: FloatArray | None = None
+    # (n,): change of viscous friction per temperature, as a share [1/K].
     viscous_slope: FloatArray | None = None
-    reference_temperature: float = AMBIENT
+    reference_temperature: float = AMBIENT  # where `viscous` holds [deg C]
+    # How joints warm up; without it they stay at the reference temperature.
     thermal: ThermalModel | None = None
+    # (n,): of elastic joints [N m/rad]; without it they are rigid.
     stiffness: FloatArray | None = None
+    # (n,): of elastic joints, in parallel with the stiffness [N m s/rad].
     joint_damping: FloatArray | None = None
 
     def friction(

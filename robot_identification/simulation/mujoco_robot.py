@@ -36,31 +36,17 @@ SERVO_FREQUENCY, SERVO_DAMPING = 12.0, 1.0
 
 @dataclass(frozen=True)
 class Sensors:
-    """
-    Sensor noise and resolution.
+    """Sensor noise and resolution."""
 
-    Attributes
-    ----------
-    position_noise, velocity_noise : float
-        Standard deviations [rad], [rad/s].
-    position_quantum : float
-        Resolution of the encoder [rad].
-    effort_noise : float
-        Standard deviation as a share of the effort limit.
-    rotor_share : float
-        Noise and resolution of the encoders on elastic joints' rotors, seen on the joint's side,
-        over those of the links' encoders: the gear divides them.
-    temperature_noise : float
-        Standard deviation [K].
-
-    """
-
+    # Standard deviations [rad], [rad/s].
     position_noise: float = 1.0e-5
     velocity_noise: float = 1.0e-3
-    position_quantum: float = 1.0e-6
-    effort_noise: float = 0.004
+    position_quantum: float = 1.0e-6  # resolution of the encoder [rad]
+    effort_noise: float = 0.004  # standard deviation as a share of the effort limit
+    # Noise and resolution of the encoders on elastic joints' rotors, seen on the joint's side,
+    # over those of the links' encoders: the gear divides them.
     rotor_share: float = 0.1
-    temperature_noise: float = 0.0
+    temperature_noise: float = 0.0  # standard deviation [K]
 
 
 NOISE_FREE = Sensors(0.0, 0.0, 0.0, 0.0)
@@ -68,26 +54,14 @@ NOISE_FREE = Sensors(0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """
-    Joint states at one instant.
+    """Joint states at one instant."""
 
-    Attributes
-    ----------
-    q, dq : ndarray, shape (n,)
-        Position [rad], velocity [rad/s].
-    effort : ndarray, shape (n,)
-        Motor current [A].
-    temperature : ndarray, shape (n,)
-        Of the joints [deg C].
-    rotor_q, rotor_dq : ndarray, shape (n,), optional
-        Of the rotors of elastic joints, on the joint's side [rad], [rad/s].
-
-    """
-
+    # (n,): position [rad], velocity [rad/s].
     q: FloatArray
     dq: FloatArray
-    effort: FloatArray
-    temperature: FloatArray
+    effort: FloatArray  # (n,): motor current [A]
+    temperature: FloatArray  # (n,): of the joints [deg C]
+    # (n,): of the rotors of elastic joints, on the joint's side [rad], [rad/s].
     rotor_q: FloatArray | None = None
     rotor_dq: FloatArray | None = None
 

@@ -19,40 +19,25 @@ DEFAULT_RATE = 500.0
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRun:
-    """
-    Joint states of a simulated robot, at its driver's rate, kinematic order.
+    """Joint states of a simulated robot, at its driver's rate, kinematic order."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Seconds from the start of the motion.
-    measured, true : tuple of ndarray, shape (N, n)
-        Position [rad], velocity [rad/s] and effort in the driver's unit, with and without sensor
-        noise.
-    rotors, true_rotors : tuple of ndarray, shape (N, n), optional
-        Position [rad] and velocity [rad/s] of the rotors of elastic joints, on the joint's side,
-        with and without sensor noise.
-    temperature : ndarray, shape (N, n), optional
-        Of the joints [deg C], where they warm up.
-    target_torque, target_current : ndarray, shape (N, n), optional
-        What the controller's own model asks of the joints [N m] and of the motors [A].
-    dwells : ndarray, shape (P, 2, 2), optional
-        Start and end of the stay in each of P poses, reached from below and from above [s].
-    unit : {'A', 'Nm'}
-        Of the effort, see `published_effort`.
-
-    """
-
-    stamps: FloatArray
+    stamps: FloatArray  # (N,): seconds from the start of the motion
+    # (N, n): position [rad], velocity [rad/s] and effort in the driver's unit, with and without
+    # sensor noise.
     measured: tuple[FloatArray, FloatArray, FloatArray]
     true: tuple[FloatArray, FloatArray, FloatArray]
+    # (N, n): position [rad] and velocity [rad/s] of the rotors of elastic joints, on the joint's
+    # side, with and without sensor noise.
     rotors: tuple[FloatArray, FloatArray] | None = None
     true_rotors: tuple[FloatArray, FloatArray] | None = None
-    temperature: FloatArray | None = None
+    temperature: FloatArray | None = None  # (N, n): of the joints [deg C], where they warm up
+    # (N, n): what the controller's own model asks of the joints [N m] and of the motors [A].
     target_torque: FloatArray | None = None
     target_current: FloatArray | None = None
+    # (P, 2, 2): start and end of the stay in each of P poses, reached from below and from above
+    # [s].
     dwells: FloatArray | None = None
-    unit: str = 'A'
+    unit: str = 'A'  # of the effort, see `published_effort`; {'A', 'Nm'}
 
     def rows(self, kept: slice) -> SimulatedRun:
         """Return some of the joint states, without the dwells; stamps remain."""

@@ -34,26 +34,14 @@ STANDSTILL = 1e-9
 
 @dataclass(frozen=True)
 class RobotCondition:
-    """
-    Influence of speed slider, safety and other programs on the motion.
+    """Influence of speed slider, safety and other programs on the motion."""
 
-    Attributes
-    ----------
-    speed_scaling : float
-        The speed slider [percent].
-    safety_mode : int
-        Numbered as Universal Robots does; the arm moves in 1 (normal) and 2 (reduced) only.
-    program_running : bool
-        Whether the program on the robot that takes commands from the driver runs.
-    controller_active : bool
-        Whether the trajectory controller is switched in.
-
-    """
-
-    speed_scaling: float = 100.0
+    speed_scaling: float = 100.0  # the speed slider [percent]
+    # Numbered as Universal Robots does; the arm moves in 1 (normal) and 2 (reduced) only.
     safety_mode: int = 1
+    # Whether the program on the robot that takes commands from the driver runs.
     program_running: bool = True
-    controller_active: bool = True
+    controller_active: bool = True  # whether the trajectory controller is switched in
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""

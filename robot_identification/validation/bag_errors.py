@@ -18,37 +18,20 @@ from robot_identification.validation.metrics import is_constant, partial_rms
 
 @dataclass(frozen=True, eq=False)
 class BagErrors:
-    """
-    Errors of one bag.
-
-    Attributes
-    ----------
-    bag : str
-        The bag.
-    samples : int
-        Number of samples scored.
-    unit : str
-        Unit of the bag's effort.
-    joints : tuple of str
-        Kinematic order.
-    rmse, nrmse, rmse_moving, bias : ndarray, shape (n,)
-        Root mean square error; the same over the standard deviation of the measured signal (NaN
-        where that is constant); over samples at which the joint moves (NaN where it never does);
-        mean of measured minus predicted.
-    details : ErrorDetails, optional
-        What the errors are made of.
-
-    """
+    """Errors of one bag."""
 
     bag: str
-    samples: int
-    unit: str
-    joints: tuple[str, ...]
+    samples: int  # number of samples scored
+    unit: str  # unit of the bag's effort
+    joints: tuple[str, ...]  # kinematic order
+    # (n,): root mean square error; the same over the standard deviation of the measured signal
+    # (NaN where that is constant); over samples at which the joint moves (NaN where it never
+    # does); mean of measured minus predicted.
     rmse: FloatArray
     nrmse: FloatArray
     rmse_moving: FloatArray
     bias: FloatArray
-    details: ErrorDetails | None = None
+    details: ErrorDetails | None = None  # what the errors are made of
 
     @property
     def nrmse_mean(self) -> float:

@@ -63,22 +63,11 @@ def blocked_folds(
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """
-    A choice that was tried on held-out blocks.
+    """A choice that was tried on held-out blocks."""
 
-    Attributes
-    ----------
-    name : str
-        The choice in words.
-    errors : tuple of BagErrors
-        Errors on the held-out blocks, by bag.
-    by_fold : ndarray, shape (folds,)
-        Mean NRMSE over joints of each block, over the deviation of the whole recordings.
-
-    """
-
-    name: str
-    errors: tuple[BagErrors, ...]
+    name: str  # the choice in words
+    errors: tuple[BagErrors, ...]  # errors on the held-out blocks, by bag
+    # (folds,): mean NRMSE over joints of each block, over the deviation of the whole recordings.
     by_fold: FloatArray
 
     @property

@@ -35,34 +35,18 @@ LOW_RATE = 100.0
 
 @dataclass(frozen=True)
 class DataWarning:
-    """
-    A hypothesis of what is wrong with the data or the description, which the data support.
+    """A hypothesis of what is wrong with the data or the description, which the data support."""
 
-    Attributes
-    ----------
-    name : str
-        Of the test, see docs/verdict.md.
-    joints : tuple of str
-        The joints it is about; empty where it is about all.
-    suspicion : str
-        What is suspected.
-    quantity, unit : str
-        What the evidence is a number of; the unit is empty for ratios.
-    value, threshold : float
-        That number, and the one beyond which it is evidence.
-    check : str
-        What to check on the robot.
-
-    """
-
-    name: str
-    joints: tuple[str, ...]
-    suspicion: str
+    name: str  # of the test, see docs/verdict.md
+    joints: tuple[str, ...]  # the joints it is about; empty where it is about all
+    suspicion: str  # what is suspected
+    # What the evidence is a number of; the unit is empty for ratios.
     quantity: str
     unit: str
+    # That number, and the one beyond which it is evidence.
     value: float
     threshold: float
-    check: str
+    check: str  # what to check on the robot
 
     def __str__(self) -> str:
         number = f'{self.value:.3g}{" " if self.unit else ""}{self.unit}'
@@ -72,30 +56,16 @@ class DataWarning:
 
 @dataclass(frozen=True)
 class Findings:
-    """
-    Findings on a model and its training data besides the errors.
+    """Findings on a model and its training data besides the errors."""
 
-    Attributes
-    ----------
-    warnings : tuple of DataWarning
-        What may be wrong with the data or the description, best supported first; with any a
-        model is not good.
-    assumptions : tuple of str
-        What the data cannot tell.
-    contradictions : tuple of str
-        What contradicts the model although it predicts; with any it is not good.
-    unidentifiable : tuple of str
-        Parameters that the training data do not determine.
-    recommendations : tuple of str
-        What would show them, most important first.
-
-    """
-
+    # What may be wrong with the data or the description, best supported first; with any a model is
+    # not good.
     warnings: tuple[DataWarning, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()  # what the data cannot tell
+    # What contradicts the model although it predicts; with any it is not good.
     contradictions: tuple[str, ...] = ()
-    unidentifiable: tuple[str, ...] = ()
-    recommendations: tuple[str, ...] = ()
+    unidentifiable: tuple[str, ...] = ()  # parameters that the training data do not determine
+    recommendations: tuple[str, ...] = ()  # what would show them, most important first
 
 
 NOTHING_FOUND = Findings()
@@ -125,31 +95,15 @@ class Bandwidth:
 
 @dataclass(frozen=True)
 class Verdict:
-    """
-    Verdict on a model.
+    """Verdict on a model."""
 
-    Attributes
-    ----------
-    level : {'good', 'usable', 'bad'}
-        The verdict.
-    reasons : tuple of str
-        Why, most important first.
-    next_step : str
-        What to do.
-    warnings : tuple of DataWarning
-        What may be wrong with the data or the description; they are among the reasons.
-    assumptions : tuple of str
-        What the data cannot tell, and a user must check.
-    bandwidth : Bandwidth, optional
-        Up to which frequency errors could be seen; it is among the reasons.
-
-    """
-
-    level: str
-    reasons: tuple[str, ...]
-    next_step: str
+    level: str  # the verdict; {'good', 'usable', 'bad'}
+    reasons: tuple[str, ...]  # why, most important first
+    next_step: str  # what to do
+    # What may be wrong with the data or the description; they are among the reasons.
     warnings: tuple[DataWarning, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()  # what the data cannot tell, and a user must check
+    # Up to which frequency errors could be seen; it is among the reasons.
     bandwidth: Bandwidth | None = None
 
 

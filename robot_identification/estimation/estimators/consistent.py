@@ -236,20 +236,11 @@ def fit_after(
 
 @dataclass(frozen=True, eq=False)
 class ConsistentBody:
-    """
-    A physically consistent body on the last link, fitted to rows in units of their noise.
+    """A physically consistent body on the last link, fitted to rows in units of their noise."""
 
-    Attributes
-    ----------
-    parameters : ndarray, shape (10,)
-        Inertial parameters, Pinocchio's order; their pseudo-inertia is positive definite.
-    cost : float
-        By how much the sum of squares is above the least one without the condition.
-
-    """
-
+    # (10,): inertial parameters, Pinocchio's order; their pseudo-inertia is positive definite.
     parameters: FloatArray
-    cost: float
+    cost: float  # by how much the sum of squares is above the least one without the condition
 
 
 def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> ConsistentBody:

@@ -56,24 +56,15 @@ class RecursiveState:
     lose them. A state that knows more than its memory can hold, as one that starts from a
     model may, forgets no faster than twice what comes in. Until the rows determine every unknown
     nothing is forgotten.
-
-    Attributes
-    ----------
-    triangle : ndarray, shape (k + 1, k + 1)
-        Upper triangular R of ``[W tau] = Q R``, what is forgotten less.
-    rows : float
-        Rows behind it, forgotten ones less.
-    forgetting : float
-        What the rows of one sample count for a sample later, from 0 (excluded) to 1 (for ever).
-        The memory is ``1 / (1 - forgetting)`` samples long, where they excite.
-    recent : ndarray, shape (k, k), optional
-        Upper triangular factor of the rows that came last; by default there are none.
-
     """
 
+    # (k + 1, k + 1): upper triangular R of ``[W tau] = Q R``, what is forgotten less.
     triangle: FloatArray
-    rows: float = 0.0
+    rows: float = 0.0  # rows behind it, forgotten ones less
+    # What the rows of one sample count for a sample later, from 0 (excluded) to 1 (for ever). The
+    # memory is ``1 / (1 - forgetting)`` samples long, where they excite.
     forgetting: float = 1.0
+    # (k, k): upper triangular factor of the rows that came last; by default there are none.
     recent: FloatArray | None = None
 
     def __post_init__(self) -> None:

@@ -55,32 +55,16 @@ ROUNDING = 1.0e-20
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """
-    Covariance of the base parameters of an estimate.
+    """Covariance of the base parameters of an estimate."""
 
-    Attributes
-    ----------
-    kind : str
-        Key of COVARIANCES.
-    matrix : ndarray, shape (b, b)
-        Covariance; zero for parameters held by a bound.
-    freedom : ndarray, shape (b,)
-        Degrees of freedom of Student's t for each parameter.
-    held : ndarray of bool, shape (b,)
-        Parameters held by a bound: their error is to one side and is not stated.
-    window : float
-        Time over which residuals were taken as correlated [s]; 0 if that was not looked at.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    kind: str
-    matrix: FloatArray
-    freedom: FloatArray
+    kind: str  # key of COVARIANCES
+    matrix: FloatArray  # (b, b): covariance; zero for parameters held by a bound
+    freedom: FloatArray  # (b,): degrees of freedom of Student's t for each parameter
+    # (b,): parameters held by a bound: their error is to one side and is not stated.
     held: BoolArray
+    # Time over which residuals were taken as correlated [s]; 0 if that was not looked at.
     window: float = 0.0
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader should know
 
     @property
     def standard_errors(self) -> FloatArray:

@@ -31,23 +31,11 @@ MOST_KNOWN = 1.0e3
 
 @dataclass(frozen=True)
 class JointTest:
-    """
-    Test of several parameters together against a guess.
+    """Test of several parameters together against a guess."""
 
-    Attributes
-    ----------
-    statistic : float
-        Squared distance in standard errors, scaled to Fisher's F.
-    freedom : tuple of float
-        Of numerator and denominator.
-    p_value : float
-        Probability of a larger distance if the guess is true.
-
-    """
-
-    statistic: float
-    freedom: tuple[float, float]
-    p_value: float
+    statistic: float  # squared distance in standard errors, scaled to Fisher's F
+    freedom: tuple[float, float]  # of numerator and denominator
+    p_value: float  # probability of a larger distance if the guess is true
 
 
 def confidence_intervals(

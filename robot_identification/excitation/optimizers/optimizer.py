@@ -104,44 +104,23 @@ class ExcitationProblem(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """
-    When to stop.
+    """When to stop."""
 
-    Attributes
-    ----------
-    evaluations : int
-        Most objective evaluations; the job that reaches them is still finished.
-    seconds : float
-        Most wall-clock time [s].
-
-    """
-
+    # Most objective evaluations; the job that reaches them is still finished.
     evaluations: int = 2000
-    seconds: float = float('inf')
+    seconds: float = float('inf')  # most wall-clock time [s]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """
-    Progress of a long search.
+    """Progress of a long search."""
 
-    Attributes
-    ----------
-    best : float
-        Criterion of the best feasible candidate, infinite before there is one.
-    evaluations, feasible : int
-        Evaluations so far, and feasible candidates found.
-    share : float
-        Of the budget used, 0 to 1.
-    seconds_left : float
-        Until the time limit, or by the pace so far until the evaluations are used up [s].
-
-    """
-
-    best: float
+    best: float  # criterion of the best feasible candidate, infinite before there is one
+    # Evaluations so far, and feasible candidates found.
     evaluations: int
     feasible: int
-    share: float
+    share: float  # of the budget used, 0 to 1
+    # Until the time limit, or by the pace so far until the evaluations are used up [s].
     seconds_left: float
 
 

@@ -50,20 +50,12 @@ class FourierParametrization(Parametrization):
     five conditions ([2]_ eq. 21, D_f v = 0): velocity and acceleration at either end, and the
     same position at both. They give :math:`a_1, a_2, b_1, b_2, b_3`; the coefficients of a joint
     are :math:`q_0, a_3, .., a_K, b_4, .., b_K`.
-
-    Attributes
-    ----------
-    harmonics : int
-        Number of harmonics K, at least 2; at least 4 if the duration is not the base period.
-    base_period : float
-        Period of the first harmonic [s].
-    duration : float, optional
-        Length of the motion [s], the base period if it is not given.
-
     """
 
+    # Number of harmonics K, at least 2; at least 4 if the duration is not the base period.
     harmonics: int = 5
-    base_period: float = 10.0
+    base_period: float = 10.0  # period of the first harmonic [s]
+    # Length of the motion [s], the base period if it is not given.
     duration: float = None  # type: ignore[assignment]  # a number once it is made
 
     name = 'fourier'

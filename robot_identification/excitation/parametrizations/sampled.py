@@ -44,16 +44,10 @@ class SampledParametrization(Parametrization):
     The coefficients of a joint are the position at the first knot, how far the position at each
     later one is off it, the velocities and the accelerations at all of them. Nothing makes such
     a motion rest at its ends, or end where it starts; its certification has to check that.
-
-    Attributes
-    ----------
-    times : sequence of float
-        When the m knots are passed [s], from 0 on.
-
     """
 
     # Uneven, as knots may be.
-    times: Sequence[float] = (0.0, 1.0, 3.0)
+    times: Sequence[float] = (0.0, 1.0, 3.0)  # when the m knots are passed [s], from 0 on
 
     name = 'sampled'
     closed = False

@@ -20,15 +20,10 @@ class CoulombFriction(FrictionLaw):
     Coulomb friction, ``fc * tanh(dq / width)``.
 
     At rest it is zero, where the sign of a measured velocity is that of its noise.
-
-    Attributes
-    ----------
-    width : float
-        Velocity at which 76 % of the friction is reached [rad/s]: above the noise of a measured
-        velocity, below any motion that matters. Raviola et al. 2021 use 0.001 on planned ones.
-
     """
 
+    # Velocity at which 76 % of the friction is reached [rad/s]: above the noise of a measured
+    # velocity, below any motion that matters. Raviola et al. 2021 use 0.001 on planned ones.
     width: float = 0.01
 
     name = 'coulomb'

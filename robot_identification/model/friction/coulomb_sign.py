@@ -18,15 +18,10 @@ class CoulombSignFriction(FrictionLaw):
     Friction torque of constant magnitude against the motion, ``fcs * sign(dq)``.
 
     In sliding it is `coulomb`, which it excludes.
-
-    Attributes
-    ----------
-    zero_velocity : float
-        Velocities up to this magnitude [rad/s] count as rest, where the sign is zero: the sign
-        of rounding noise would otherwise be a friction torque.
-
     """
 
+    # Velocities up to this magnitude [rad/s] count as rest, where the sign is zero: the sign of
+    # rounding noise would otherwise be a friction torque.
     zero_velocity: float = 1.0e-6
 
     name = 'coulomb_sign'

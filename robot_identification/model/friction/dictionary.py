@@ -43,23 +43,14 @@ class DictionaryFriction(FrictionLaw):
 
     A term takes energy whatever the motion, or (pre-sliding, under a constant load) stores no more
     than ``r / 2`` times its coefficient. So does a sum with coefficients that are not negative.
-
-    Attributes
-    ----------
-    viscous : tuple of float
-        One factor on the velocity, or none.
-    sliding, load_sliding : tuple of float
-        Widths of the passage through zero velocity [rad/s].
-    presliding, load_presliding : tuple of float
-        Displacements at which sliding begins [rad].
-    stribeck : tuple of float
-        Velocities at which static friction has fallen to 37 % [rad/s].
-
     """
 
-    viscous: tuple[float, ...] = (1.0,)
+    viscous: tuple[float, ...] = (1.0,)  # one factor on the velocity, or none
+    # Widths of the passage through zero velocity [rad/s].
     sliding: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    # Displacements at which sliding begins [rad].
     presliding: tuple[float, ...] = (0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2)
+    # Velocities at which static friction has fallen to 37 % [rad/s].
     stribeck: tuple[float, ...] = (0.03, 0.1, 0.3)
     load_sliding: tuple[float, ...] = (0.01, 0.1)
     load_presliding: tuple[float, ...] = (0.0006, 0.006)

@@ -54,24 +54,14 @@ def check_temperature(value: Any, what: str) -> None:
 
 @dataclass(frozen=True)
 class JointMotion:
-    """
-    Consecutive samples of one joint, as a friction law sees them.
+    """Consecutive samples of one joint, as a friction law sees them."""
 
-    Attributes
-    ----------
-    q, dq : ndarray, shape (N,)
-        Position [rad] and velocity [rad/s].
-    tau_rigid : ndarray, shape (N,)
-        Torque of the rigid bodies, the URDF's where nothing better is given [N m].
-    temperature : ndarray, shape (N,)
-        Joint temperature [deg C]; NaN where not recorded.
-
-    """
-
+    # (N,): position [rad] and velocity [rad/s].
     q: FloatArray
     dq: FloatArray
+    # (N,): torque of the rigid bodies, the URDF's where nothing better is given [N m].
     tau_rigid: FloatArray
-    temperature: FloatArray
+    temperature: FloatArray  # (N,): joint temperature [deg C]; NaN where not recorded
 
     def part(self, rows: slice) -> JointMotion:
         """Return some of the samples."""

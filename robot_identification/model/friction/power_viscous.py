@@ -24,15 +24,9 @@ class PowerViscousFriction(FrictionLaw):
 
     The coefficient is the torque at 1 rad/s. `viscous` is not excluded: the two are independent
     at every exponent but 1, which only a fit of the exponent can reach. It is then `viscous`.
-
-    Attributes
-    ----------
-    exponent : float
-        Above 0, towards which the law turns into Coulomb friction, up to 1.
-
     """
 
-    exponent: float = 0.5
+    exponent: float = 0.5  # above 0, towards which the law turns into Coulomb friction, up to 1
 
     name = 'power_viscous'
     ranges = MappingProxyType({'exponent': (0.05, 0.95)})

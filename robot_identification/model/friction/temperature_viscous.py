@@ -19,15 +19,10 @@ class TemperatureViscousFriction(FrictionLaw):
     In both laws together viscous friction is linear in temperature, as Raviola et al. 2021 found
     it in a UR3 and a UR5 (whose joints went from 22 to 40 deg C). It falls as grease warms, so
     fvT is negative.
-
-    Attributes
-    ----------
-    reference : float
-        Temperature at which the coefficient of `viscous` holds [deg C]. A convention, not a shape
-        to be found: another one adds a multiple of ``dq``, which `viscous` takes up.
-
     """
 
+    # Temperature at which the coefficient of `viscous` holds [deg C]. A convention, not a shape to
+    # be found: another one adds a multiple of ``dq``, which `viscous` takes up.
     reference: float = 25.0
 
     name = 'temperature_viscous'

@@ -69,29 +69,13 @@ class BoxStatistics:
 
 @dataclass(frozen=True)
 class BreakAwayRun:
-    """
-    The test of one joint, whole or ended early.
+    """The test of one joint, whole or ended early."""
 
-    Attributes
-    ----------
-    joint : str
-        Its name.
-    gravity : str
-        'free' (a pose without moment of gravity) or 'subtracted' (by the model).
-    settings : BreakAwaySettings
-        How it was tested.
-    repeats : tuple of BreakAwayRepeat
-        What the ramps found, in their order.
-    aborted : str
-        Why it ended early; empty if it did not.
-
-    """
-
-    joint: str
-    gravity: str
-    settings: BreakAwaySettings
-    repeats: tuple[BreakAwayRepeat, ...]
-    aborted: str = ''
+    joint: str  # its name
+    gravity: str  # 'free' (a pose without moment of gravity) or 'subtracted' (by the model)
+    settings: BreakAwaySettings  # how it was tested
+    repeats: tuple[BreakAwayRepeat, ...]  # what the ramps found, in their order
+    aborted: str = ''  # why it ended early; empty if it did not
 
     def __post_init__(self) -> None:
         if self.gravity not in GRAVITY:
@@ -111,32 +95,16 @@ class BreakAwayRun:
 
 @dataclass(frozen=True)
 class BreakAway:
-    """
-    Break-away torque of one joint.
+    """Break-away torque of one joint."""
 
-    Attributes
-    ----------
-    run : BreakAwayRun
-        What it was found in.
-    correction : str
-        One of `CORRECTIONS`.
-    values : dict of int to ndarray
-        Of each direction that was tested, 1 and -1, the values of its repeats [N m].
-    boxes : dict of int to BoxStatistics
-        The same in numbers [N m].
-    uncorrected : dict of int to BoxStatistics
-        Of the torques at the threshold, which Rajagopal 2017 reports [N m].
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    run: BreakAwayRun
-    correction: str
+    run: BreakAwayRun  # what it was found in
+    correction: str  # one of `CORRECTIONS`
+    # Of each direction that was tested, 1 and -1, the values of its repeats [N m].
     values: dict[int, FloatArray]
-    boxes: dict[int, BoxStatistics]
+    boxes: dict[int, BoxStatistics]  # the same in numbers [N m]
+    # Of the torques at the threshold, which Rajagopal 2017 reports [N m].
     uncorrected: dict[int, BoxStatistics]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what a reader should know
 
     @property
     def torque(self) -> float:

@@ -17,32 +17,15 @@ from robot_identification.studies.comparison import JointsOfSize
 
 @dataclass(frozen=True, eq=False)
 class CampaignOutcome:
-    """
-    Results of a campaign.
+    """Results of a campaign."""
 
-    Attributes
-    ----------
-    campaign : Campaign
-        What was asked for.
-    states : tuple of mapping
-        Of all runs, in the order of the file (docs/formats/campaign.md).
-    kept : tuple of str
-        Runs that were there already.
-    health : FleetFriction
-        Friction over temperature and date.
-    sizes : tuple of JointsOfSize
-        Joints of one size, compared.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    campaign: Campaign
+    campaign: Campaign  # what was asked for
+    # Of all runs, in the order of the file (docs/formats/campaign.md).
     states: tuple[Mapping[str, Any], ...]
-    kept: tuple[str, ...]
-    health: FleetFriction
-    sizes: tuple[JointsOfSize, ...] = ()
-    notes: tuple[str, ...] = ()
+    kept: tuple[str, ...]  # runs that were there already
+    health: FleetFriction  # friction over temperature and date
+    sizes: tuple[JointsOfSize, ...] = ()  # joints of one size, compared
+    notes: tuple[str, ...] = ()  # what a reader should know
 
     @property
     def failed(self) -> tuple[Mapping[str, Any], ...]:

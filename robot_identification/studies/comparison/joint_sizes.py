@@ -44,26 +44,14 @@ class JointFriction:
 
 @dataclass(frozen=True)
 class JointsOfSize:
-    """
-    Joints of one size.
+    """Joints of one size."""
 
-    Attributes
-    ----------
-    size : str
-        As the robot YAMLs name it.
-    joints : tuple of JointFriction
-        In the order of the models.
-    coulomb_spread, viscous_spread : float
-        Largest over smallest; NaN with one joint, or where one is not positive.
-    coulomb_p, viscous_p : float
-        Probability that joints of equal friction scatter as much by the errors of the models.
-
-    """
-
-    size: str
-    joints: tuple[JointFriction, ...]
+    size: str  # as the robot YAMLs name it
+    joints: tuple[JointFriction, ...]  # in the order of the models
+    # Largest over smallest; NaN with one joint, or where one is not positive.
     coulomb_spread: float
     viscous_spread: float
+    # Probability that joints of equal friction scatter as much by the errors of the models.
     coulomb_p: float
     viscous_p: float
 

@@ -41,20 +41,11 @@ class ComparedPair:
 
 @dataclass(frozen=True, eq=False)
 class CompareResult:
-    """
-    Results of `compare`.
+    """Results of `compare`."""
 
-    Attributes
-    ----------
-    pairs : tuple of ComparedPair
-        The first model and each other one; none where only joints of one size are compared.
-    sizes : tuple of JointsOfSize
-        Joints of one size, where they were asked for.
-
-    """
-
+    # The first model and each other one; none where only joints of one size are compared.
     pairs: tuple[ComparedPair, ...]
-    sizes: tuple[JointsOfSize, ...] = ()
+    sizes: tuple[JointsOfSize, ...] = ()  # joints of one size, where they were asked for
 
 
 def comparison_file_content(result: CompareResult) -> dict[str, Any]:

@@ -32,28 +32,15 @@ FARTHEST = np.pi
 
 @dataclass(frozen=True, eq=False)
 class TorqueChange:
-    """
-    Torque of one model less that of another, along one motion.
+    """Torque of one model less that of another, along one motion."""
 
-    Attributes
-    ----------
-    joints : tuple of str
-        The n joints.
-    samples : int
-        Of the motion.
-    mean, largest, rms : ndarray, shape (n,)
-        Of the size of the difference [N m].
-    limit : ndarray, shape (n,)
-        Largest joint torque [N m]; infinite where not known.
-
-    """
-
-    joints: tuple[str, ...]
-    samples: int
+    joints: tuple[str, ...]  # the n joints
+    samples: int  # of the motion
+    # (n,): of the size of the difference [N m].
     mean: FloatArray
     largest: FloatArray
     rms: FloatArray
-    limit: FloatArray
+    limit: FloatArray  # (n,): largest joint torque [N m]; infinite where not known
 
     @property
     def share(self) -> FloatArray:

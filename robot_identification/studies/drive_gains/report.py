@@ -32,29 +32,13 @@ POSE_HEADER = ('bias at most', 'std. dev.', 'both sides', 'holding [N m]')
 
 @dataclass(frozen=True, eq=False)
 class DriveGainsResult:
-    """
-    Result of the study of drive gains.
+    """Result of the study of drive gains."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        The arm.
-    bags : tuple of Path
-        Recordings, without the payload if there is one.
-    options : DriveGainsOptions
-        Options of the study.
-    payload : Payload, optional
-        The known payload.
-    found : DriveGains
-        The gains.
-
-    """
-
-    robot: RobotModel
-    bags: tuple[Path, ...]
-    options: DriveGainsOptions
-    payload: Payload | None
-    found: DriveGains
+    robot: RobotModel  # the arm
+    bags: tuple[Path, ...]  # recordings, without the payload if there is one
+    options: DriveGainsOptions  # options of the study
+    payload: Payload | None  # the known payload
+    found: DriveGains  # the gains
 
     @property
     def usable_gains(self) -> list[float]:

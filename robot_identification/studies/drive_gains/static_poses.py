@@ -31,20 +31,10 @@ APPROACH = 0.5 * SAME_POSE
 
 @dataclass(frozen=True)
 class StaticPoseOptions:
-    """
-    Criteria of a static pose.
+    """Criteria of a static pose."""
 
-    Attributes
-    ----------
-    speed : float
-        Largest speed of any joint [rad/s].
-    shortest : float
-        Least duration [s]; the last half of it is averaged.
-
-    """
-
-    speed: float = 1.0e-3
-    shortest: float = 2.0
+    speed: float = 1.0e-3  # largest speed of any joint [rad/s]
+    shortest: float = 2.0  # least duration [s]; the last half of it is averaged
 
     def __post_init__(self) -> None:
         for name, value, unit in (

@@ -71,42 +71,20 @@ class MotionEnergy:
     Energy of n joints along N samples.
 
     Over a gap nothing is added to what is delivered or lost.
-
-    Attributes
-    ----------
-    joint_names : tuple of str
-        The joints.
-    stamps : ndarray, shape (N,)
-        [s].
-    kinetic : Interval
-        Of bodies and rotors, shape (N,) [J].
-    potential : ndarray, shape (N,)
-        Above that of the first sample [J].
-    power : Interval
-        Of all joints together, shape (N,) [W].
-    delivered : Interval
-        What the joints have delivered so far, shape (N,) [J].
-    loss : Interval
-        What friction has taken so far, shape (N,) [J].
-    bias : ndarray, shape (N,)
-        What offsets of the torque have taken, which is no loss [J].
-    joint_power, joint_friction_power : ndarray, shape (N, n)
-        Of each joint [W].
-    joint_delivered, joint_loss : Interval
-        Over the whole motion, shape (n,) [J].
-
     """
 
-    joint_names: tuple[str, ...]
-    stamps: FloatArray
-    kinetic: Interval
-    potential: FloatArray
-    power: Interval
-    delivered: Interval
-    loss: Interval
-    bias: FloatArray
+    joint_names: tuple[str, ...]  # the joints
+    stamps: FloatArray  # (N,): [s]
+    kinetic: Interval  # of bodies and rotors, shape (N,) [J]
+    potential: FloatArray  # (N,): above that of the first sample [J]
+    power: Interval  # of all joints together, shape (N,) [W]
+    delivered: Interval  # what the joints have delivered so far, shape (N,) [J]
+    loss: Interval  # what friction has taken so far, shape (N,) [J]
+    bias: FloatArray  # (N,): what offsets of the torque have taken, which is no loss [J]
+    # (N, n): of each joint [W].
     joint_power: FloatArray
     joint_friction_power: FloatArray
+    # Over the whole motion, shape (n,) [J].
     joint_delivered: Interval
     joint_loss: Interval
 

@@ -38,47 +38,28 @@ NO_WAY = 1.0e-9
 
 @dataclass(frozen=True)
 class SegmentPlan:
-    """
-    Plan of the segments of a joint.
+    """Plan of the segments of a joint."""
 
-    Attributes
-    ----------
-    slowest : float
-        Slowest speed [rad/s].
-    fastest : float, optional
-        Fastest speed [rad/s]; by default, and at most, what limits and range allow.
-    count : int
-        Number of speeds.
-    travel : float
-        Longest way of a segment to either side of its middle [rad].
-    repeats : int
-        Number of times that all of it is done.
-    longest, shortest : float
-        Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
-        short, and the second limits the speed.
-    rise : float
-        Time in which the speed rises, and falls, at least [s].
-    acceleration : float
-        Largest acceleration [rad/s^2], also where the limits allow more.
-    rest : float
-        Rest after each segment [s].
-
-    """
-
+    # Slowest speed [rad/s].
     slowest: float = option(float, 'slowest speed [rad/s]', default=0.02, metavar='RAD/S')
+    # Fastest speed [rad/s]; by default, and at most, what limits and range allow.
     fastest: float | None = option(
         float, 'fastest speed [rad/s]', otherwise='what limits and range allow', metavar='RAD/S',
     )
-    count: int = option(int, 'number of speeds', default=12, metavar='N')
+    count: int = option(int, 'number of speeds', default=12, metavar='N')  # number of speeds
+    # Longest way of a segment to either side of its middle [rad].
     travel: float = option(
         float, 'longest way of a segment to either side [rad]', default=1.0, metavar='RAD',
     )
+    # Number of times that all of it is done.
     repeats: int = option(int, 'number of times that all is done', default=1, metavar='N')
+    # Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
+    # short, and the second limits the speed.
     longest: float = 6.0
     shortest: float = 0.6
-    rise: float = 0.25
-    acceleration: float = 5.0
-    rest: float = 0.3
+    rise: float = 0.25  # time in which the speed rises, and falls, at least [s]
+    acceleration: float = 5.0  # largest acceleration [rad/s^2], also where the limits allow more
+    rest: float = 0.3  # rest after each segment [s]
 
     def __post_init__(self) -> None:
         for name in ('slowest', 'travel', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):

@@ -34,32 +34,14 @@ HEADER = ('', 'value', 'std. error', 'unit')
 
 @dataclass(frozen=True, eq=False)
 class PayloadResult:
-    """
-    Result of the payload study.
+    """Result of the payload study."""
 
-    Attributes
-    ----------
-    model : IdentifiedModel
-        Model of the bare arm.
-    model_file : Path
-        File of the model.
-    bags : tuple of Path
-        The loaded runs.
-    found : PayloadEstimate
-        The payload.
-    run : LoadedRun
-        The first run, which the report draws.
-    notes : tuple of str
-        Notes on the bags.
-
-    """
-
-    model: IdentifiedModel
-    model_file: Path
-    bags: tuple[Path, ...]
-    found: PayloadEstimate
-    run: LoadedRun
-    notes: tuple[str, ...] = ()
+    model: IdentifiedModel  # model of the bare arm
+    model_file: Path  # file of the model
+    bags: tuple[Path, ...]  # the loaded runs
+    found: PayloadEstimate  # the payload
+    run: LoadedRun  # the first run, which the report draws
+    notes: tuple[str, ...] = ()  # notes on the bags
 
 
 def payload_content(result: PayloadResult) -> dict[str, Any]:

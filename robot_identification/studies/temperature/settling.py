@@ -34,23 +34,12 @@ SEEN = 2.0
 
 @dataclass(frozen=True)
 class SettlingOptions:
-    """
-    When an arm counts as settled.
+    """When an arm counts as settled."""
 
-    Attributes
-    ----------
-    rise : float
-        Largest change of any joint's mean temperature from run to run [K].
-    change : float
-        Largest change of any joint's viscous friction from run to run, as a share.
-    runs : int
-        Changes in a row that must be as small.
-
-    """
-
-    rise: float = 0.5
+    rise: float = 0.5  # largest change of any joint's mean temperature from run to run [K]
+    # Largest change of any joint's viscous friction from run to run, as a share.
     change: float = 0.02
-    runs: int = 2
+    runs: int = 2  # changes in a row that must be as small
 
     def __post_init__(self) -> None:
         for name, value in (('rise', self.rise), ('change', self.change)):
@@ -62,51 +51,25 @@ class SettlingOptions:
 
 @dataclass(frozen=True, eq=False)
 class RunFigures:
-    """
-    Figures of one run of the motion.
+    """Figures of one run of the motion."""
 
-    Attributes
-    ----------
-    temperature : ndarray, shape (n,), optional
-        Mean temperature of each joint [deg C], if recorded.
-    viscous : ndarray, shape (n,), optional
-        Viscous friction of each joint [N m s/rad, or that per unknown drive gain]; NaN of a joint
-        whose friction the motion does not show.
-    error : ndarray, shape (n,), optional
-        Its standard error.
-
-    """
-
+    # (n,): mean temperature of each joint [deg C], if recorded.
     temperature: FloatArray | None = None
+    # (n,): viscous friction of each joint [N m s/rad, or that per unknown drive gain]; NaN of a
+    # joint whose friction the motion does not show.
     viscous: FloatArray | None = None
-    error: FloatArray | None = None
+    error: FloatArray | None = None  # (n,): its standard error
 
 
 @dataclass(frozen=True)
 class Settling:
-    """
-    State of settling after the runs so far.
+    """State of settling after the runs so far."""
 
-    Attributes
-    ----------
-    settled : bool
-        Whether the arm may be taken as warm.
-    by : str
-        'temperature' or 'friction'.
-    largest : float
-        Largest change that counts [K, or a share]; NaN with fewer than two runs.
-    joint : int
-        Whose it is; -1 where there is none.
-    reason : str
-        The same in words.
-
-    """
-
-    settled: bool
-    by: str
-    largest: float
-    joint: int
-    reason: str
+    settled: bool  # whether the arm may be taken as warm
+    by: str  # 'temperature' or 'friction'
+    largest: float  # largest change that counts [K, or a share]; NaN with fewer than two runs
+    joint: int  # whose it is; -1 where there is none
+    reason: str  # the same in words
 
 
 def mean_temperature_of(recording: Recording) -> FloatArray | None:

@@ -28,24 +28,13 @@ TEMPERATURE_FILES = ('temperature.json', 'report.html', 'results.txt', MODEL_FIL
 
 @dataclass(frozen=True, eq=False)
 class TemperatureResult:
-    """
-    Result of the study of temperature.
+    """Result of the study of temperature."""
 
-    Attributes
-    ----------
-    study : TemperatureStudy
-        The lines.
-    model : IdentifiedModel, optional
-        The model that follows them, or that at the temperatures asked for; None where the models
-        have friction that follows temperature already.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    study: TemperatureStudy
+    study: TemperatureStudy  # the lines
+    # The model that follows them, or that at the temperatures asked for; None where the models
+    # have friction that follows temperature already.
     model: IdentifiedModel | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what a reader should know
 
 
 def run_temperature(
