@@ -32,7 +32,7 @@ from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
 from robot_identification.model import RobotModel
 from robot_identification.simulation import TrajectoryPoints
 
-# Mass of a payload that is not stated [kg].
+# Mass of a payload that is not stated [kg]; a marker, as no mass is negative.
 NOT_STATED = -1.0
 
 

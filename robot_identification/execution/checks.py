@@ -26,9 +26,11 @@ from robot_identification.excitation import (
 from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation import quintic, QUINTIC_PEAK, TrajectoryPoints
 
-# Motions that end faster than this [rad/s] do not end at rest.
+# Motions that end faster than this do not end at rest [rad/s]; chosen: above what rounding leaves
+# of sums of harmonics.
 REST_SPEED = 1.0e-6
-# Of a way, for the speed of the tool: it is smooth, and known to a thousandth then.
+# Samples of a way, for the speed of the tool; chosen: a way is smooth, and its speed is known to a
+# thousandth then.
 SPEED_SAMPLES = 301
 
 

@@ -20,8 +20,8 @@ from robot_identification.files import (
     check_keys, check_schema_version, dump_yaml, read_yaml, write_atomically,
 )
 
-SCHEMA_VERSION = 2
-# Records that called a stage a rung.
+SCHEMA_VERSION = 2  # of the record, without unit; counts up when its keys change
+# Of records that called a stage a rung; they are still read.
 FIRST_VERSION = 1
 DRY_RUN, SLOW, FULL = STAGES = ('dry run', 'slow', 'full')
 

@@ -26,7 +26,7 @@ PREFIX = 'constraints'
 GOAL_TIME = f'{PREFIX}.goal_time'
 STOPPED_VELOCITY = f'{PREFIX}.stopped_velocity_tolerance'
 DECELERATES = f'{PREFIX}.decelerate_on_cancel'
-DEFAULT_STOPPED_VELOCITY = 0.01
+DEFAULT_STOPPED_VELOCITY = 0.01  # [rad/s]; the controller's own default
 NOT_CHECKED = "the controller's constraints are not checked: its parameters could not be read"
 
 

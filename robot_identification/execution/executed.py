@@ -15,9 +15,9 @@ from robot_identification.model import (
     reduce_to_base, RobotModel,
 )
 
-# Both motions are judged by so many even samples.
+# Both motions are judged by so many even samples; chosen: far more than parameters.
 SAMPLES = 400
-FEWEST = 100
+FEWEST = 100  # number of measurements; chosen: fewer say little about accelerations
 SHOWN = ('condition_number_scaled', 'log_determinant')
 
 

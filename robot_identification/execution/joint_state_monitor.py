@@ -17,22 +17,25 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 
 # Over so long the stamps' pace against our clock is measured [s]; it is 1 but in simulations.
+# Chosen: late messages change a pace over a second little.
 PACE_WINDOW = 1.0
-SHORTEST_PACE_WINDOW = 0.25
+SHORTEST_PACE_WINDOW = 0.25  # [s]; chosen: a first pace is known soon after the start
+# Ratios of both clocks; chosen: the real_time_factor of simulated robots is 0.1 to 20.
 SLOWEST_PACE, FASTEST_PACE = 0.05, 20.0
 # A pace that changes makes states look late; within the first time that is forgotten, and within
 # the second that they may have been [s]. A gap in which nothing arrived counts as one cycle of at
-# most this length [s].
+# most the length below [s]. Chosen: a half and twice the window of the pace.
 FORGETTING_TIME, LONGEST_FORGETTING_TIME = 0.5, 2.0
-LONGEST_CYCLE = 0.02
-# States this late still show the pace [s].
+LONGEST_CYCLE = 0.02  # [s]; chosen: above two cycles of the slowest driver, 125 Hz
+# States this late still show the pace [s]; chosen: half the timeout of joint states.
 LATEST_STEADY = 0.1
-# A step of the stamps that is longer than that of our clock by this is a clock that was set [s]; a
-# simulation's may be faster than it was by so many times, and its pace is unknown at first.
+# A step of the stamps that is longer than that of our clock by this is a clock that was set [s];
+# chosen: above the jitter of a driver.
 LARGEST_LEAD = 0.05
+# The same in simulations [s]; chosen: as the timeout of joint states.
 LARGEST_SIMULATED_LEAD = 0.2
-SIMULATED_HASTE = 3.0
-# The arm moves above this speed [rad/s].
+SIMULATED_HASTE = 3.0  # ratio of its pace then to that before; chosen: a simulation may catch up
+# The arm moves above this speed [rad/s]; chosen: above the noise of a resting joint.
 MOVING_SPEED = 0.02
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.simulation import TrajectoryPoints
 
-# Samples of each segment when its largest speed and acceleration are looked for.
+# Samples of each segment when its largest speed and acceleration are looked for; chosen: a quintic
+# of one knot period is smooth.
 PEAK_SAMPLES = 8
 
 

@@ -29,14 +29,18 @@ from robot_identification.model import (
 )
 from robot_identification.simulation import TrajectoryPoints
 
-# What calibration moves a joint by, against the nominal arm [m], [rad]; half the usual clearance.
+# What calibration moves a joint by, against the nominal arm [m], at most (docs/execution.md);
+# chosen: half the usual clearance.
 LARGEST_SHIFT = 0.01
-LARGEST_TURN = 0.02
-COMPARED_POSES = 20
+LARGEST_TURN = 0.02  # [rad], the same; chosen: 20 mm at a distance of 1 m
+COMPARED_POSES = 20  # number of random poses; chosen: another type of arm differs in every one
+# Decimals of m and rad that are hashed; chosen: to a micrometer and -radian.
 KINEMATICS_DIGITS = 6
-# Drives may ask for this much more than is expected, and friction for this share of the limit.
+# Drives may ask for this much more than is expected, a ratio (docs/execution.md); chosen: wide, as
+# parameters are not known before they are identified.
 EFFORT_RESERVE = 1.2
-DRY_FRICTION_SHARE = 0.15
+DRY_FRICTION_SHARE = 0.15  # of the limit of effort (docs/execution.md); chosen: as of real arms
+# Of the same for each rad/s [s/rad] (docs/execution.md); chosen: as above.
 VISCOUS_FRICTION_SHARE = 0.1
 
 

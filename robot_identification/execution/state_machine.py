@@ -33,38 +33,51 @@ from robot_identification.simulation import TrajectoryPoints
 
 # How the reason begins where an execution that was accepted is given up before anything moved.
 NOT_EXECUTED = 'not executed: '
-# How long an arming is good for, and the next execution after the end of the last [s].
+# How long an arming is good for [s] (docs/execution.md); chosen: time to step back and call.
 ARMED_SECONDS = 60.0
+# The same for the next execution, from the end of the last [s] (docs/execution.md); chosen: time
+# to prepare the next bag.
 AGAIN_SECONDS = 120.0
-# Without a sign of life for so long a motion is stopped [s].
+# Without a sign of life for so long a motion is stopped [s] (docs/execution.md); chosen: 25 cycles
+# of the slowest driver, 125 Hz.
 STATE_TIMEOUT = 0.2
 # A longer time between two ticks is a pause of this process, in which messages waited [s]; in a
-# pause above the second the arm was not watched, and it is then stopped.
+# pause above the second the arm was not watched, and it is then stopped. Chosen: five periods of
+# the watch.
 SHORT_PAUSE = 0.1
-LONGEST_PAUSE = 1.0
-# So long after a pause what waited in it has been read [s].
+LONGEST_PAUSE = 1.0  # [s] (docs/execution.md); chosen: five timeouts of joint states
+# So long after a pause what waited in it has been read [s]; chosen: a queue takes less.
 RELEARNING_PAUSE = 1.0
-# How far the arm may be from where its motion was planned from [rad].
+# How far the arm may be from where its motion was planned from [rad]; as allowed_start_tolerance
+# of MoveIt.
 START_TOLERANCE = 0.01
-# A controller may begin so long after it accepted a goal, or after a topic was published [s].
+# A controller may begin so long after it accepted a goal, or after a topic was published [s];
+# chosen: one period of the action monitor of ros2_controllers, 20 Hz.
 COMMAND_DELAY = 0.05
-# How long a controller may take to answer to a goal [s].
+# How long a controller may take to answer to a goal [s]; chosen: 20 of these periods.
 ACCEPT_TIMEOUT = 1.0
-# A stop waits so long for a fresh joint state before it does without [s].
+# A stop waits so long for a fresh joint state before it does without [s]; chosen: five periods of
+# the watch.
 PATIENCE = 0.1
-# A robot that stopped by itself rests within this, and what it followed is then taken back [s].
+# A robot that stopped by itself rests within this, and what it followed is then taken back [s];
+# chosen: short, as what was followed may go on with the release.
 COME_TO_REST_TIME = 0.3
-# A goal that the controller gave up is named by its cause, if that is published within this [s].
+# A goal that the controller gave up is named by its cause, if that is published within this [s];
+# chosen: one period of the action monitor of ros2_controllers, 20 Hz.
 CAUSE_TIME = 0.05
-# Goals are cancelled this often until the controller acknowledges it [s].
+# Goals are cancelled this often until the controller acknowledges it [s]; chosen: an answer takes
+# 0.05 s at most where nothing is wrong (the same monitor).
 CANCEL_PERIOD = 0.1
-# An arm rests that did not move for this long [s].
+# An arm rests that did not move for this long [s]; chosen: a reversal with 1 rad/s^2 is below
+# REST_SPEED for 0.04 s.
 REST_TIME = 0.1
-# Rest is to be seen this soon after a stop was to end [s].
+# Rest is to be seen this soon after a stop was to end [s]; chosen: as END_TIMEOUT of the watch.
 REST_TIMEOUT = 3.0
-# A slower speed scaling is taken for this one where the end of a motion is waited for.
+# A slower speed scaling is taken for this one, of 1, where the end of a motion is waited for;
+# chosen: no wait is longer than twenty motions.
 SLOWEST_SCALING = 0.05
-# Measurements of an execution are kept this far apart [s].
+# Measurements of an execution are kept this far apart [s]; chosen: 100 Hz show what an arm does,
+# in a fifth of the memory.
 SHORTEST_KEPT = 0.01
 
 

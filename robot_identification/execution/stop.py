@@ -29,24 +29,31 @@ States = Sequence[FloatArray]
 # How long a stop may take [s], the quickest first; each is 20 % longer than the one before. Where
 # a goal can be cancelled instead, only the quick ones are tried.
 DURATIONS = 0.5 * 1.2 ** np.arange(12)
-QUICK = 8
+QUICK = 8  # number of durations; chosen: up to 1.8 s (docs/execution.md)
 # Where a stop on the path has its points, as shares of its duration: the first leaves room to
 # blend, the others keep the arm on the path.
 POINTS = np.array([0.4, 0.6, 0.8, 1.0])
-# A stop away from the path leads half this long beyond the measured place [s].
+# A stop away from the path leads half this long beyond the measured place [s] (docs/execution.md);
+# chosen: the quickest stop.
 TRAVEL_TIME = 0.5
-# Speed and acceleration of a stop over the planned peaks; 1.1 is what a stop may never exceed.
+# Speed and acceleration of a stop over the planned peaks (docs/execution.md); chosen: 1.1 is what
+# a stop may never exceed.
 SHARE_OF_PEAKS = 1.05
-# A joint that hardly moves may be stopped as this share of the fastest one's peaks allows.
+# A joint that hardly moves may be stopped as this share of the fastest one's peaks allows; chosen:
+# its noise and lag do not forbid a stop then.
 LEAST_SHARE = 0.1
-# How far the blend onto the path may be from the path [rad].
+# How far the blend onto the path may be from the path [rad] (docs/execution.md); chosen: half the
+# default tolerance of tracking.
 LARGEST_DEVIATION = 0.05
-# With a larger uncertainty of the time on the path no stop is looked for [s].
+# With a larger uncertainty of the time on the path no stop is looked for [s]; chosen: twice the
+# timeout of joint states.
 LARGEST_UNCERTAINTY = 0.4
-# Between the places on the path that the controller may be at and from which a stop is tried [s].
+# Between the places on the path that the controller may be at and from which a stop is tried [s];
+# chosen: one knot, at 50 Hz.
 PLACE_SPACING = 0.02
 # Samples of each segment of a stop that is proved.
 SEGMENT_SAMPLES = np.linspace(0.0, 1.0, 11)[:, None, None]
+# Samples of the path that a blend is compared with; chosen: 0.05 s of a stop of 2 s.
 PATH_SAMPLES = 41
 
 

@@ -19,33 +19,42 @@ from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.stop import Whereabouts
 
-# How far a servo may be behind its reference [s]; what it is ahead is rounding of stamps.
+# How far a servo may be behind its reference [s] (docs/execution.md); chosen: several times the
+# look-ahead of a UR, 0.03 s.
 SERVO_DELAY = 0.2
+# How far it may be ahead, by rounding of stamps [s]; chosen: above two cycles of 125 Hz.
 LEAD = 0.02
-DELAYS_TRIED = 12
-# What one change of the speed scaling by 100 % adds to the uncertainty about the time [s].
+DELAYS_TRIED = 12  # number of times; chosen: chords between them are as good as the path
+# What one change of the speed scaling by 100 % adds to the uncertainty about the time [s]
+# (docs/execution.md); chosen: its messages have no stamp.
 SCALING_UNCERTAINTY = 0.1
-LARGEST_UNCERTAINTY = 1.0
-# A stop takes up to this long to its controller, which goes on meanwhile [s].
+LARGEST_UNCERTAINTY = 1.0  # [s] (docs/execution.md); chosen: a lag is to be seen in time
+# A stop takes up to this long to its controller, which goes on meanwhile [s]; chosen: above two
+# cycles of 125 Hz.
 COMMAND_TIME = 0.02
 # A measurement younger than this shows where the controller is; with an older one it may have
-# halted since [s].
+# halted since [s]; chosen: six cycles of 125 Hz.
 FRESH = 0.05
-# Above this speed [rad/s] the measured place tells the time on the path, to this error [rad].
+# Above this speed the measured place tells the time on the path [rad/s]; chosen: PLACE_ERROR is 5
+# ms then.
 SIGNIFICANT_SPEED = 0.2
-PLACE_ERROR = 1e-3
-# Near a reversal the same place comes twice: the velocity has to agree as well, to this share.
+PLACE_ERROR = 1e-3  # [rad]; chosen: above the resolution of encoders
+# Near a reversal the same place comes twice: the velocity has to agree as well, to this share;
+# chosen: on the wrong side it differs by twice the speed.
 AGREEMENT = 0.3
-# An arm that is slower than this share of every speed that its path allows for has been halted.
+# An arm that is slower than this share of every speed that its path allows for has been halted;
+# chosen: midway between both.
 STANDING_SHARE = 0.5
-# Shorter bursts and gaps of effort are noise [s].
+# Shorter bursts of effort are noise [s] (docs/execution.md); chosen: twelve cycles of 125 Hz.
 EFFORT_TIME = 0.1
+# Shorter gaps of effort are lost messages [s]; chosen: as for joint states.
 MISSING_EFFORT_TIME = 0.2
-# Below it the arm waits for its speed slider.
+# Below it the arm waits for its speed slider, share of 1; chosen: UR drivers avoid values below
+# 0.01.
 STANDSTILL_SCALING = 0.001
-REST_SPEED = 0.02
-END_TOLERANCE = 0.01
-# After the end of the reference [s].
+REST_SPEED = 0.02  # [rad/s]; chosen: above the noise of a resting joint
+END_TOLERANCE = 0.01  # [rad]; chosen: as START_TOLERANCE of the state machine
+# After the end of the reference [s] (docs/execution.md); chosen: a controller waits for ever.
 END_TIMEOUT = 3.0
 
 

@@ -34,14 +34,16 @@ from robot_identification.nodes.instance import is_younger
 from std_msgs.msg import String
 
 TOPIC = '/robot_identification/arm_claims'
+# Period of announcements [s]; chosen: twenty are missed before a claim ends.
 ANNOUNCED_EVERY = 0.5
-# A claim of another host that was not announced for so long is one of a crashed node [s]; proofs
-# keep a node from announcing for a few seconds.
+# A claim of another host that was not announced for so long is one of a crashed node [s]; chosen:
+# proofs keep a node from announcing for a few seconds.
 SILENCE = 10.0
-LONGEST_ANNOUNCEMENT = 8192
-LONGEST_NAME = 300
+LONGEST_ANNOUNCEMENT = 8192  # [characters]; chosen: room for about 200 joints
+LONGEST_NAME = 300  # [characters]; chosen: room for the name of a node and of its host
+# Number of nodes; chosen: more than command arms in one domain, and memory stays bounded.
 MOST_CLAIMS = 256
-DIGITS = 32
+DIGITS = 32  # hexadecimal digits of a SHA-256 that are used; chosen: 128 bits do not collide
 BOOT_FILE = Path('/proc/sys/kernel/random/boot_id')
 NETWORK_FILE = Path('/proc/self/ns/net')
 # All claims are wanted: samples of several writers share one history.

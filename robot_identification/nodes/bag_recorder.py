@@ -27,14 +27,17 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 IDLE, RECORDING, FAULT = 'IDLE', 'RECORDING', 'FAULT'
-HEARTBEAT = 0.1
-# Heartbeats from one look at the disk, the runner and the optional topics to the next.
+HEARTBEAT = 0.1  # [s]; chosen: four in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
+# Heartbeats from one look at the disk, the runner and the optional topics to the next, and from
+# one report to the next; chosen: half a second and a second.
 _LOOK, _REPORT = 5, 10
-# What a topic takes at most, six joints at 500 Hz and more [bytes/s].
+# What a topic takes at most [bytes/s]; chosen: six joints at 500 Hz take 156 000 (312 bytes a
+# message, docs/recording.md).
 TOPIC_RATE = 250_000
-# Those with every interface of the driver, and with four states of the controller.
+# The same for those with every interface of the driver, and with four states of the controller
+# [bytes/s]; chosen: 6000 and 1600 bytes a message at 500 Hz.
 LARGE_TOPICS = {'dynamic_joint_states': 3_000_000, 'controller_state': 800_000}
-MEGABYTE = 1e6
+MEGABYTE = 1e6  # [bytes]; by definition, SI
 OPTIONAL_TOPICS = (
     'dynamic_joint_states',
     'scaled_joint_trajectory_controller/controller_state',

@@ -14,9 +14,10 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
-# A joint takes 24 bytes of numbers and its name: several hundred joints [bytes].
+# Of a serialized message [bytes]; chosen: a joint takes 24 bytes of numbers and its name, so that
+# several hundred joints fit.
 LARGEST_JOINT_STATE = 65_536
-WARNED_EVERY = 5.0
+WARNED_EVERY = 5.0  # [s]; chosen: seen on a terminal, and no flood
 
 
 def create_bounded_subscription(

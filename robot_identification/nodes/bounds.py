@@ -12,9 +12,9 @@ from typing import Any
 
 from robot_identification.errors import IdentificationError
 
-LONGEST_TEXT = 4096
-LONGEST_LIST = 256
-_SHOWN = 80
+LONGEST_TEXT = 4096  # [characters]; chosen: as long as a path of Linux, PATH_MAX
+LONGEST_LIST = 256  # number of entries; chosen: more than any parameter here needs
+_SHOWN = 80  # of a refused text [characters]; chosen: a line of a terminal
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,13 @@ LATCHED = QoSProfile(
 SERVICE_QOS = QoSProfile(depth=1000)
 READ_ROOTS = 'allowed_read_roots'
 WRITE_ROOTS = 'allowed_write_roots'
-INTERRUPTED = 130
-# For an ending after an unexpected error [s].
+INTERRUPTED = 130  # exit code; 128 + SIGINT, as shells have it
+# For an ending after an unexpected error [s]; chosen: above the longest stop, 3.7 s by topic
+# (docs/execution.md).
 NEED_SECONDS = 6.0
-LONGEST_ERROR = 300
-CLOCK_TIMEOUT = 2.0
-CLOCK_WARNED_EVERY = 30.0
+LONGEST_ERROR = 300  # of a text of rclpy [characters]; chosen: a few lines of a terminal
+CLOCK_TIMEOUT = 2.0  # [s] of wall time; chosen: discovery usually takes less (docs/security.md)
+CLOCK_WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
 _BOUNDS: MutableMapping[Node, dict[str, ParameterBounds]] = WeakKeyDictionary()
 
 

@@ -19,9 +19,10 @@ from robot_identification.execution import (
     constraint_names, constraints_from_parameters, ControllerConstraints, PREFIX,
 )
 
-# An answer that did not come within it is asked for again [s].
+# An answer that did not come within it is asked for again [s]; chosen: far above the time of a
+# call.
 ANSWER_TIMEOUT = 2.0
-# Tolerances may be set while the controller runs [s].
+# Tolerances may be set while the controller runs [s]; chosen: rare enough to be no load.
 READ_EVERY = 5.0
 
 

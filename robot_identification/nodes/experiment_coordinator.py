@@ -38,12 +38,14 @@ from robot_identification.nodes.service_clients import (
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-ARM_TIMEOUT = 10.0
-# Without a publisher of its state for so long, the runner is no more [s].
+ARM_TIMEOUT = 10.0  # [s]; chosen: above discovery, up to 3 s (docs/security.md), and a proof
+# Without a publisher of its state for so long, the runner is no more [s]; chosen: as long as
+# discovery takes (docs/security.md).
 RUNNER_TIMEOUT = 3.0
-# For the free space: what approach and closing of a bag take in addition to the motion [s].
+# For the free space: what approach and closing of a bag take in addition to the motion [s];
+# chosen: as the default of start.expected_duration.
 BESIDES = 60.0
-# How long the runner may take to answer [s].
+# How long the runner may take to answer [s]; chosen: launch sends SIGTERM 5 s after Ctrl-C.
 ABORT_TIMEOUT = 2.0
 MOVING = ('APPROACHING', 'EXECUTING', 'STOPPING')
 RUNNER, RECORDER = 'experiment_runner', 'bag_recorder'

@@ -54,10 +54,12 @@ from robot_identification.nodes.runner_parameters import declare_runner
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-WATCH_PERIOD = 0.02
-# Period of requests to the controller manager and of diagnostics [s].
+WATCH_PERIOD = 0.02  # [s]; chosen: ten looks within the shortest timeout of joint states, 0.2 s
+# Period of requests to the controller manager and of diagnostics [s]; chosen: four requests fit in
+# their timeout (LIST_TIMEOUT of motion_interface.py).
 REFRESH_PERIOD = 0.5
-# A query of the graph costs milliseconds; a new participant is noticed this soon [s].
+# A new participant is noticed this soon [s] (docs/execution.md); chosen: a query of the graph
+# costs milliseconds.
 GRAPH_PERIOD = 0.25
 LEVELS = {'FAULT': DiagnosticStatus.ERROR, 'STOPPING': DiagnosticStatus.WARN}
 

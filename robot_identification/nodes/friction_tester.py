@@ -52,17 +52,21 @@ from std_srvs.srv import Trigger
 IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
     'IDLE', 'ARMED', 'TESTING', 'ENDING', 'DONE', 'FAULT'
 )
-WATCH_PERIOD = 0.02
-REFRESH_PERIOD = 0.5
+WATCH_PERIOD = 0.02  # [s]; chosen: as of the experiment runner
+REFRESH_PERIOD = 0.5  # period of diagnostics [s]; chosen: as of the experiment runner
+# A second commander is noticed this soon [s] (docs/break_away.md); chosen: as of the experiment
+# runner.
 GRAPH_PERIOD = 0.25
-ARMED_SECONDS = 60.0
-# Zero is sent again and again for so long [s]: one message may be lost.
+ARMED_SECONDS = 60.0  # [s] (docs/break_away.md); chosen: as of the experiment runner
+# Zero is sent again and again for so long [s]; chosen: 25 messages, as one may be lost.
 ZERO_SECONDS = 0.5
-# The cap of the test over the largest torque of the pre-test.
+# The cap of the test over the largest torque of the pre-test (docs/break_away.md); chosen: room
+# for the scatter of repeats.
 CAP_FACTOR = 1.5
-# Of a joint that is held [rad].
+# Of a joint that is held [rad] (docs/break_away.md); chosen: one that is held yields less.
 OTHERS_TRAVEL = 0.05
-# Moment of gravity in a pose stated to be free of it, over the cap.
+# Moment of gravity in a pose stated to be free of it, over the cap; chosen: it shifts a torque by
+# at most this share of the cap.
 FREE_SHARE = 0.05
 
 

@@ -24,9 +24,9 @@ from robot_identification.model import RobotModel
 from robot_identification.parallel import DONE, FAILED, Worker
 from robot_identification.report import RESULT_FILES, save_identification
 
-# The report's figures take their time.
+# Share of the progress at which writing begins; chosen: the report's figures take their time.
 SAVING = 0.7
-POLL = 0.05
+POLL = 0.05  # [s]; chosen: an abort is noticed at once for a person
 
 
 class AbortedError(IdentificationError):

@@ -36,9 +36,9 @@ from robot_identification.report import RESULT_FILES, TABLE_FILES
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
 
-LISTENING_PERIOD = 0.05
-STATE_PERIOD = 1.0
-# In which a bag of what was heard is closed [s].
+LISTENING_PERIOD = 0.05  # [s]; chosen: the end of a replay is noticed at once for a person
+STATE_PERIOD = 1.0  # of /diagnostics [s]; chosen: once a second is enough for a person
+# In which a bag of what was heard is closed [s]; chosen: far above what a working disk takes.
 CLOSING_TIMEOUT = 30.0
 
 

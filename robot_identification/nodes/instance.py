@@ -22,12 +22,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 TOPIC = '~/_instance'
+# [s]; chosen: a second node of the name leaves about as soon as discovery allows.
 SAID_EVERY = 1.0
-# What is heard may be this much older than it is when it arrives [s].
+# What is heard may be this much older than it is when it arrives [s]; chosen: two periods.
 SAME_AGE = 2.0 * SAID_EVERY
-WARNED_EVERY = 30.0
-LAST_WORD_SECONDS = 1.0
-LONGEST_WORD = 200
+WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
+LAST_WORD_SECONDS = 1.0  # [s]; chosen: discovery takes 0.3 to 3 s (docs/security.md)
+LONGEST_WORD = 200  # [characters]; chosen: several times what a node says, about 50
 _QOS = QoSProfile(
     depth=1,
     reliability=ReliabilityPolicy.RELIABLE,

@@ -32,8 +32,10 @@ from unique_identifier_msgs.msg import UUID
 INTERFACES = ('auto', 'action', 'topic')
 LIST_SERVICE = 'controller_manager/list_controllers'
 KIND = 'JointTrajectoryController'
-# An answer of the controller manager is valid for this long [s].
+# An answer of the controller manager is valid for this long [s]; chosen: four requests of the
+# runner (REFRESH_PERIOD).
 LIST_TIMEOUT = 2.0
+# Longer pauses between looks are this process's own [s]; chosen: the period of requests.
 OWN_PAUSE = 0.5
 # Answers to a request to cancel that state that there is nothing to be cancelled any more.
 NOT_FOLLOWED = (

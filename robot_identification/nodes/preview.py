@@ -23,9 +23,11 @@ from robot_identification.model import RobotModel
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-PATH_POINTS = 400
+PATH_POINTS = 400  # number of points of the shown path; chosen: it looks smooth
+# [m]; chosen: seen with a whole arm in the window.
 PATH_WIDTH, SPHERE, TEXT_HEIGHT, TEXT_ABOVE = 0.004, 0.03, 0.04, 0.06
-# Clear of the text at the nearest approach, which may be at the start as well [m].
+# Clear of the text at the nearest approach, which may be at the start as well [m]; chosen: several
+# heights of that text.
 GAPS_ABOVE = 0.2
 BLUE, GREY, ORANGE, WHITE = (
     ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (

@@ -14,7 +14,8 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.common import LATCHED
 from std_msgs.msg import String
 
-# With the half second of a smooth stop, an arm rests within a second of the recorder's death.
+# [s] (docs/execution.md); chosen: four heartbeats, and with the half second of a smooth stop an
+# arm rests within a second of the recorder's death.
 HEARTBEAT_TIMEOUT = 0.4
 
 

@@ -10,7 +10,7 @@ import struct
 
 _LITTLE = struct.Struct('<iI')
 _BIG = struct.Struct('>iI')
-_STAMP_END = 12
+_STAMP_END = 12  # [bytes]; CDR: four in front, and a stamp of two 32-bit integers
 
 
 def stamp_of(data: bytes) -> int:

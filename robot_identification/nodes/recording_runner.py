@@ -15,7 +15,8 @@ from robot_identification.errors import BagError, UsageError
 from std_msgs.msg import String
 
 RUNNER_MOVES = ('APPROACHING', 'EXECUTING', 'STOPPING')
-# From the end of a motion to that of its bag [s].
+# From the end of a motion to that of its bag [s] (docs/recording.md); chosen: rest is recorded,
+# too.
 AFTERWARDS = 0.5
 # Every transition of the runner, even those that follow each other at once.
 _RUNNER_QOS = QoSProfile(

@@ -20,7 +20,7 @@ _PRIMITIVES = {
     'bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring',
     *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)),
 }
-_MOST_TYPES = 200
+_MOST_TYPES = 200  # number of types; chosen: far more than a message is nested of
 
 
 def message_class(topic: str, kind: str) -> Any:

@@ -14,10 +14,11 @@ import struct
 from robot_identification.errors import DataError
 from robot_identification.recording import LARGEST_DISORDER
 
-# Messages at the beginning by which a second pass is known, even if the first of them is lost.
+# Messages at the beginning by which a second pass is known, even if the first of them is lost;
+# chosen: 2 s at 500 Hz.
 REMEMBERED = 1000
-NANOSECONDS = 1_000_000_000
-_LITTLE_ENDIAN = 1
+NANOSECONDS = 1_000_000_000  # of a second [ns]; by definition
+_LITTLE_ENDIAN = 1  # bit of the second byte of a message, as CDR has it
 
 
 def stamp_of(data: bytes) -> int:

@@ -18,7 +18,7 @@ from robot_identification.nodes.common import declare, LATCHED
 from robot_identification.nodes.roots import readable_robot
 from std_msgs.msg import String
 
-DESCRIPTION_TIMEOUT = 5.0
+DESCRIPTION_TIMEOUT = 5.0  # [s]; chosen: above discovery, 0.3 to 3 s (docs/security.md)
 
 
 def robot_from_parameters(

@@ -25,12 +25,13 @@ PROGRAM_TOPIC = 'io_and_status_controller/robot_program_running'
 SAFETY_TOPIC = 'io_and_status_controller/safety_mode'
 MODE_TOPIC = 'io_and_status_controller/robot_mode'
 TEMPERATURE_TOPICS = ('joint_temperatures', 'rtde/joint_temperatures')
-RUNNING_MODE = 7
+RUNNING_MODE = 7  # RUNNING of ur_dashboard_msgs/RobotMode
+# Modes of ur_dashboard_msgs/SafetyMode.
 SAFETY_MODES = {
     1: 'NORMAL', 2: 'REDUCED', 3: 'PROTECTIVE_STOP', 4: 'RECOVERY', 5: 'SAFEGUARD_STOP',
     6: 'SYSTEM_EMERGENCY_STOP', 7: 'ROBOT_EMERGENCY_STOP', 8: 'VIOLATION', 9: 'FAULT',
 }
-SAFE_MODES = (1, 2)
+SAFE_MODES = (1, 2)  # of these, those in which an arm may move: NORMAL and REDUCED
 
 
 class RobotState:

@@ -32,10 +32,12 @@ import std_msgs.msg
 KEYS = ('joint_temperatures', 'target_current', 'target_moment', 'actual_current')
 # A reliable listener gets every sample, as from a driver; a sensor's listener is served, too.
 QOS = QoSProfile(depth=100)
-DIAGNOSTICS_PERIOD = 1.0
-# Of the samples asked for, how many are enough.
+DIAGNOSTICS_PERIOD = 1.0  # [s] (docs/rtde.md); chosen: samples are counted a second at a time
+# Of the samples asked for, the share that is enough (docs/rtde.md); chosen: a busy controller may
+# skip some.
 ENOUGH = 0.9
-# The thread looks this often at whether it has to end, and connecting takes a timeout [s].
+# The thread looks every 0.2 s at whether it has to end, and connecting takes a timeout [s];
+# chosen: twice the default timeout.
 JOIN_SECONDS = 4.0
 # Message by the type of the field, and what makes its data of a value.
 MESSAGES: dict[str, tuple[type, Callable[[Any], Any]]] = {

@@ -16,9 +16,10 @@ from rclpy.parameter import Parameter
 from robot_identification.errors import DataError
 from std_srvs.srv import Trigger
 
+# [s]; chosen: several times the 5 s for which the recorder waits for topics.
 SERVICE_TIMEOUT = 20.0
-LONG_SERVICE_TIMEOUT = 300.0
-PAUSE = 0.02
+LONG_SERVICE_TIMEOUT = 300.0  # of a design or an identification [s]; chosen: these take minutes
+PAUSE = 0.02  # between two looks [s]; chosen: short for a person, no load for a processor
 
 
 class ServiceClients:

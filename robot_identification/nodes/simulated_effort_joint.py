@@ -33,10 +33,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 COMMANDS = 'forward_effort_controller/commands'
-FOREIGN_CHECK_PERIOD = 0.5
+FOREIGN_CHECK_PERIOD = 0.5  # [s]; chosen: a query of the graph costs milliseconds
 # Names, positions, velocities and efforts of a joint state.
 Reading = tuple[list[str], list[float], list[float], list[float]]
-# A youBot base wheel of Rajagopal 2017, with the rotor's inertia behind its gear.
+# A youBot base wheel: break-away of Rajagopal 2017 (table 4.2, wheel 3); kinetic friction, 80 % of
+# it, viscous friction and inertia, with the rotor's behind its gear, are assumed.
 _WHEEL = {
     'inertia': (0.009, 'of link and rotor [kg m^2]', 1e-4, 1e3),
     'static': (0.126, 'break-away friction [N m]', 0.0, 1e3),

@@ -22,11 +22,12 @@ PREFIX = 'inject.'
 CONTACT_LINK, CONTACT_POINT, CONTACT_FORCE, CONTACT_DURATION = (
     f'{PREFIX}contact_{name}' for name in ('link', 'point', 'force', 'duration')
 )
-# Of each coordinate of the point [m] and of the force [N], and of the duration [s].
+# Of each coordinate of the point [m] and of the force [N], and of the duration [s]; chosen: beyond
+# every known arm, its strength and a test.
 FURTHEST_POINT, LARGEST_FORCE = 2.0, 500.0
 SHORTEST_CONTACT, LONGEST_CONTACT = 0.002, 600.0
-NO_FORCE = [0.0, 0.0, 0.0]
-# Description and range of every field of the two dataclasses.
+NO_FORCE = [0.0, 0.0, 0.0]  # no contact [N]
+# Description and range of every field of the two dataclasses; units are in the descriptions.
 DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
     'speed_scaling': ('speed slider: trajectory time advances by it [percent]', (0.0, 100.0)),
     'safety_mode': (

@@ -23,7 +23,7 @@ from std_msgs.msg import Bool, Float64, Float64MultiArray, Header, Int8, String,
 
 CONTROLLER = 'scaled_joint_trajectory_controller'
 COMMANDS = f'{CONTROLLER}/joint_trajectory'
-# ur_dashboard_msgs/RobotMode.
+# RUNNING of ur_dashboard_msgs/RobotMode.
 RUNNING = 7
 BASE_FRAME = 'base_link'
 # The attributes of a URDF that name a link or a joint.

@@ -36,16 +36,19 @@ from robot_identification.simulation import (
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-FOREIGN_CHECK_PERIOD = 0.5
-# A faster clock would keep every listener busy with nothing but the time [Hz, wall clock].
+FOREIGN_CHECK_PERIOD = 0.5  # [s]; chosen: a query of the graph costs milliseconds
+# [Hz] of wall clock; chosen: a faster clock would keep every listener busy with nothing but the
+# time.
 CLOCK_RATE = 100.0
-SPEED_SCALING_RATE = 10.0
-# Simulated time between two messages of the joints' temperatures [s].
+SPEED_SCALING_RATE = 10.0  # [Hz] of wall clock; chosen: it changes by hand alone
+# Simulated time between two messages of the joints' temperatures [s] (docs/nodes.md); chosen:
+# joints take minutes to warm up.
 TEMPERATURE_PERIOD = 1.0
-# An arm faster than this [rad/s] is seen to rest for a while before the node leaves [s].
+# An arm faster than this is seen to rest for a while before the node leaves [rad/s]; chosen: half
+# of what execution takes for motion.
 MOVING_SPEED = 0.01
-REST_SHOWN = 1.0
-LONGEST_FAREWELL = 4.0
+REST_SHOWN = 1.0  # [s]; chosen: a runner needs 0.1 s of rest (REST_TIME of execution)
+LONGEST_FAREWELL = 4.0  # [s]; chosen: launch sends SIGTERM 5 s after Ctrl-C
 
 
 class SimulatedRobot(Node):

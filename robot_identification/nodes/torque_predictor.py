@@ -35,15 +35,18 @@ from std_srvs.srv import Trigger
 
 # Keep only the newest samples: older ones are dropped, not queued.
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-DIAGNOSTICS_PERIOD = 1.0
-# Of a second's samples, what may be dropped, and by how much more there may be than expected.
+DIAGNOSTICS_PERIOD = 1.0  # [s]; chosen: samples are judged a second at a time
+# Of a second's samples, the share that may be dropped, and by how much more there may be than
+# expected; chosen: above the jitter of a driver.
 FEW, MORE = 0.01, 1.1
-# A longer pause between stamps is one of the driver, or another clock [s].
+# A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
+# lacks were not dropped.
 LONGEST_PAUSE = 5.0
-# Joints take minutes to warm up [s].
+# [s]; chosen: joints take minutes to warm up.
 OLDEST_TEMPERATURE = 60.0
-OLDEST_REFERENCE = 0.1
-# Standard deviations on either side that hold 95 % of what is normal.
+OLDEST_REFERENCE = 0.1  # [s]; chosen: an older one is of another place on the path
+# Standard deviations on either side that hold 95 % of what is normal; 97.5 % quantile of the
+# normal distribution.
 BAND = 1.96
 REFUSED = ('not finite', 'unusable', 'without temperature')
 COUNTED = (

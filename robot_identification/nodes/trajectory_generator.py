@@ -41,8 +41,8 @@ except ImportError:
     # A desktop installation has it, a robot computer may not.
     MarkerArray = None
 
-PREVIEW_RATE = 20.0
-LOG_INTERVAL = 5.0
+PREVIEW_RATE = 20.0  # points a second of motion [Hz]; chosen: smooth to look at
+LOG_INTERVAL = 5.0  # [s] (docs/nodes.md); chosen: shows progress, and no flood
 # Neither the driver on the same computer nor its watchdogs may wait for a search; evaluations are
 # a limit in addition to time.
 DEFAULTS = {'processes': 1, 'max_evaluations': Budget().evaluations}

@@ -19,12 +19,12 @@ import time
 from robot_identification.errors import DataError
 
 _HEADER = struct.Struct('>HB')
-LARGEST_PAYLOAD = 0xFFFF - _HEADER.size  # [bytes]
+LARGEST_PAYLOAD = 0xFFFF - _HEADER.size  # [bytes]; RTDE: a size of 16 bits that counts the header
 _TEXT = b'M'
 # A text and its source of at most 255 bytes each, their lengths and a level.
 _TEXT_SIZES = range(1, 514)
 _LEVELS = ('exception', 'error', 'warning', 'information')
-# Between two checks of whether the end is requested [s].
+# Between two checks of whether the end is requested [s]; chosen: short for a person.
 _LOOK = 0.2
 
 

@@ -22,17 +22,19 @@ from robot_identification.rtde.channel import (
     LARGEST_PAYLOAD, never, PacketChannel, RtdeLostError, RtdeRefusedError,
 )
 
-PORT = 30004  # of the RTDE interface, by UR's guide
-PROTOCOL_VERSION = 2  # by UR's guide
+PORT = 30004  # of the RTDE interface (TCP), by UR's guide
+PROTOCOL_VERSION = 2  # by UR's guide: the one in which a frequency can be asked for
 TIMESTAMP = 'timestamp'
-# Controllers before major version 5 are CB3, which send at most 125 times a second [Hz].
+# Controllers before major version 5 are CB3, which send at most 125 times a second [Hz]; as
+# Universal Robots has it.
 FIRST_E_SERIES, CB3_RATE, E_SERIES_RATE = 5, 125.0, 500.0
-SLOWEST = 0.1  # [Hz]; chosen: temperatures change within minutes
-# Seconds that a message of ROS can hold.
+SLOWEST = 0.1  # [Hz] (docs/rtde.md); chosen: temperatures change within minutes
+# Seconds that a message of ROS can hold [s]; builtin_interfaces/Time: 32 bits, signed.
 LAST_STAMP = 2.0**31 - 1.0
-# What a controller takes as the names of one recipe [bytes].
+# What a controller takes as the names of one recipe [bytes], by UR's guide.
 LONGEST_RECIPE = 2048
-# A sample may take so many periods, whatever the timeout is.
+# A sample may take so many periods, whatever the timeout is (docs/rtde.md); chosen: two may be
+# lost.
 PERIODS_TO_WAIT = 3.0
 
 Value = bool | int | float | tuple[bool | int | float, ...]

@@ -24,13 +24,16 @@ from robot_identification.rtde.channel import RtdeLostError, RtdeRefusedError
 from robot_identification.rtde.client import connect, RtdeConnection, RtdeOptions, Value
 
 CONNECTING, RECEIVING, REFUSED = 'connecting', 'receiving', 'refused'
-# How much faster than the robot's clock ours may run: what seems a growing delay is that.
+# How much faster than the robot's clock ours may run, [s/s] (docs/rtde.md): what seems a growing
+# delay is that; chosen: well above that of quartz.
 CLOCK_DRIFT = 1e-3
-# An interval this much longer than usual lacks samples.
+# An interval this many times the usual one lacks samples (docs/rtde.md); chosen: midway between
+# one period and two.
 LONG_INTERVAL = 1.5
-# A connection that held so long was a good one: pauses begin anew with the shortest [s].
+# A connection that held so long was a good one: pauses begin anew with the shortest [s]
+# (docs/rtde.md); chosen: one that breaks at once is not tried every second.
 GOOD_SECONDS = 10.0
-# Stamps that are kept until they are requested.
+# Stamps that are kept until they are requested; chosen: 10 s at 500 Hz.
 _MOST_STAMPS = 5000
 
 
