@@ -547,12 +547,12 @@ DOUBTFUL = {
     # 11: units of the effort, which only a description can tell.
     'mA for A': (
         lambda ms: with_field(ms, 'effort', lambda v: 1000.0 * v),
-        'effort is said to be in A, but looks like motor current in mA: recorded effort per '
+        'effort is stated to be in A, but looks like motor current in mA: recorded effort per '
         'torque of the URDF is pan ',
     ),
     'N m for A': (
         lambda ms: with_field(ms, 'effort', lambda v: v * (12, 12, 8)),
-        'effort is said to be in A, but looks like joint torque in Nm',
+        'effort is stated to be in A, but looks like joint torque in Nm',
     ),
     # 12: its sign.
     'a flipped effort': (
@@ -635,7 +635,7 @@ def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     lab.identify(lab.record(messages))
     quality = lab.model.quality
     assert quality['verdict'] in ('usable', 'bad')
-    assert re.search(r"pan is worst: \d+% of its effort's spread is not explained",
+    assert re.search(r'pan is worst: \d+% of the deviation of its effort is not explained',
                      ' '.join(quality['reasons']))
 
 

@@ -58,7 +58,7 @@ class Progress:
         self._begun = time.monotonic()
 
     def report(self, done: int, total: int, text: str) -> None:
-        """Report the number of runs that are done, that of those to do, and what is to be said."""
+        """Report the number of runs that are done, that of those to do, and messages."""
         end_progress_line()
         if not done:
             self._begun = time.monotonic()

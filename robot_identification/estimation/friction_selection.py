@@ -182,7 +182,7 @@ class _Arm:
             if any(law.needs_temperature for law in laws) and not warm:
                 continue
             fit = fit_shapes(problem, laws)
-            if laws == self.laws or are_told_apart(problem, fit.laws):
+            if laws == self.laws or are_distinguishable(problem, fit.laws):
                 fits.append(fit)
         return fits
 
@@ -346,7 +346,7 @@ def _residual(
     return residual
 
 
-def are_told_apart(problem: ShapeProblem, laws: Sequence[FrictionLaw]) -> bool:
+def are_distinguishable(problem: ShapeProblem, laws: Sequence[FrictionLaw]) -> bool:
     """Return whether rows of a joint tell coefficients of laws apart, and from its bodies."""
     columns = law_columns(laws, problem.motion)
     # What a lively motion would put into a column is what little of it is measured by.

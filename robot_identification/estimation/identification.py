@@ -35,7 +35,7 @@ class Identification:
     model : IdentifiedModel
         The result.
     estimate : Estimate
-        With singular values and residual spread.
+        with singular values and residual deviation.
     datasets : tuple of Dataset
         The training data.
     cross_validation : tuple of BagErrors

@@ -80,7 +80,7 @@ class KnownFriction:
 class TwoEncoders:
     """Known properties of the drives where both sides of the gears are measured."""
 
-    # 'known' takes the rotor inertias of the robot's YAML. 'estimated' tells all of them from the
+    # 'known' takes the rotor inertias of the robot's YAML. 'estimated' distinguishes all from the
     # inertias of the links by the difference of both accelerations, where there are rotor
     # positions: that must be larger than its noise. 'auto' is 'known' if all recordings have rotor
     # positions and the YAML all inertias; else rotor inertias are estimated as with one encoder,
@@ -162,8 +162,8 @@ class TwoEncoders:
         """
         Return the base parameters.
 
-        Rotor inertias that are known, or told from those of the links by their own motion, are
-        base parameters by themselves.
+        Rotor inertias that are known, or distinguished from those of the links by their own
+        motion, are base parameters by themselves.
         """
         return reduce_apart(
             robot, parameters, self.terms(robot, ()),

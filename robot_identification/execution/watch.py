@@ -35,7 +35,7 @@ COMMAND_TIME = 0.02
 # A measurement younger than this shows where the controller is; with an older one it may have
 # halted since [s]; chosen: six cycles of 125 Hz.
 FRESH = 0.05
-# Above this speed the measured place tells the time on the path [rad/s]; chosen: PLACE_ERROR is 5
+# Above this speed the measured place gives the time on the path [rad/s]; chosen: PLACE_ERROR is 5
 # ms then.
 SIGNIFICANT_SPEED = 0.2
 PLACE_ERROR = 1e-3  # [rad]; chosen: above the resolution of encoders

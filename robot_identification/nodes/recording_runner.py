@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The end of a motion, as the experiment runner tells it: a recording that is bound to it ends."""
+"""End of a motion, as the experiment runner reports it: its bound recording ends."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class RobotState:
 
     def _on_scaling(self, message: Float64) -> None:
         if np.isfinite(message.data):
-            # A UR's driver tells percent.
+            # The UR driver publishes percent.
             self._scaling = min(max(message.data / 100.0, 0.0), 1.0)
 
     def _on_program(self, message: Bool) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publishes what a robot tells over RTDE: joint temperatures, currents and torques, its time."""
+"""Publishes the data of a robot over RTDE: joint temperatures, currents and torques, its time."""
 
 from __future__ import annotations
 

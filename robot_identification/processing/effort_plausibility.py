@@ -114,8 +114,8 @@ def _judge_unit(
         return []
     listed = ', '.join(f'{robot.joint_names[joint]} {scale[joint]:.3g}' for joint in telling)
     return [
-        f'effort is said to be in {unit}, but looks like {_UNIT_NAMES[best]}: recorded effort per '
-        f'torque of the URDF is {listed}; check the driver, and --effort-unit'
+        f'effort is stated to be in {unit}, but looks like {_UNIT_NAMES[best]}: recorded effort '
+        f'per torque of the URDF is {listed}; check the driver, and --effort-unit'
     ]
 
 

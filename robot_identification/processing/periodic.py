@@ -56,7 +56,7 @@ def follow_period(
     if harmonics / period > HIGHEST_HARMONIC * rate / 2.0:
         raise DataError(
             f'{harmonics} harmonics of {period:g} s reach {harmonics / period:.3g} Hz, at '
-            f'{rate:.4g} Hz at most {HIGHEST_HARMONIC * rate / 2.0:.3g} Hz can be told apart: '
+            f'{rate:.4g} Hz at most {HIGHEST_HARMONIC * rate / 2.0:.3g} Hz can be distinguished: '
             'keep fewer harmonics'
         )
     rows = whole_periods(samples.stamps, candidates, period)

@@ -31,7 +31,7 @@ class Completeness:
         """Return what the command line says of a damaged bag; nothing of a complete one."""
         if self.state == 'complete':
             return ''
-        # Where nothing tells how long the bag was, what is there is all that is known of it.
+        # Without a stated length of the bag, only what was read is known.
         expected = max(self.expected or 0.0, self.recovered)
         return f'damaged bag: recovered {self.recovered:.4g} of about {expected:.4g} s'
 

@@ -95,7 +95,7 @@ class Delay:
     """
     Delay of a sample against the quickest ones, by the robot's clock and ours.
 
-    The clocks have an unknown offset, which the quickest sample tells; it may drift.
+    The clocks have an unknown offset, which the quickest sample shows; it may drift.
     """
 
     def __init__(self) -> None:

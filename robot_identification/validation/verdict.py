@@ -15,7 +15,7 @@ from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.details import ErrorDetails
 
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
-# Mean share of the signal's spread left unexplained. Published models of industrial arms reach
+# Mean share of the signal's deviation left unexplained. Published models of industrial arms reach
 # 5 to 15 % on motor currents of unseen motion; above 30 % the mean friction law is missed.
 GOOD_NRMSE, USABLE_NRMSE = 0.15, 0.30
 # One joint above this is named, and the whole is no longer good.
@@ -182,8 +182,8 @@ def judge(
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
         reasons.append(
-            f"{worst.name} is worst: {worst.value:.0%} of its effort's spread is not explained "
-            f'({worst.bag.bag})'
+            f'{worst.name} is worst: {worst.value:.0%} of the deviation of its effort is not '
+            f'explained ({worst.bag.bag})'
         )
     causes: list[tuple[str, str]] = []
     if worst is not None and (missed or level != GOOD):

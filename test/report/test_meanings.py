@@ -23,7 +23,7 @@ def model():
 
 
 def test_a_payload_is_found_or_not(model):
-    """A body that cannot be told from none is no payload, whatever its numbers are."""
+    """A body that cannot be distinguished from none is no payload, whatever its numbers are."""
     found = report_cases.payload(model).found
     meaning = payload_meaning(found)
     assert (meaning.label, meaning.level) == ('Payload found', 'good')

@@ -351,8 +351,8 @@ def test_gains_from_a_payload_in_motion(arm, rng):
     assert np.all(np.abs(off / truth.drive_gain) < 0.01)
     # Six joints, each with a chance of 1e-3 to be further off than 4 of its errors.
     assert np.all(np.abs(off) < 4.0 * errors)
-    # Without a bare run, what it carries cannot be told from the arm's own bodies.
-    with pytest.raises(NotIdentifiableError, match="cannot be told from the arm's own"):
+    # Without a bare run, what it carries cannot be distinguished from the arm's own bodies.
+    with pytest.raises(NotIdentifiableError, match="cannot be distinguished from the arm's own"):
         gains_from_motion(robot, [], datasets[1:], BODY)
     # A joint that stands in both runs is named, the others are found.
     still = [

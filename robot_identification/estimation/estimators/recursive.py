@@ -33,7 +33,7 @@ from robot_identification.estimation.solving import (
 )
 import scipy
 
-# The memory that tells what is excited, as a part of the memory of the estimate.
+# The memory that decides what is excited, as a part of the memory of the estimate.
 SHORTER_MEMORY = 4
 # Its part of the information below which forgetting fades; under steady excitation it has a
 # quarter.

@@ -82,7 +82,7 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
             raise UsageError(
                 f'friction laws {first} and {second} cannot be fitted together: in steady '
                 'sliding a sum of columns of one is a sum of columns of the other, so that no '
-                'recording tells their coefficients apart; leave one of them out'
+                'recording distinguishes their coefficients; leave one of them out'
             )
     return tuple(FRICTION_LAWS[name]() for name in names)
 

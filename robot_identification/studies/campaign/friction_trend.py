@@ -290,8 +290,10 @@ def _choose_slopes(
         else:
             used = both
             slopes.append(what)
-    if len(slopes) == 2 and not _told_apart(_regressors(history, used, slopes)):
-        notes.append('temperature and date go together: no drift can be told from temperature')
+    if len(slopes) == 2 and not _distinguishable(_regressors(history, used, slopes)):
+        notes.append(
+            'temperature and date go together: no drift can be distinguished from temperature'
+        )
         slopes.remove(DATE)
     return used, slopes, notes
 
@@ -365,7 +367,7 @@ def _test_latest(
     return two_sided(change, float(np.sqrt(variance)), fit.freedom), change
 
 
-def _told_apart(columns: FloatArray) -> bool:
+def _distinguishable(columns: FloatArray) -> bool:
     lengths = np.linalg.norm(columns, axis=0)
     if not np.all(lengths > 0.0):
         return False

@@ -247,7 +247,8 @@ def fit_gain(
     matrix = np.column_stack([torque, np.ones_like(torque)])[:, :unknowns]
     if np.linalg.matrix_rank(matrix / np.linalg.norm(matrix, axis=0)) < unknowns:
         return unseen(
-            reason='all poses have the same torque, so that the intercept cannot be told from it'
+            reason='all poses have the same torque, so that the intercept cannot be '
+            'distinguished from it'
         )
     orthogonal, triangle = np.linalg.qr(matrix)
     solution = np.linalg.solve(triangle, orthogonal.T @ current)

@@ -38,8 +38,8 @@ ROUNDING = 1.0e-8
 # standard errors, of 0.1 to 1 %.
 MOST_STEPS, STEP = 50, 1.0e-6
 _NO_SCALE = (
-    "the payload's torque cannot be told from the arm's own: record a motion without it and one "
-    'with it, both of every joint'
+    "the payload's torque cannot be distinguished from the arm's own: record a motion without it "
+    'and one with it, both of every joint'
 )
 
 

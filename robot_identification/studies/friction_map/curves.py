@@ -230,8 +230,8 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
         if more[0] not in {law.name for law in laws}:
             continue
         wider = fit_shapes(problem, best.laws, _start(best.laws, searched | {more}))
-        told = all(_is_told(one, fastest) for one in wider.constants if one.determined)
-        if told and wider.deviation < BETTER * best.deviation:
+        determined = all(_is_determined(one, fastest) for one in wider.constants if one.determined)
+        if determined and wider.deviation < BETTER * best.deviation:
             best, searched = wider, searched | {more}
     return best
 
@@ -255,7 +255,7 @@ def _start(laws: Sequence[FrictionLaw], searched: Set[tuple[str, str]]) -> Separ
     ), float('nan'), 0)
 
 
-def _is_told(constant: ShapeConstant, fastest: float) -> bool:
+def _is_determined(constant: ShapeConstant, fastest: float) -> bool:
     """Return whether a constant is known to a factor, and is at no end of its range."""
     if constant.at_bound or not np.isfinite(constant.standard_error):
         return False

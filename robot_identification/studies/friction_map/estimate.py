@@ -228,7 +228,7 @@ def _points_of_run(
 def _weigh_group(
     robot: RobotModel, ways: Sequence[BinnedWay], model: IdentifiedModel | None, payload: float
 ) -> _Group | None:
-    """Return what friction is alike both ways, with errors, if gravity can be told from it."""
+    """Return the friction that is alike both ways, with errors, if gravity is known."""
     if not ways:
         return None
     joint = ways[0].segments[0].joint
@@ -310,8 +310,8 @@ def _points_of_group(
     for way, even, even_error in zip(
         group.ways, group.even.tolist(), group.even_errors.tolist(), strict=True
     ):
-        told = np.isfinite(even)
-        held = np.abs(way.gravity - (even if told else 0.0))
+        stated = np.isfinite(even)
+        held = np.abs(way.gravity - (even if stated else 0.0))
         odd = odd_error = float('nan')
         if way.is_pair:
             # Gears rub more under load: what follows it along the way is no scatter.
@@ -322,8 +322,8 @@ def _points_of_group(
         for segment in way.segments:
             friction, error = even, even_error
             if way.is_pair:
-                friction = float(np.sign(segment.speed)) * odd + (even if told else 0.0)
-                error = float(np.hypot(odd_error, even_error if told else 0.0))
+                friction = float(np.sign(segment.speed)) * odd + (even if stated else 0.0)
+                error = float(np.hypot(odd_error, even_error if stated else 0.0))
             points.append(FrictionPoint(
                 bag, joint, float(np.copysign(size, segment.speed)), friction, error, odd,
                 odd_error, even, even_error, float(held.mean()), temperature, payload,
@@ -339,8 +339,8 @@ def _curve_points(points: Sequence[FrictionPoint]) -> CurvePoints:
     Gravity is found once for each recording, and its error is the same in all points of one: it
     would pull the curve more than the noise does.
     """
-    told = all(point.gravity != UNKNOWN for point in points)
-    offset, common = _common_offset(points) if told else (0.0, 0.0)
+    stated = all(point.gravity != UNKNOWN for point in points)
+    offset, common = _common_offset(points) if stated else (0.0, 0.0)
     speed, friction, error, load, temperature = np.array([
         (
             point.speed,
@@ -353,7 +353,7 @@ def _curve_points(points: Sequence[FrictionPoint]) -> CurvePoints:
         for point in points
     ]).T
     pairs = sum(np.isfinite(point.odd) for point in points) // 2
-    return CurvePoints(speed, friction, error, load, temperature, told, common, int(pairs))
+    return CurvePoints(speed, friction, error, load, temperature, stated, common, int(pairs))
 
 
 def _common_offset(points: Sequence[FrictionPoint]) -> tuple[float, float]:

@@ -39,7 +39,7 @@ COLUMNS = (
 CURVE_HEADER = ('joint', 'curve', 'coefficient', 'value', 'std. error', 'unit')
 TRIAL_HEADER = ('joint', 'curve', 'speeds left out [N m]', 'fit [N m]', '')
 CONDITION_HEADER = ('bag', 'joint', 'payload [kg]', '[deg C]', 'load [N m]', 'speeds', 'points')
-# Temperatures are drawn from blue to vermilion, in colours that every kind of sight tells apart.
+# Temperatures are drawn from blue to vermilion, distinguishable in every kind of colour vision.
 COLOURS = ('#0072b2', '#56b4e9', '#e69f00', '#d55e00')
 MARKERS = 'os^vD'
 # Samples of a drawn curve, each way.

@@ -165,7 +165,7 @@ def _rows(found: PayloadEstimate) -> list[list[str]]:
 def summary(found: PayloadEstimate) -> list[str]:
     """Return in sentences whether there is a payload, and in which frame it is stated."""
     finding = (
-        'It cannot be told from no payload' if not found.is_significant
+        'It cannot be distinguished from no payload' if not found.is_significant
         else "The run differs from the bare arm's model, but not by a payload"
         if found.payload is None else 'It is different from no payload'
     )

@@ -189,9 +189,9 @@ def friction_changes(viscous: FloatArray, errors: FloatArray, change: float) -> 
         return np.zeros((0, viscous.shape[1] if viscous.ndim == 2 else 0))
     before = np.abs(viscous[:-1])
     noise = SEEN * np.hypot(errors[:-1], errors[1:])
-    told = noise <= change * before
-    shares = np.abs(np.diff(viscous, axis=0)) / np.where(told, before, 1.0)
-    found: FloatArray = np.where(told & np.isfinite(shares), shares, np.nan)
+    known = noise <= change * before
+    shares = np.abs(np.diff(viscous, axis=0)) / np.where(known, before, 1.0)
+    found: FloatArray = np.where(known & np.isfinite(shares), shares, np.nan)
     return found
 
 

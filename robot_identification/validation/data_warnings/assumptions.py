@@ -22,13 +22,13 @@ def list_assumptions(evidence: Evidence) -> tuple[str, ...]:
         )
     elif not evidence.prior.side.size:
         found.append(
-            'the URDF has no masses: a common factor of all efforts cannot be told from other '
-            'masses'
+            'the URDF has no masses: a common factor of all efforts cannot be distinguished '
+            'from other masses'
         )
     else:
         found.append(
             'effort unit and drive gains: a common factor of all efforts below '
-            f'{LEAST_COMMON_FACTOR:g} cannot be told from masses of the URDF that are wrong'
+            f'{LEAST_COMMON_FACTOR:g} cannot be distinguished from wrong masses of the URDF'
         )
     joints = range(evidence.robot.n)
     blind = [joint for joint in joints if not _sees_factor(evidence, joint)]

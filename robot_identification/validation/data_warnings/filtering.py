@@ -50,7 +50,7 @@ def find_filtering(evidence: Evidence) -> list[Candidate]:
     warning = DataWarning(
         'filtering', (),
         f'the effort may have been filtered at about {cutoff:g} Hz before it was recorded',
-        'what that took, as a share of the spread', '', removed, LEAST_REMOVED,
+        'removed part of the deviation', '', removed, LEAST_REMOVED,
         'turn off filters of the effort in drive and driver, and record the raw value',
     )
     return [Candidate(

@@ -42,7 +42,7 @@ def find_structure(
         'structure', (robot.joint_names[worst],),
         'the residual is no noise and too large for a good model, most of all that of '
         f'{robot.joint_names[worst]}',
-        "mean share of the torque's spread", '', mean, LARGEST_STRUCTURE,
+        "mean share of the torque's deviation", '', mean, LARGEST_STRUCTURE,
         'look at the residuals in the report: friction, elasticity or vibration that the model '
         'lacks, or data that are wrong in a way that no test knows',
     ),)
