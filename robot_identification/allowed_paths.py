@@ -30,16 +30,11 @@ _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
 
 def root_folders(given: Sequence[str]) -> list[Path]:
     """
-    Return the folders of a list, of which empty texts are left out.
+    Return the allowed folders that a list names, empty texts left out.
 
-    Nothing given stands for ``~/.ros/robot_identification`` and the working directory, unless
-    that is ``/``: a service manager starts programs there, and it would allow everything.
-
-    Raises
-    ------
-    UsageError
-        If one is no absolute path of a folder.
-
+    Without any, these are ``~/.ros/robot_identification`` and the working directory, unless that
+    is ``/``: a service manager starts programs there, and it would allow everything. Raises
+    UsageError if one is no absolute path of a folder; a folder need not exist.
     """
     texts = [text for text in given if text]
     if not texts:
@@ -73,21 +68,10 @@ def inside_roots(path: str | Path, roots: Sequence[Path]) -> Path:
     """
     Return the resolved path if it is inside one of the roots.
 
-    The file need not exist. What exists must be a regular file or a folder; a folder's own
-    entries must be so too and must not lead out, because a bag is read as one.
-
-    Parameters
-    ----------
-    path : str or Path
-        As given; relative ones start at the working directory.
-    roots : sequence of Path
-        Folders, as given by the operator.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be a path, leads out of the roots, or is no regular file or folder.
-
+    A relative path starts at the working directory. The file need not exist; what exists must be a
+    regular file or a folder, and so must a folder's own entries, which must not lead out of the
+    roots, because a bag is read as one. Raises UsageError if any of this fails, or it cannot be a
+    path.
     """
     given = Path(_checked_text(str(path)))
     resolved = _resolve(given)

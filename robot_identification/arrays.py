@@ -72,18 +72,7 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[A
     """
     Return a writable array of zeros, in memory or, with many rows, on the disk.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows first.
-    dtype : data type
-        By default float64.
-
-    Raises
-    ------
-    DataError
-        If the disk has no room for it.
-
+    The rows come first in the shape. Raises DataError if the disk has no room for it.
     """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if shape[0] <= LARGEST_IN_MEMORY or not size:
@@ -98,15 +87,7 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[A
 
 
 class GrowingArray:
-    """
-    Rows that come block by block; how many is known at the end.
-
-    Parameters
-    ----------
-    width : int
-        Number of columns.
-
-    """
+    """Array of `width` columns whose rows come in blocks; their number is known at the end."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -115,15 +96,7 @@ class GrowingArray:
         self._file: BinaryIO | None = None
 
     def append(self, block: NDArray[np.float64]) -> None:
-        """
-        Add rows, shape (m, width).
-
-        Raises
-        ------
-        DataError
-            If the disk has no room for them.
-
-        """
+        """Add rows, shape (m, width); raises DataError if the disk has no room for them."""
         self._rows += len(block)
         self._blocks.append(block)
         if self._rows > LARGEST_IN_MEMORY:
@@ -181,15 +154,9 @@ def _mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
 
 def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
     """
-    Return the rows to keep: a view of a first part, else a copy where `allocate` puts it.
+    Return the rows of an array (N, ..) that a mask (N,) keeps.
 
-    Parameters
-    ----------
-    array : ndarray, shape (N, ..)
-        In memory or on the disk.
-    keep : ndarray of bool, shape (N,)
-        Which rows.
-
+    It is a view if these are a first part of the array, else a copy where `allocate` puts it.
     """
     count = int(np.count_nonzero(keep))
     if keep[:count].all():

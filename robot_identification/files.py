@@ -141,22 +141,10 @@ def is_there(path: Path) -> bool:
 
 def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
     """
-    Return the text of a regular UTF-8 file of reasonable size.
+    Return the text of a regular UTF-8 file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    limits : TextLimits, optional
-        Of which the size counts here.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is not a regular file, too large or not UTF-8.
-
+    Of `limits` only the size counts. Raises UsageError if there is no such file, DescriptionError
+    if it is not a regular file, too large or not UTF-8.
     """
     if not is_there(path):
         raise UsageError(f'no such file: {path}')
@@ -177,14 +165,8 @@ def read_yaml(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> dict[str, Any
     """
     Return the mapping in a YAML file.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If the text is beyond the limits, not YAML, not a mapping, or uses aliases or duplicate
-        keys.
-
+    Raises UsageError if there is no such file, DescriptionError if the text is beyond the limits,
+    not YAML, not a mapping, or uses aliases or duplicate keys.
     """
     return parse_yaml(read_text(path, limits), str(path), limits)
 
@@ -195,12 +177,8 @@ def parse_yaml(
     """
     Return the mapping in a YAML text; `source` names it in errors.
 
-    Raises
-    ------
-    DescriptionError
-        If the text has too many values, is not YAML, not a mapping, or uses aliases or duplicate
-        keys.
-
+    Raises DescriptionError if the text has too many values, is not YAML, not a mapping, or uses
+    aliases or duplicate keys.
     """
     count = sum(text.count(separator) for separator in _SEPARATORS)
     if count > limits.values:
@@ -256,15 +234,7 @@ _Dumper.add_representer(float, _represent_float)
 def check_keys(
     content: Mapping[str, Any], source: str, required: set[str], optional: set[str]
 ) -> None:
-    """
-    Check that a mapping has exactly the keys that its format knows.
-
-    Raises
-    ------
-    DescriptionError
-        If a required key is missing or an unknown key is present.
-
-    """
+    """Raise DescriptionError if a required key is missing or an unknown key is present."""
     missing = sorted(required - set(content))
     unknown = sorted(str(key) for key in set(content) - required - optional)
     if missing:
@@ -285,45 +255,21 @@ def is_whole_number(value: Any) -> TypeGuard[int]:
 
 
 def to_number(value: Any, what: str) -> float:
-    """
-    Return a finite number of a file.
-
-    Raises
-    ------
-    DescriptionError
-        If it is none.
-
-    """
+    """Return a value of a file as a finite number; raise DescriptionError if it is none."""
     if not is_number(value) or not math.isfinite(value):
         raise DescriptionError(f'{what} is {value!r:.60}, a finite number is needed')
     return float(value)
 
 
 def to_mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """
-    Return a mapping of a file.
-
-    Raises
-    ------
-    DescriptionError
-        If it is none.
-
-    """
+    """Return a value of a file that is a mapping; raise DescriptionError if it is none."""
     if not isinstance(value, Mapping):
         raise DescriptionError(f'{what} is {value!r:.60}, it must be a mapping (key: value)')
     return value
 
 
 def check_schema_version(content: Mapping[str, Any], source: str, version: int) -> None:
-    """
-    Check the `schema_version` of a file.
-
-    Raises
-    ------
-    DescriptionError
-        If it is absent or not the one this version of the package reads.
-
-    """
+    """Raise DescriptionError if the `schema_version` of a file is absent or not `version`."""
     found = content.get('schema_version')
     if found != version:
         raise DescriptionError(
@@ -352,13 +298,9 @@ def file_sha256(path: Path) -> str:
 
 def check_writable(path: Path, force: bool) -> None:
     """
-    Check that a result may be written at `path`, before any work is spent on it.
+    Check that a result may be written at `path`, before any work is done for it.
 
-    Raises
-    ------
-    UsageError
-        If something is there already and `force` is not set, or a folder is.
-
+    Raises UsageError if `path` is a folder, or a file exists there and `force` is not set.
     """
     if path.is_dir():
         raise UsageError(f'{path} is a folder, and a file is to be written there: name another')
@@ -396,11 +338,7 @@ def write_results(directory: Path, contents: Mapping[str, str | bytes], force: b
     """
     Write the files of one result, all of them or none.
 
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
+    Raises UsageError if one of them exists already and `force` is not set.
     """
     write_files({directory / name: content for name, content in contents.items()}, force)
 
@@ -429,13 +367,9 @@ class ResultFolder:
 
 def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
     """
-    Write files in any folders, all of them or none; an interrupt changes nothing of that.
+    Write files in any folders, all of them or none, even if interrupted.
 
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
+    Raises UsageError if one of them exists already and `force` is not set.
     """
     for path in contents:
         check_writable(path, force)

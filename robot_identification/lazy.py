@@ -17,13 +17,8 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], list[str]
 
     The stub ``__init__.pyi`` lists each name once, as ``from .module import Name as Name``, for
     type checkers, editors and this function (as Scientific Python's SPEC 1 proposes): importing a
-    package costs nothing until one of its names is used.
-
-    Parameters
-    ----------
-    package, file : str
-        `__name__` and `__file__` of the package.
-
+    package costs nothing until one of its names is used. `package` and `file` are the package's
+    `__name__` and `__file__`.
     """
     stub = Path(file).with_suffix('.pyi')
     modules = {

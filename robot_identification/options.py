@@ -63,19 +63,10 @@ def option(
     check: Callable[[str], object] | None = None, default: object = None,
 ) -> Any:
     """
-    Return a field of a dataclass for an option.
+    Return a dataclass field that declares an option.
 
-    Parameters
-    ----------
-    kind, otherwise, choices, minimum, maximum, metavar, count, check
-        See `Option`; by default `otherwise` is the default, if it is a text or a number.
-    text : str
-        Its description.
-    key : str, optional
-        See `Option`; the field's name if not given.
-    default : object, optional
-        Value of the field where the option is not given.
-
+    For the arguments see `Option`. By default, `otherwise` is the text or number of `default`, the
+    value of the field if the option is not given, and `key` is the name of the field.
     """
     if not otherwise and isinstance(default, (str, int, float)) and kind is not bool:
         otherwise = str(default)
@@ -120,14 +111,8 @@ def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:
     """
     Return an instance of a dataclass of options.
 
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    read : callable
-        Returns the value of a key; None and false mean that it is not given, a list is one of
-        several values.
-
+    `read` returns the value of a key: None and false mean that it is not given, a list holds
+    several values.
     """
     values = {one.name: read(one.key) for one in options_of(kind)}
     return kind(**{
@@ -138,13 +123,10 @@ def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:
 
 def check_kinds(instance: Any, *, but: str = '') -> None:
     """
-    Check the types of the options of an instance, but for one; integers become numbers.
+    Check the types of the options of an instance, except the one named `but`.
 
-    Raises
-    ------
-    DescriptionError
-        With the option and its value, if one has another type.
-
+    Integers given for numbers are converted in place. Raises DescriptionError, with the option and
+    its value, if one has another type or is not finite.
     """
     for one in options_of(type(instance)):
         value = getattr(instance, one.name)

@@ -219,21 +219,11 @@ def open_scheduler(name: str | None, processes: int | None = None) -> Scheduler:
     """
     Return the scheduler of the jobs.
 
-    Parameters
-    ----------
-    name : str, optional
-        'local' for processes on this machine, or the address of a Dask scheduler, such as
-        tcp://192.168.1.10:8786; by default this process.
-    processes : int, optional
-        Number of local processes; by default the number of available CPUs.
-
-    Raises
-    ------
-    UsageError
-        If processes are asked for elsewhere, or the Dask scheduler does not answer.
-    MissingDependencyError
-        If a Dask scheduler is named and Dask's `distributed` is not installed.
-
+    `name` is 'local' for processes on this machine, or the address of a Dask scheduler such as
+    tcp://192.168.1.10:8786; None is this process. `processes` is the number of local processes, by
+    default that of the available CPUs. Raises UsageError if `processes` is given without 'local'
+    or the Dask scheduler does not answer, MissingDependencyError if a Dask scheduler is named and
+    Dask's `distributed` is not installed.
     """
     if processes is not None and name != LOCAL:
         raise UsageError(f'--processes is for --scheduler {LOCAL}: name both, or neither')

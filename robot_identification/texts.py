@@ -19,15 +19,7 @@ def printable(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """
-    Return a text as it is shown: its lines printable, none and the whole of it not endless.
-
-    Parameters
-    ----------
-    text : str
-        One or more lines.
-
-    """
+    """Return a text as it is shown: lines printable, long lines and long texts shortened."""
     lines = text.split('\n', MOST_LINES)
     if len(lines) > MOST_LINES:
         lines[-1] = f'.. and {lines[-1].count(chr(10)) + 1} more lines'

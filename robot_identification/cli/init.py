@@ -177,13 +177,9 @@ class _Interview:
 
 def _ask(words: str, default: str) -> str:
     """
-    Return what a person answers, the default for an empty line.
+    Return the answer that a person types, the default for an empty line.
 
-    Raises
-    ------
-    UsageError
-        If there is no answer any more.
-
+    Raises UsageError if the input has ended.
     """
     print(f'{words}\n  [{default}] ', end='', file=sys.stderr, flush=True)
     line = sys.stdin.readline()

@@ -99,13 +99,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_arguments(args: argparse.Namespace) -> None:
     """
-    Refuse what does not fit together, and outputs that are there.
+    Raise UsageError if options do not fit together.
 
-    Raises
-    ------
-    UsageError
-        Naming the option.
-
+    An output that exists is refused as well, unless --force is given. The error names the option
+    or the file.
     """
     if args.output.suffix not in ('.mcap', '.csv'):
         raise UsageError(f'{args.output} must end in .mcap or .csv')

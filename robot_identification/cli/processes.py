@@ -45,13 +45,9 @@ def check_ros() -> None:
 @contextmanager
 def own_domain() -> Iterator[int]:
     """
-    Yield a ROS_DOMAIN_ID that no other process of this package on this host uses.
+    Yield a ROS_DOMAIN_ID that no other process of this package holds.
 
-    Raises
-    ------
-    UsageError
-        If all are taken.
-
+    Processes of this user on this host are compared. Raises UsageError if all are taken.
     """
     folder = Path(tempfile.gettempdir()) / f'robot_identification_domains_{os.getuid()}'
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -85,19 +81,10 @@ def isolated_environment(domain: int) -> dict[str, str]:
 
 class NodeProcess:
     """
-    One of our nodes, running.
+    Running process of one of our nodes.
 
-    Parameters
-    ----------
-    name : str
-        Name of the executable.
-    parameters : mapping
-        Its ROS parameters.
-    environment : mapping of str to str
-        From `isolated_environment`.
-    log : Path
-        Where its output goes.
-
+    `name` is that of the executable, `parameters` are its ROS parameters, `environment` comes from
+    `isolated_environment`, and `log` takes its output.
     """
 
     def __init__(

@@ -118,11 +118,7 @@ class IdentifyArguments:
         """
         Return the options of `pipeline.identify`.
 
-        Raises
-        ------
-        IdentificationError
-            If the recipe cannot be read, or options do not fit together.
-
+        Raises IdentificationError if the recipe cannot be read, or options do not fit together.
         """
         given = {
             name: value for entry in fields(self)

@@ -59,25 +59,11 @@ def fit_recordings(
     inputs: Inputs, choice: Choice, options: IdentifyOptions, scheduler: Scheduler | None
 ) -> FittedRecordings:
     """
-    Fit what was chosen to all recordings.
+    Fit the chosen filter, friction and estimator to all recordings.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        The bags.
-    choice : Choice
-        Filter, friction and estimator.
-    options : IdentifyOptions
-        What was asked for.
-    scheduler : Scheduler, optional
-        Reduces bags to their factors; by default this process, which keeps the recordings of the
-        choice in memory where these are all.
-
-    Raises
-    ------
-    DataError
-        If there are fewer rows than parameters.
-
+    The scheduler reduces bags to their factors; None means this process, which keeps the
+    recordings of the choice in memory where these are all. Raises DataError if there are fewer
+    rows than parameters.
     """
     datasets, method, robot = choice.datasets, options.method, inputs.robot
     if not np.isfinite(robot.sampling_rate):

@@ -64,29 +64,11 @@ def observe(
     """
     Return the rows of an identification problem.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    friction : sequence of FrictionLaw or FrictionTerm
-        A law is for every joint, a term for its own; in this order.
-    datasets : sequence of Dataset
-        Training data.
-    rows : sequence of ndarray of bool, shape (N,)
-        The samples to take of each.
-    offset_by_recording : bool
-        Whether each recording has its own offset of every joint.
-    time_blocks : int
-        As `Observations` has it.
-    reflected_inertia : bool
-        Whether rotor inertias are among the parameters.
-    effort_filter : KinematicFilter, optional
-        Smoothing of the effort that is fitted; by default none.
-    treatment : RowTreatment
-        What is done to the rows.
-    two_encoders : TwoEncoders, optional
-        What is known of the drives, for `TwoEncoderFit`.
-
+    The robot has its drive gains where effort is in ampere. A friction law is for every joint, a
+    term for its own; `rows` (N,) mask the samples to take of each dataset. `offset_by_recording`
+    gives each recording its own offset of every joint, `time_blocks` is that of `Observations`,
+    and `reflected_inertia` adds rotor inertias to the parameters. `effort_filter` smooths the
+    effort that is fitted, `two_encoders` is the knowledge of the drives for `TwoEncoderFit`.
     """
     parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
     if two_encoders is not None:
@@ -123,15 +105,8 @@ def fit_parameters(
     """
     Estimate the base parameters.
 
-    Parameters
-    ----------
-    observations : Observations
-        Rows of the training data.
-    unexcited : sequence of int
-        Joints whose friction and reflected inertia the data cannot show.
-    estimator : Estimator
-        How.
-
+    `unexcited` are the numbers of the joints whose friction and reflected inertia the data cannot
+    show.
     """
     left = _restrict(observations, unexcited, estimator)
     problem, estimate = estimate_under_load(left.problem, estimator)

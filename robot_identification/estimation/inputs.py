@@ -37,14 +37,9 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     """
     Read the bags that the choices are made on, and settle unit and drive gains.
 
-    Raises
-    ------
-    UsageError
-        If a bag is missing or given twice, the effort unit is unknown, or drive gains are and
-        `relative_scale` is not set.
-    DataError
-        If a bag cannot be used.
-
+    Raises UsageError if a bag is missing or given twice, if the effort unit is unknown, or if
+    drive gains are needed but unknown and `relative_scale` is not set; DataError if a bag cannot
+    be used.
     """
     in_choice = options.recipe.bags_in_choice
     most = len(bags) if options.method.estimator.needs_rows else in_choice
@@ -98,13 +93,10 @@ def choose_effort_unit(
     option: str | None, recordings: Sequence[Recording], robot: RobotModel
 ) -> str:
     """
-    Return the unit of the recorded effort: option, else the bags' record, else the robot's.
+    Return the unit of the recorded effort, 'A' or 'Nm'.
 
-    Raises
-    ------
-    UsageError
-        If neither option, bags nor robot state it, or the bags disagree.
-
+    The option comes first, then the record of the bags, then the robot. Raises UsageError if none
+    of them states it, or the bags disagree or state an unknown unit.
     """
     if option is not None:
         return option
@@ -129,11 +121,8 @@ def choose_drive_gains(
     """
     Return the robot with usable drive gains, and whether its scale is only relative.
 
-    Raises
-    ------
-    UsageError
-        If effort is in ampere, drive gains are unknown and `relative_scale` is not set.
-
+    Raises UsageError if effort is in ampere, drive gains are unknown and `relative_scale` is not
+    set; if it is, all gains become 1.
     """
     unknown = ~np.isfinite(robot.drives.drive_gain)
     if unit == 'Nm' or not unknown.any():

@@ -42,19 +42,10 @@ def make_model(
     inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
 ) -> tuple[IdentifiedModel, Covariance, ConsistentParameters]:
     """
-    Return the identified model with physically consistent parameters where there are some.
+    Return the identified model, its covariance and its consistent parameters.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        The bags.
-    choice : Choice
-        Filter, friction and estimator.
-    fitted : FittedRecordings
-        The estimate.
-    options : IdentifyOptions
-        What was asked for.
-
+    The model has physically consistent parameters where there are some; with a relative scale
+    there are none.
     """
     covariance = find_covariance(fitted.fit.estimate)
     consistent = ConsistentParameters(
@@ -93,15 +84,9 @@ def judge_identification(
     made: tuple[IdentifiedModel, Covariance, ConsistentParameters],
 ) -> Identification:
     """
-    Return the identification with its verdict, recommendations, figures of quality and notes.
+    Return the identification with verdict, recommendations, quality figures and notes.
 
-    Parameters
-    ----------
-    inputs, choice, fitted, options
-        As of `make_model`.
-    made : tuple
-        As `make_model` returns it.
-
+    Arguments are those of `make_model`; `made` is its result.
     """
     (model, covariance, consistent), datasets, fit = made, choice.datasets, fitted.fit
     # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.

@@ -78,24 +78,10 @@ def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estim
     """
     Minimise the weighted sum of squared residuals.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-
-    Returns
-    -------
-    Estimate
-        With the covariance ``(W' V^-1 W)^-1`` where V holds the residual variance of each joint,
-        propagated through the weights actually used (a sandwich, exact for any weights).
-
-    Raises
-    ------
-    RankDeficientError
-        If the weighted problem is singular to rounding.
-
+    `weights` (n,) are factors on the rows of each joint [1 / N m]. The covariance is ``(W' V^-1
+    W)^-1``, where V holds the residual variance of each joint, propagated through the weights
+    actually used (a sandwich, exact for any weights). Raises RankDeficientError if the weighted
+    problem is singular to rounding.
     """
     R, z = problem.stacked(weights)
     scale = np.linalg.norm(R, axis=0)

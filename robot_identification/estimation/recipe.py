@@ -145,15 +145,10 @@ def _checked_laws(values: Any, fewest: int, name: str) -> tuple[str, ...]:
 
 def load_recipe(path: Path) -> Recipe:
     """
-    Read a recipe file; what it leaves out has its default (docs/formats/recipe.md).
+    Read a recipe file; a missing key has its default (docs/formats/recipe.md).
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If a key is unknown, or a value is outside its range.
-
+    Raises UsageError if there is no such file, DescriptionError if a key is unknown or a value is
+    outside its range.
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)

@@ -42,29 +42,11 @@ def choose(
     """
     Choose filter, friction and prior by cross-validation inside the training recordings.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    recordings : sequence of Recording
-        Training data.
-    unit : {'A', 'Nm'}
-        Of the effort.
-    options : IdentifyOptions
-        What was asked for.
-    with_prior : bool
-        Whether the URDF may be a prior: not if the scale of the effort is unknown.
-    report : callable, optional
-        Called at every stage with the share that is done and the stage's name.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If no joint moved.
-    DataError
-        If the effort of every moving joint is constant, or a delay is to be compensated and none
-        is certain.
-
+    The robot has its drive gains where `unit` is 'A' (else 'Nm'). `with_prior` allows the URDF as
+    a prior: not if the scale of the effort is unknown. `report` is called at every stage with the
+    share that is done and the stage's name. Raises NotIdentifiableError if no joint moved;
+    DataError if the effort of every moving joint is constant, or a delay is to be compensated and
+    none is certain.
     """
     method = options.method
     report(0.0, 'preparing')

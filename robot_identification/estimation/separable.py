@@ -114,15 +114,8 @@ def eliminate_bodies(motion: JointMotion, rigid: FloatArray, tau: FloatArray) ->
     """
     Return the problem of the friction of one joint.
 
-    Parameters
-    ----------
-    motion : JointMotion
-        N samples of the joint.
-    rigid : ndarray, shape (N, b)
-        Columns of bodies and rotor in its rows [N m per parameter]; they may be dependent.
-    tau : ndarray, shape (N,)
-        Measured torque [N m].
-
+    `rigid` (N, b) are the columns of bodies and rotor in the rows of the joint [N m per
+    parameter]; they may be dependent. `tau` (N,) is the measured torque [N m].
     """
     length = np.linalg.norm(rigid, axis=0)
     unit = rigid[:, length > 0.0] / length[length > 0.0]
@@ -147,24 +140,11 @@ def fit_shapes(
     """
     Find the shape constants of the friction of one joint.
 
-    A constant that the data do not tell, because the torque hardly depends on it, keeps the value
-    that the law was given with; the worst one first, then the others are searched again.
-
-    Parameters
-    ----------
-    problem : ShapeProblem
-        Rows of the joint.
-    laws : sequence of FrictionLaw
-        Laws without memory, with the constants to keep where the data do not tell.
-    start : SeparableFit, optional
-        Of the same laws on similar data: what it found is the only start, what it did not find
-        is not looked for. By default the search starts from the alternatives of each law.
-
-    Raises
-    ------
-    UsageError
-        If a law has a memory.
-
+    A constant that the data do not determine, because the torque hardly depends on it, keeps the
+    value that the law was given with; the worst one first, then the others are searched again. The
+    search starts from the alternatives of each law, or only from `start`, a fit of the same laws
+    to similar data: then only constants that it determined are searched. Raises UsageError if a
+    law has a memory.
     """
     for law in laws:
         if law.initial_state().size:
@@ -407,25 +387,12 @@ def solve_friction(
 
 def standard_errors(jacobian: FloatArray, residual: FloatArray, spent: int) -> FloatArray:
     """
-    Return standard errors by the delta method, linear unknowns being free.
+    Return standard errors (p,) by the delta method, linear unknowns being free.
 
-    Of white residuals, and by the scatter of scores over windows of time that are longer than
-    their memory: the larger of the two. Infinite where nothing depends on the constant.
-
-    Parameters
-    ----------
-    jacobian : ndarray, shape (N, p)
-        Derivative of the residual by the constants, linear unknowns eliminated.
-    residual : ndarray, shape (N,)
-        Residuals of consecutive samples.
-    spent : int
-        Degrees of freedom that linear unknowns took.
-
-    Returns
-    -------
-    ndarray, shape (p,)
-        Standard errors.
-
+    The larger of two: of white residuals, and by the scatter of scores over windows of time that
+    are longer than their memory. Infinite where nothing depends on the constant. `jacobian` (N, p)
+    is the derivative of the residual by the constants, linear unknowns eliminated; `residual` (N,)
+    is of consecutive samples; `spent` are the degrees of freedom that linear unknowns took.
     """
     N, p = jacobian.shape
     length = np.linalg.norm(jacobian, axis=0)

@@ -87,17 +87,13 @@ def project_consistently(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
 ) -> FloatArray | None:
     """
-    Return the consistent parameters (p,) nearest to the URDF's with given base parameters (b,).
+    Return consistent parameters (p,) nearest to the URDF's with given base parameters.
 
-    A conic program [1]_: least distance to the prior, base parameters kept exactly, every
-    pseudo-inertia positive definite, no reflected inertia negative. None where there are none, or
-    clarabel, which solves the program, is not installed.
-
-    References
-    ----------
-    .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically
-       consistent inertial parameter identification", IEEE RA-L 3(1), 2018.
-
+    A conic program: least distance to the prior, base parameters (b,) kept exactly, every pseudo-
+    inertia positive definite, no reflected inertia negative (P. Wensing, S. Kim, J.-J. Slotine,
+    "Linear matrix inequalities for physically consistent inertial parameter identification", IEEE
+    RA-L 3(1), 2018). None where there are none, or clarabel, which solves the program, is not
+    installed.
     """
     prior = _prior_of(robot, reduction)
     deviation = prior_deviation(robot, prior.size)

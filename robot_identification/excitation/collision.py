@@ -60,26 +60,13 @@ class Clearance:
 
 class CollisionModel:
     """
-    The collision shapes of an arm, of what is fixed to it, and of its cell.
+    Collision shapes of an arm, of what is fixed to it, and of its cell.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; its locked joints stand where they are locked.
-    obstacles : sequence of Obstacle
-        Boxes in the root frame, and those that links carry. Links that no joint moves stand among
-        the former and are not checked.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If a link that moves and has mass has no simple collision shape, or a joint slides
-        without end.
-    UsageError
-        If a box is carried by a link that the arm does not have.
-    MissingDependencyError
-        If coal is not installed.
-
+    Locked joints stand where they are locked. Obstacles are boxes in the root frame, and those
+    that links carry; links that no joint moves stand among the former and are not checked. Raises
+    UnsafeMotionError if a link that moves and has mass has no simple collision shape, or a joint
+    slides without end; UsageError if a box is carried by a link that the arm does not have;
+    MissingDependencyError if coal is not installed.
     """
 
     def __init__(self, robot: RobotModel, obstacles: Sequence[Obstacle] = ()) -> None:
@@ -349,30 +336,12 @@ class CollisionModel:
         clearance: float,
     ) -> Clearance:
         """
-        Prove that a motion keeps a clearance at every instant.
+        Prove that a motion keeps a clearance [m] at every instant.
 
-        Parameters
-        ----------
-        position : callable
-            Positions (N, n) at times (N,) [s].
-        duration : float
-            Of the motion [s].
-        velocity : ndarray, shape (N, n)
-            Velocities on an even, dense grid from 0 to `duration` [rad/s or m/s].
-        clearance : float
-            To be kept [m].
-
-        Returns
-        -------
-        Clearance
-            The nearest approach that was seen; nothing is nearer than `clearance`. Infinite
-            where there is nothing to touch.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With the pair, the place and the time where the motion comes nearer.
-
+        `position` returns positions (N, n) at times (N,) [s] up to `duration` [s]; `velocity` (N,
+        n) is on an even, dense grid from 0 to `duration` [rad/s or m/s]. Returns the nearest
+        approach that was seen, infinite where there is nothing to touch. Raises UnsafeMotionError
+        with the pair, the place and the time where the motion comes nearer than `clearance`.
         """
         if not self.pairs:
             return Clearance(np.inf, ('', ''), 0.0)

@@ -125,13 +125,9 @@ def jerk_limits(robot: RobotModel, extra: ExtraLimits) -> FloatArray:
 
 def hardware_limits(robot: RobotModel, extra: ExtraLimits | None = None) -> MotionLimits:
     """
-    Return the limits of the robot's YAML, and what narrows them, without margins.
+    Return the limits of the robot's YAML, narrowed by `extra`, without margins.
 
-    Raises
-    ------
-    UsageError
-        If `extra` names a joint that the robot does not have.
-
+    Raises UsageError if `extra` names a joint that the robot does not have.
     """
     wanted = extra or ExtraLimits()
     limits = tightened(robot, wanted)
@@ -149,11 +145,8 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
     """
     Return the limits of the hardware with the experiment's margins.
 
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint the robot does not have, or nothing is left of a range.
-
+    Raises UsageError if the experiment names a joint that the robot does not have, or nothing is
+    left of a range.
     """
     unknown = sorted(set(experiment.window) - set(robot.joint_names))
     if unknown:
@@ -190,17 +183,8 @@ def measure_limit_use(
     """
     Return how much of every limit a motion uses, the worst instant of each joint.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with the prior that torques are predicted from.
-    limits : MotionLimits
-        Margins taken off.
-    times : ndarray, shape (N,)
-        Instants of the samples [s].
-    motion : Motion
-        N samples, dense.
-
+    `limits` have their margins taken off; `motion` has dense samples at `times` (N,) [s]. Torques
+    are those of the robot's prior.
     """
     kinds = {
         'position': motion.q,

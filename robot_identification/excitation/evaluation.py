@@ -102,17 +102,9 @@ def evaluate_motion(
     """
     Judge a motion, whether it keeps its limits or not.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Base set, and the sets of samples.
-    trajectory : Trajectory
-        The motion; criteria are of one period, standard errors of all.
-    torque_noise : float, optional
-        Standard deviation of each recorded torque [N m]; by default a share of the limits.
-
+    Gravity is taken from the experiment. Criteria are of one period, standard errors of all.
+    `torque_noise` is the standard deviation of each recorded torque [N m]; by default the share
+    `NOISE_SHARE` of the robot's limits.
     """
     columns = BaseColumns(robot, experiment)
     duration = trajectory.form.duration
@@ -136,21 +128,10 @@ def evaluate_recording(
     torque_noise: float | None = None,
 ) -> Evaluation:
     """
-    Judge a motion as it was recorded.
+    Judge a motion as it was recorded, with smoothed velocities and accelerations.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Base set.
-    motion : Motion
-        N recorded samples with smoothed velocities and accelerations.
-    rate : float
-        Samples per second [Hz].
-    torque_noise : float, optional
-        As of `evaluate_motion`.
-
+    Gravity is taken from the experiment; `rate` is that of the samples [Hz], `torque_noise` as for
+    `evaluate_motion`.
     """
     step = -(-len(motion) // MAXIMUM_SAMPLES)
     columns = BaseColumns(robot, experiment)
@@ -171,15 +152,7 @@ def _evaluation(
 
 
 def criteria_of(W: FloatArray) -> dict[str, float]:
-    """
-    Return every criterion of a base observation matrix.
-
-    Parameters
-    ----------
-    W : ndarray, shape (N n, b)
-        Observation matrix of the base parameters.
-
-    """
+    """Return every criterion of a base observation matrix (N n, b)."""
     # What rounding leaves of a column that is not seen says nothing.
     seen = bool(np.all(_spectrum(W)[0] > 0.0))
     return {

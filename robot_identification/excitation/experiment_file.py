@@ -170,11 +170,7 @@ def obstacles_from_content(entries: Any, source: str) -> tuple[Obstacle, ...]:
     """
     Return the boxes of a cell, from a mapping of names to size, xyz and rpy.
 
-    Raises
-    ------
-    DescriptionError
-        If they are not of that form; `source` names the file.
-
+    Raises DescriptionError if they are not of that form; `source` names the file.
     """
     if not isinstance(entries, dict):
         raise DescriptionError(f'{source}: obstacles must map names to boxes')

@@ -80,11 +80,8 @@ def extra_limits_from_content(content: Mapping[str, Any], source: str) -> ExtraL
     """
     Return the further limits among the entries of a file; other entries are not read.
 
-    Raises
-    ------
-    DescriptionError
-        If they are not of the form that docs/formats/experiment.md describes.
-
+    Raises DescriptionError if they are not of the form in docs/formats/experiment.md; `source`
+    names the file.
     """
     limits = to_mapping(content.get('limits', {}), f'{source}: limits')
     check_keys(limits, f'{source}: limits', set(), set(TIGHTENED))

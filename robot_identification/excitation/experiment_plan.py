@@ -140,21 +140,10 @@ def slab(name: str, side: str, distance: float) -> Obstacle:
     """
     Return a table, wall or ceiling as a box in the root frame.
 
-    Parameters
-    ----------
-    name : str
-        Of the obstacle.
-    side : {'below', 'above', 'front', 'back', 'left', 'right'}
-        Seen from the root frame: x forward, y left, z up.
-    distance : float
-        Of its near face from the origin along that direction [m]; below zero for a table above
-        the origin.
-
-    Raises
-    ------
-    UsageError
-        If there is no such side, or the distance is no length that a cell has.
-
+    `side` is 'below', 'above', 'front', 'back', 'left' or 'right', seen from the root frame: x
+    forward, y left, z up. `distance` is that of the near face from the origin along that direction
+    [m]; below zero for a table above the origin. Raises UsageError if there is no such side, or
+    the distance exceeds SLAB [m] in size.
     """
     sides = {
         'front': (0, 1.0), 'back': (0, -1.0), 'left': (1, 1.0), 'right': (1, -1.0),
@@ -211,20 +200,8 @@ def plan_study(robot: RobotModel, laboratory: Laboratory) -> tuple[PlannedMotion
     """
     Return the motions of a study in the order in which they are made.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm with its tool.
-    laboratory : Laboratory
-        The cell.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If the arm can stand nowhere in its window.
-    UsageError
-        If the window names a joint that the arm does not have.
-
+    The robot is the arm with its tool. Raises UnsafeMotionError if the arm can stand nowhere in
+    its window, UsageError if the window names a joint that the arm does not have.
     """
     home = home_pose(robot, laboratory)
     motions = [_motion(robot, laboratory, one) for one in _WHOLE_ARM]

@@ -50,26 +50,10 @@ def refine_limit_uses(
     """
     Return how much of every limit a period of a motion uses, at the extrema themselves.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with the prior that torques are predicted from.
-    limits : MotionLimits
-        Margins taken off.
-    trajectory : Trajectory
-        The motion.
-    times : ndarray, shape (N,)
-        Even, dense instants from the start to the end of a period [s]; between two of them no
-        quantity turns twice.
-    constraints : sequence of PathConstraint
-        What is limited besides joint motion and torque.
-
-    Returns
-    -------
-    list of LimitUse
-        Of each joint its position, velocity, acceleration, torque, and its jerk where one is
-        limited; of each path constraint its worst side.
-
+    `limits` have their margins taken off; torques are those of the robot's prior. `times` (N,) are
+    even, dense instants from the start to the end of a period [s]; between two of them no quantity
+    turns twice. The result has position, velocity, acceleration and torque of each joint, its jerk
+    where one is limited, and the worst side of each path constraint.
     """
     state = trajectory.sample
     motion = state(times)
@@ -128,17 +112,8 @@ def path_limit_uses(
     """
     Return how much of a path constraint a motion uses, at the extrema themselves.
 
-    Parameters
-    ----------
-    constraint : PathConstraint
-        What is limited.
-    times : ndarray, shape (N,)
-        Even, dense instants [s].
-    motion : Motion
-        N samples, at `times`.
-    state : callable
-        Motion at any instants.
-
+    `motion` has its samples at `times` (N,), even, dense instants [s]; `state` returns the motion
+    at any instants.
     """
     course = _Course(constraint.shares(motion), lambda at: constraint.shares(state(at)))
     shares, instants = _peaks(

@@ -67,17 +67,10 @@ class Holding:
 
 def find_holding(robot: RobotModel, limits: MotionLimits, margin: float = 1.0) -> Holding:
     """
-    Return how an arm holds the poses of its range.
+    Return how an arm holds the poses of its range, with its own gravity.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its gravity.
-    limits : MotionLimits
-        Range and torques, margins taken off.
-    margin : float
-        Share of the robot's torques that these are, for words.
-
+    `limits` have their margins taken off; `margin`, the share of the robot's torques that is left,
+    is only for the description.
     """
     poses = np.random.default_rng(0).uniform(limits.lower, limits.upper, (POSES, robot.n))
     torques = _gravity_torques(robot, poses)
@@ -101,13 +94,9 @@ def find_holding(robot: RobotModel, limits: MotionLimits, margin: float = 1.0) -
 
 def find_experiment_holding(robot: RobotModel, experiment: Experiment) -> Holding:
     """
-    Return how an arm holds the poses of an experiment's window, in the experiment's mounting.
+    Return how an arm holds the poses of an experiment's window in its mounting.
 
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint that the arm does not have.
-
+    Raises UsageError if the experiment names a joint that the arm does not have.
     """
     return find_holding(
         robot.with_gravity(experiment.gravity), motion_limits(robot, experiment),

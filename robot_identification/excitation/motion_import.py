@@ -44,39 +44,16 @@ def import_motion(
     """
     Read a motion that another program made.
 
-    A file named .csv holds samples under a header `t,q_1,..,dq_1,..,ddq_1,..` in kinematic
-    order, or with the names of the joints instead of numbers, in any order. One named .yaml,
-    .yml or .json holds a trajectory_msgs/JointTrajectory as `ros2 topic echo` prints it, the
-    first if there are several, or a published table of Fourier coefficients (`fourier_table`).
-    Velocities, or accelerations, that the file does not give are those of a spline that is at
-    rest at both ends: of degree 5 through the positions, or of degree 3 through the velocities.
-    The first sample is the start, whatever its time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    robot_joint_names : sequence of str
-        The n joints, kinematic order.
-    robot : str
-        Name of the robot.
-    periods : int
-        How often the motion is to be repeated.
-
-    Returns
-    -------
-    Trajectory
-        Of the form `sampled`, or `fourier` if it is a table, with an empty certificate.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is not a motion of these joints; file, line or point, and joint are named.
-    UnsafeMotionError
-        If it is a table whose motion does not start and end at rest.
-
+    A .csv file holds samples under a header `t,q_1,..,dq_1,..,ddq_1,..` in kinematic order, or
+    with joint names instead of numbers, in any order. A .yaml, .yml or .json file holds a
+    trajectory_msgs/JointTrajectory as `ros2 topic echo` prints it (the first if there are
+    several), or a published table of Fourier coefficients (`fourier_table`). Velocities or
+    accelerations that the file does not give are those of a spline at rest at both ends: of degree
+    5 through the positions, or of degree 3 through the velocities. The first sample is the start,
+    whatever its time. The result has the form `sampled`, or `fourier` for a table, and an empty
+    certificate. Raises UsageError if there is no such file; DescriptionError, with file, line or
+    point, and joint, if it is not a motion of these joints (kinematic order); UnsafeMotionError if
+    a table does not start and end at rest.
     """
     if path.suffix.lower() not in ('.csv', '.yaml', '.yml', '.json'):
         raise DescriptionError(

@@ -296,13 +296,9 @@ def path_constraints(robot: RobotModel, experiment: Experiment) -> tuple[PathCon
 
 def state_constraints(robot: RobotModel, extra: ExtraLimits) -> tuple[PathConstraint, ...]:
     """
-    Return workspace, tool speed and rules.
+    Return the constraints of workspace, tool speed and rules.
 
-    Raises
-    ------
-    UsageError
-        If a joint or a link is not the arm's.
-
+    Raises UsageError if a joint or a link is not the arm's.
     """
     constraints: list[PathConstraint] = [
         WorkspaceBox(robot, box.frame, box.lower, box.upper) for box in extra.workspace

@@ -88,28 +88,13 @@ def rank_motions(
     count: int = WEAKEST,
 ) -> MotionRanking:
     """
-    Rank motions by how much one run of each would shrink the largest errors of a model.
+    Rank motions by how much one run of each would shrink a model's largest errors.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        What is known.
-    motions : mapping of str to Trajectory
-        Candidates by name.
-    noise : tuple of float, optional
-        Standard deviation of each joint's residual [N m]; by default that of the model.
-    rate : float, optional
-        Recorded samples per second [Hz]; by default that of the model's robot.
-    count : int
-        How many of the weakest parameters it is about.
-
-    Raises
-    ------
-    UsageError
-        If there is no motion, one is of other joints, or noise or rate are not known.
-    DescriptionError
-        If the model's covariance is none, or the noise is not positive.
-
+    `noise` is the standard deviation of each joint's residual [N m], by default that of the model;
+    `rate` that of recorded samples [Hz], by default that of the model's robot; `count` the number
+    of weakest parameters that are compared. Raises UsageError if there is no motion, one is of
+    other joints, or noise or rate are not known; DescriptionError if the model's covariance is not
+    valid, or the noise is not positive.
     """
     if not motions:
         raise UsageError('there is no motion to rank: give at least one trajectory')

@@ -86,22 +86,11 @@ def dump_search(owner: SearchOwner, state: SearchState) -> str:
 
 def load_search(path: Path, owner: SearchOwner) -> SearchState:
     """
-    Read the search that is to go on.
+    Read the search that is to go on, from a file by `dump_search`.
 
-    Parameters
-    ----------
-    path : Path
-        A file by `dump_search`.
-    owner : SearchOwner
-        What the search that goes on belongs to.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, or it is of another search; what differs is named.
-    DescriptionError
-        If it is not such a file, or was changed.
-
+    `owner` is what the continued search belongs to. Raises UsageError, with the difference, if the
+    file is of another search, or if there is no such file; DescriptionError if it is not such a
+    file, or was changed.
     """
     source = str(path)
     try:

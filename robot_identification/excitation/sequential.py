@@ -61,21 +61,12 @@ REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
 @dataclass(frozen=True, eq=False)
 class PriorKnowledge(Knowledge):
     """
-    Information of earlier recordings, and what is needed to compute the gain of a motion.
+    Information of earlier recordings, and the data for computing the gain of a motion.
 
-    Attributes
-    ----------
-    rows, weights, allowed
-        See `Knowledge`; what is not allowed is weak, see `allowed_errors`.
-    theta : ndarray, shape (b,)
-        Base parameters of the experiment as identified, zero where nothing is known, SI units.
-    noise : ndarray, shape (n,)
-        Standard deviation of the measured torque of each joint [N m].
-    rate : float
-        Recorded samples per second [Hz].
-    notes : tuple of str
-        What a reader should know.
-
+    `rows`, `weights` and `allowed` are those of `Knowledge`; a parameter with a larger error than
+    allowed is weak, see `allowed_errors`. `theta` (b,) are the base parameters of the experiment
+    as identified, zero where nothing is known, SI units; `noise` (n,) is the standard deviation of
+    the measured torques [N m], `rate` that of recorded samples [Hz]; `notes` are for the reader.
     """
 
     theta: FloatArray
@@ -121,18 +112,10 @@ class Weakness:
 
 def next_experiment(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]:
     """
-    Return an experiment with a criterion that earlier information can be added to.
+    Return an experiment to which earlier information can be added, and notes on changes.
 
-    Condition numbers judge one motion alone, and of several sets of samples only one can stand
-    for the recorded ones.
-
-    Returns
-    -------
-    experiment : Experiment
-        With one of INFORMATION_CRITERIA, and one set of samples.
-    notes : tuple of str
-        Changes.
-
+    It has one of INFORMATION_CRITERIA and one set of samples: condition numbers judge one motion
+    alone, and of several sets of samples only one can stand for the recorded ones.
     """
     notes = []
     if experiment.criterion not in INFORMATION_CRITERIA:
@@ -157,40 +140,20 @@ def knowledge_of_model(
     rate: float | None = None,
 ) -> PriorKnowledge:
     """
-    Return what an identified model says about the base parameters of an experiment.
+    Return the information of an identified model about an experiment's base parameters.
 
     A model states combinations of standard parameters, ``theta_model = K @ theta_standard``, with
-    a covariance. That is information about any base set, frames and mounting:
-
-    - what an experiment has and the model has not has no information;
-    - what the model has and the experiment has not (a friction coefficient, combinations that
-      only the model's mounting shows) is left open, not held at its estimate: the rest loses
-      the information that it shared with it;
-    - friction coefficients are one parameter where joint, law and shape constants are the same;
-      how a law passes through zero (its width) may differ.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        What is known.
-    robot : RobotModel
-        The arm, of the model's geometry.
-    experiment : Experiment
-        The next one, see `next_experiment`.
-    noise : ndarray, shape (n,), optional
-        Standard deviation of the measured torque [N m]; by default the model's residual.
-    rate : float, optional
-        Recorded samples per second [Hz]; by default that of the model's robot. Less where
-        neighbouring samples have the same error.
-
-    Raises
-    ------
-    UsageError
-        If the model is of another arm, noise or rate are unknown, or the experiment has several
-        sets of samples.
-    DescriptionError
-        If the covariance is none, or the noise is not positive.
-
+    a covariance: information about any base set, frames and mounting. Parameters that only the
+    experiment has get no information. Those that only the model has (a friction coefficient,
+    combinations that only its mounting shows) are left open, not held at their estimates: the rest
+    has less information by what it shared with them. Friction coefficients are one parameter where
+    joint, law and shape constants are the same; how a law passes through zero (its width) may
+    differ. `noise` (n,) is the standard deviation of the measured torque [N m], by default the
+    model's residual; `rate` that of recorded samples [Hz], by default that of the model's robot,
+    less where neighbouring samples have the same error. For the experiment see `next_experiment`.
+    Raises UsageError if the model is of another arm, noise or rate are unknown, or the experiment
+    has several sets of samples; DescriptionError if the covariance is not valid, or the noise is
+    not positive.
     """
     _check_arm(model, robot)
     noise = residual_noise(model) if noise is None else noise
@@ -296,21 +259,10 @@ def weak_parameters(
     known: PriorKnowledge,
 ) -> Weakness:
     """
-    Say how well a motion shows each base parameter, and for how long it would have to run.
+    Return how well a motion shows each base parameter and how long it would have to run.
 
-    A parameter is weak if its standard error after the motion exceeds `allowed_errors`.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        Whose base parameters are meant.
-    trajectory : Trajectory
-        The motion.
-    known : PriorKnowledge
-        What is known without it.
-
+    A parameter is weak if its standard error after the motion exceeds `allowed_errors`. The base
+    parameters are those of the experiment; `known` is what is known without the motion.
     """
     columns = BaseColumns(robot.with_gravity(experiment.gravity), experiment)
     period = trajectory.form.duration
@@ -361,22 +313,10 @@ def residual_noise(
     model: IdentifiedModel, given: FloatArray | tuple[float, ...] | None = None
 ) -> FloatArray:
     """
-    Return the standard deviation of each joint's residual [N m], shape (n,).
+    Return the standard deviation (n,) of each joint's residual [N m].
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Its residual is the noise of its next recording.
-    given : ndarray, shape (n,), optional
-        Takes precedence over the model.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    DescriptionError
-        If one is not positive.
-
+    It is the noise of the next recording; `given` (n,) [N m] takes precedence over the model.
+    Raises UsageError if neither has n values, DescriptionError if one is not positive.
     """
     n = model.robot.n
     stated = model.quality.get('residual_standard_deviation') if given is None else given

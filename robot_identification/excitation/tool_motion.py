@@ -18,15 +18,9 @@ def tool_frame(robot: RobotModel) -> str:
 
 def tool_path(robot: RobotModel, q: FloatArray) -> FloatArray:
     """
-    Return the places of the last link's origin in the root frame [m], shape (N, 3).
+    Return the positions (N, 3) of the last link's origin in the root frame [m].
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    q : ndarray, shape (N, n)
-        Positions [rad or m].
-
+    At the joint positions `q` (N, n) [rad or m].
     """
     model, frame = robot.pinocchio, _frame_id(robot)
     data = model.createData()

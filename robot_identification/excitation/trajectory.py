@@ -84,13 +84,9 @@ class Trajectory:
 
 def check_rest_at_ends(trajectory: Trajectory) -> None:
     """
-    Check that a motion starts and ends at rest; of closed forms every one does.
+    Raise UnsafeMotionError if a motion does not start and end at rest.
 
-    Raises
-    ------
-    UnsafeMotionError
-        With the joint and its speed where it does not.
-
+    The message names the joint and its speed. Motions of a closed form always pass.
     """
     ends = np.array([0.0, trajectory.form.duration])
     _, dq, _ = trajectory.form.sample(trajectory.coefficients, ends)
@@ -126,23 +122,10 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
     """
     Read a trajectory file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    check_hash : bool
-        Refuse a file that was changed after it was certified; only a new certification may
-        do without.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is not a trajectory file of this version.
-    UnsafeMotionError
-        If its numbers are not finite, or its content does not match its hash.
-
+    `check_hash` refuses a file that was changed after it was certified; only a new certification
+    may do without. Raises UsageError if there is no such file, DescriptionError if it is not a
+    trajectory file of this version, UnsafeMotionError if its numbers are not finite or its content
+    does not match its hash.
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -195,13 +178,7 @@ def trajectory_csv(trajectory: Trajectory, rate: float) -> str:
     """
     Return t, q_1.., dq_1.., ddq_1.. as CSV with one header line.
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        The motion.
-    rate : float
-        Samples per second [Hz]; first and last instant are included.
-
+    At `rate` samples per second [Hz], first and last instant included.
     """
     t = trajectory.times(rate)
     motion = trajectory.sample(t)

@@ -46,20 +46,9 @@ def find_unchecked(
     """
     Return what of a motion cannot be checked, the worst first.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    extra : ExtraLimits, optional
-        Limits of an experiment, in addition to the hardware.
-    window : collection of str
-        Joints whose range the experiment states.
-
-    Raises
-    ------
-    UsageError
-        If `extra` names a joint that the robot does not have.
-
+    `extra` are limits of an experiment in addition to those of the hardware, `window` the joints
+    whose range the experiment states. Raises UsageError if `extra` names a joint that the robot
+    does not have.
     """
     massless = massless_joints(robot)
     found = [Unchecked('torque', massless, _without_mass(robot, massless))] if massless else []
@@ -101,15 +90,9 @@ def _without_mass(robot: RobotModel, joints: Sequence[str]) -> str:
 
 def describe_unchecked(unchecked: Unchecked, joint_names: Sequence[str]) -> str:
     """
-    Return what was not checked and why, in a line.
+    Return in one line what was not checked and why.
 
-    Parameters
-    ----------
-    unchecked : Unchecked
-        The quantity.
-    joint_names : sequence of str
-        All joints of the arm; if none was checked they are not named one by one.
-
+    `joint_names` are all joints of the arm: where none of them was checked, they are not listed.
     """
     of_all = set(unchecked.joints) >= set(joint_names)
     head = unchecked.kind if of_all else f'{unchecked.kind} of {", ".join(unchecked.joints)}'
@@ -120,13 +103,9 @@ def describe_certificate_gaps(
     certificate: Mapping[str, Any], joint_names: Sequence[str]
 ) -> tuple[str, ...]:
     """
-    Return what a certificate says was not checked, a line each.
+    Return what a certificate states as not checked, one line each.
 
-    Raises
-    ------
-    DescriptionError
-        If the entry is damaged.
-
+    Raises DescriptionError if the entry is damaged.
     """
     return tuple(
         describe_unchecked(one, joint_names)
@@ -143,13 +122,9 @@ def unchecked_to_content(found: Sequence[Unchecked]) -> list[dict[str, Any]]:
 
 def unchecked_from_content(content: Any, source: str) -> tuple[Unchecked, ...]:
     """
-    Return what the entry of a certificate says; `source` names it in errors.
+    Return what the entry of a certificate states; `source` names it in errors.
 
-    Raises
-    ------
-    DescriptionError
-        If it is no such entry.
-
+    Raises DescriptionError if it is no such entry.
     """
     if not isinstance(content, list):
         raise DescriptionError(f'{source}: not_checked is {content!r:.80}, a list is needed')

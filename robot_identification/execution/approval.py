@@ -90,15 +90,7 @@ class Approval:
 
 
 def check_hash(file: Path, trajectory: Trajectory, approved: str) -> None:
-    """
-    Refuse a trajectory whose hash was not typed back.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With both hashes.
-
-    """
+    """Raise UnsafeMotionError with both hashes if `approved` is not the trajectory's hash."""
     if approved != trajectory.sha256:
         raise UnsafeMotionError(
             f'arm.sha256 is {approved!r}, {file} has {trajectory.sha256}: look at the '
@@ -111,26 +103,10 @@ def approve(
     options: ExecutionOptions,
 ) -> Approval:
     """
-    Check everything about a trajectory that can be checked before the arm's state is known.
+    Check all of a trajectory that can be checked before the arm's state is known.
 
-    Parameters
-    ----------
-    file : Path
-        The trajectory file.
-    trajectory : Trajectory
-        Its content.
-    robot : RobotModel
-        The arm as the certificate has it.
-    live : RobotModel
-        The same arm as its driver describes it.
-    options : ExecutionOptions
-        How it is to be executed.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With every reason.
-
+    `robot` is the arm as the certificate has it, `live` the same arm as its driver describes it.
+    Raises UnsafeMotionError with the reason if a check fails.
     """
     carrying = _carrying(robot, options)
     check_executable(robot, trajectory)
@@ -173,22 +149,10 @@ def _carrying(robot: RobotModel, options: ExecutionOptions) -> RobotModel:
 
 def make_plan(approval: Approval, q: FloatArray, options: ExecutionOptions) -> Plan:
     """
-    Plan and prove the way to the start, and the motion.
+    Return the plan of a motion and of the way to its start, which is proven.
 
-    Parameters
-    ----------
-    approval : Approval
-        What is armed.
-    q : ndarray, shape (n,)
-        Where the arm rests [rad].
-    options : ExecutionOptions
-        How it is to be executed.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If the way to the start breaks a limit or is not clear.
-
+    The arm rests at `q` (n,) [rad]. Raises UnsafeMotionError if the way to the start breaks a
+    limit or is not clear.
     """
     trajectory, robot = approval.trajectory, approval.robot
     motion = trajectory_knots(
@@ -224,19 +188,11 @@ def describe_dry_run(
     joints: tuple[str, ...], constraints: ControllerConstraints | None,
 ) -> str:
     """
-    Say what an execution would do, and what would stop it first.
+    Return what an execution would do, and what would stop it first.
 
-    Parameters
-    ----------
-    approval, plan, options
-        Of the execution.
-    way : str
-        How it would be sent, such as 'action of joint_trajectory_controller'.
-    joints : tuple of str
-        The n joints, as the driver names them.
-    constraints : ControllerConstraints or None
-        Of the controller; None where they could not be read.
-
+    `way` states how it would be sent, such as 'action of joint_trajectory_controller'; `joints`
+    are named as the driver does. `constraints` are None where they could not be read from the
+    controller.
     """
     sentences = [
         f'dry run: nothing was sent; {plan.approach.times[-1]:.1f} s to the start, then '

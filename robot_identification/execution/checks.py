@@ -218,25 +218,13 @@ def trajectory_knots(
     trajectory: Trajectory, knot_rate: float, *, periods: int = 0, speed: float = 1.0
 ) -> TrajectoryPoints:
     """
-    Return the knots of a trajectory, from the second on: the robot stands at the first.
+    Return the knots of a trajectory from the second on: the robot stands at the first.
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        The motion.
-    knot_rate : float
-        Points per second of the motion at full speed [Hz]; a slower one has the same points.
-    periods : int
-        How often it is repeated; 0: as often as the file states.
-    speed : float
-        Share of the planned speed, above 0: the same path takes 1 / `speed` as long, velocities
-        are multiplied by it and accelerations by its square.
-
-    Raises
-    ------
-    DescriptionError
-        If it is to be repeated and does not end as it starts.
-
+    `knot_rate` is in points per second at full speed [Hz]; a slower motion has the same points. It
+    is repeated `periods` times, 0: as often as the file states. `speed` is the share of the
+    planned speed, above 0: the path takes 1 / `speed` as long, velocities are multiplied by
+    `speed` and accelerations by its square. Raises DescriptionError if a motion is to be repeated
+    that does not end as it starts.
     """
     if periods:
         trajectory = replace(trajectory, periods=periods)

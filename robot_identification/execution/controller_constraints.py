@@ -56,20 +56,11 @@ def constraints_from_parameters(
     values: Mapping[str, object], joints: Sequence[str]
 ) -> ControllerConstraints:
     """
-    Return the constraints that parameters state.
+    Return the constraints that the parameters of a controller state.
 
-    Parameters
-    ----------
-    values : mapping of str to object
-        Values by name; see `constraint_names`. Those that older controllers lack may be missing.
-    joints : sequence of str
-        The n joints, as the driver names them.
-
-    Raises
-    ------
-    DataError
-        If a tolerance of a joint is missing, or a value is not a finite number.
-
+    `values` are by name, see `constraint_names`; those that older controllers lack may be missing.
+    `joints` are the n joints as the driver names them. Raises DataError if a tolerance of a joint
+    is missing or a value is not a finite number.
     """
     def of_joints(what: str, default: float | None) -> FloatArray:
         return np.array([_number(values, _joint_name(joint, what), default) for joint in joints])

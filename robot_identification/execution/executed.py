@@ -36,22 +36,9 @@ def compare_execution(
     """
     Compare what was executed with what was planned.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    trajectory : Trajectory
-        The plan; its certificate names the friction laws of the base set.
-    stamps : ndarray, shape (N,)
-        Of the measurements [s].
-    q, dq : ndarray, shape (N, n)
-        Measured positions [rad] and velocities [rad/s].
-
-    Returns
-    -------
-    ExecutionCriteria, optional
-        None where there are too few measurements.
-
+    Returns None if there are too few measurements. Positions `q` (N, n) [rad] and velocities `dq`
+    (N, n) [rad/s] were measured at `stamps` (N,) [s]. The trajectory's certificate names the
+    friction laws of the base set.
     """
     stamps, first = np.unique(stamps, return_index=True)
     if len(stamps) < FEWEST:

@@ -82,23 +82,11 @@ def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
 
 def check_same_arm(robot: RobotModel, live: RobotModel) -> None:
     """
-    Refuse a robot whose live description is not the arm that a motion was certified for.
+    Raise UnsafeMotionError if `live` is not the arm that a motion was certified for.
 
-    A driver's description has the arm's calibration, meshes and perhaps a world around it, so it
-    is never the same text. What counts for a motion is where the joints are against the first.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm of the certificate.
-    live : RobotModel
-        The arm as the driver describes it.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If names differ, or a joint is further off than a calibration moves it.
-
+    That is, if joint names differ, or a joint is further off than a calibration moves it. `live`
+    is the arm as its driver describes it, with its calibration, meshes and perhaps a world around
+    it, so that texts cannot be compared: what counts is where the joints are against the first.
     """
     if live.joint_names != robot.joint_names:
         raise UnsafeMotionError(

@@ -86,17 +86,10 @@ Commands = list[ev.Command]
 
 class ExecutionStateMachine:
     """
-    Decides what an execution does next.
+    State machine that decides what an execution does next.
 
-    Parameters
-    ----------
-    joint_names : tuple of str
-        The n joints, for messages.
-    topic : str
-        Of the joint states, for messages.
-    simulated : bool
-        Whether their stamps are those of a simulation.
-
+    `joint_names` (n) and `topic`, that of the joint states, are used in messages; `simulated`
+    states that the stamps of the joint states are those of a simulation.
     """
 
     def __init__(
@@ -181,15 +174,9 @@ class ExecutionStateMachine:
 
     def handle(self, event: ev.Event, now: float) -> Commands:
         """
-        Take an event; return what is to be done, in order.
+        Return what is to be done after an event, in order.
 
-        Parameters
-        ----------
-        event : Event
-            See `events`.
-        now : float
-            A monotonic clock of our own [s].
-
+        The events are in `events`; `now` is the time of a local monotonic clock [s].
         """
         return self._handlers[type(event)](event, now)
 

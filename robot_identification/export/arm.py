@@ -210,15 +210,10 @@ def change_of_link(link: str, before: FloatArray, after: FloatArray) -> LinkChan
 
 def body_changes(model: IdentifiedModel) -> tuple[LinkChange, ...]:
     """
-    Return what the moving bodies of a model and those of its description differ by.
+    Return the differences of a model's moving bodies from those of its description.
 
-    Each with all that is fixed to it and stands on locked joints.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-
+    Each body includes all links that are fixed to it or stand on locked joints. Raises
+    InconsistentModelError if the model is not physically consistent.
     """
     robot = model.robot
     after = check_consistent(model)[: 10 * robot.n].reshape(-1, 10)

@@ -50,19 +50,12 @@ COLUMNS = ('speed', 'resistance', 'bias', 'resistance_per_load', 'bias_per_load'
 
 def export_controller(model: IdentifiedModel) -> str:
     """
-    Return a YAML from which a controller computes gravity and friction with nothing else at hand.
+    Return a YAML that suffices for a controller to compute gravity and friction.
 
-    Kinematics, bodies (mass, first moments and inertia), gravity, friction as a table over
-    speed and as Coulomb, viscous friction and an offset, reflected inertias, drive gains,
-    encoders and limits; units and conventions stand in it in words.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-    UsageError
-        If its torques are of an unknown scale.
-
+    It has kinematics, bodies (mass, first moments and inertia), gravity, friction as a table over
+    speed and as Coulomb, viscous friction and an offset, reflected inertias, drive gains, encoders
+    and limits, with units and conventions in words. Raises InconsistentModelError if the model is
+    not physically consistent, UsageError if its torques are of an unknown scale.
     """
     arm = exported_arm(model)
     if model.relative_scale:

@@ -22,17 +22,12 @@ def export_mjcf(model: IdentifiedModel) -> str:
     """
     Return a MuJoCo model (MJCF) that stands alone.
 
-    One body for each moving joint; other links are sites in it, and joints that the model does
-    not move are welded where they stood. Reflected inertia is `armature`, viscous friction
-    `damping`, Coulomb friction `frictionloss`; of other laws it is the nearest of both. A motor
-    of gear 1 drives each joint, in N m (N) and within the effort limit. Gravity is that in the
-    root frame. There are no shapes, so that nothing collides.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-
+    One body for each moving joint; other links are sites in it, and joints that the model does not
+    move are welded where they stood. Reflected inertia is `armature`, viscous friction `damping`,
+    Coulomb friction `frictionloss`; other laws become the nearest of both. A motor of gear 1
+    drives each joint, in N m (N) and within the effort limit. Gravity is that in the root frame.
+    There are no shapes, so that nothing collides. Raises InconsistentModelError if the model is
+    not physically consistent.
     """
     arm = exported_arm(model)
     root = Element('mujoco', model=arm.name)

@@ -25,17 +25,12 @@ def export_sdf(model: IdentifiedModel) -> str:
     """
     Return an SDF model that stands alone.
 
-    One link for each moving joint; other links of the description are frames, and joints that
-    the model does not move are welded where they stood. The root link is fixed to the world, and
-    the model is turned so that the world's gravity points as the identified one does. Friction is
-    Coulomb and viscous, of other laws the nearest of both. Reflected inertia has no place in SDF
-    and stands in a comment. There are no shapes.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-
+    One link for each moving joint; other links are frames, and joints that the model does not move
+    are welded where they stood. The root link is fixed to the world, and the model is turned so
+    that the world's gravity points as the identified one does. Friction is Coulomb and viscous;
+    other laws become the nearest of both. Reflected inertia has no place in SDF and stands in a
+    comment. There are no shapes. Raises InconsistentModelError if the model is not physically
+    consistent.
     """
     arm = exported_arm(model)
     names = _links_of_sdf(arm)

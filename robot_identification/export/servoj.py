@@ -30,30 +30,13 @@ def servoj_program(
     trajectory: Trajectory, period: float = 0.008, lookahead_time: float = 0.03, gain: float = 500
 ) -> str:
     """
-    Return a URScript program that executes a motion.
+    Return a URScript program that executes a certified motion of a Universal Robot.
 
-    It moves slowly to the start by `movej`, then gives the controller one `servoj` setpoint for
-    each of its periods, and ends with `stopj`.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        A certified motion of a Universal Robot.
-    period : float
-        Time from one setpoint to the next [s], a multiple of 2 ms up to 40 ms; 8 ms is the
-        shortest on a CB3.
-    lookahead_time : float
-        How far the controller looks ahead to smooth the motion [s], 0.03 to 0.2.
-    gain : float
-        Of the controller's position loop, 100 to 2000.
-
-    Raises
-    ------
-    DescriptionError
-        If the arm is not a Universal Robot, or an option is out of its range.
-    UnsafeMotionError
-        If the motion is not certified, or does not start and end at rest.
-
+    It moves slowly to the start by `movej`, then sends one `servoj` setpoint in each `period` [s],
+    a multiple of 2 ms up to 40 ms (8 ms is the shortest on a CB3), and ends with `stopj`. The
+    controller smooths over `lookahead_time` [s], 0.03 to 0.2; `gain` is that of its position loop,
+    100 to 2000. Raises DescriptionError if the arm is not a Universal Robot or an option is out of
+    range, UnsafeMotionError if the motion is not certified or does not start and end at rest.
     """
     _check_arm(trajectory)
     _check_certified(trajectory)

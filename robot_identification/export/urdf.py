@@ -93,24 +93,11 @@ def make_urdf(model: IdentifiedModel, into: Path | None = None) -> UrdfExport:
     """
     Return a URDF with the identified inertials, and what changed.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Physically consistent.
-    into : Path, optional
-        The arm's URDF with meshes and everything; by default the text that the model file holds.
-        Its joints must be those of the model, and stand where they stand there; see
-        `export_urdf` for what becomes of the links.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, it is a xacro file, or lacks joints of the model.
-    DescriptionError
-        If it cannot be used for dynamics, or is another arm; the message names link or joint.
-    InconsistentModelError
-        As `export_urdf`.
-
+    `into` is the arm's URDF with meshes and everything, by default the text that the model file
+    holds. Its joints must be those of the model and stand where they stand there; see
+    `export_urdf` for what becomes of the links. Raises UsageError if there is no such file, it is
+    a xacro file or lacks joints of the model; DescriptionError, naming link or joint, if it cannot
+    be used for dynamics or is another arm; InconsistentModelError as `export_urdf`.
     """
     theta = check_consistent(model)
     if into is None:

@@ -153,13 +153,8 @@ def joint_axes(model: pin.Model) -> tuple[FloatArray, FloatArray, np.ndarray]:
     """
     Return the joint axes of a Pinocchio model at its zero position, in the root frame.
 
-    Returns
-    -------
-    points, directions : ndarray, shape (n, 3)
-        Origin of the joint frame [m] and unit vector of the axis.
-    prismatic : ndarray of bool, shape (n,)
-        Whether the joint slides along its axis.
-
+    They are the origins of the joint frames (n, 3) [m], the unit vectors of the axes (n, 3), and
+    which joints are prismatic (n,).
     """
     data = model.createData()
     pin.computeJointJacobians(model, data, np.zeros(model.nq))

@@ -81,23 +81,11 @@ def joint_frames(n: int) -> LinkFrames:
 
 def link_frames(robot: RobotModel, name: str) -> LinkFrames:
     """
-    Return the link frames of an arm.
+    Return the link frames of an arm by `name`: 'joint', 'dh' or 'mdh'.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    name : {'joint', 'dh', 'mdh'}
-        Denavit-Hartenberg frames are those of the table in the robot's YAML; without one they
-        are derived from the joint axes.
-
-    Raises
-    ------
-    UsageError
-        If the name is unknown.
-    DescriptionError
-        If the table does not describe the URDF.
-
+    Denavit-Hartenberg frames are those of the table in the robot's YAML; without one they are
+    derived from the joint axes. Raises UsageError if the name is unknown, DescriptionError if the
+    table does not describe the URDF.
     """
     if name not in FRAMES:
         raise UsageError(f'unknown frames {name!r}: known are {", ".join(FRAMES)}')
@@ -134,13 +122,9 @@ def _placements(
 
 def check_table(robot: RobotModel, table: DenavitHartenberg) -> None:
     """
-    Check that a table describes the arm: its frames are fixed to the links, z on the axes.
+    Check that the frames of a table are fixed to the arm's links, z on the joint axes.
 
-    Raises
-    ------
-    DescriptionError
-        With the joint where table and URDF part.
-
+    Raises DescriptionError, naming the joint, if the table does not describe the URDF.
     """
     poses: Sequence[FloatArray] = (
         np.zeros(robot.n), np.linspace(0.3, 0.9, robot.n), np.linspace(-0.8, 0.4, robot.n)

@@ -61,13 +61,7 @@ def read_calibration(path: Path) -> DhCorrections | JointPoses:
     """
     Read a calibration file: the controller's or the ROS driver's.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is neither.
-
+    Raises UsageError if there is no such file, DescriptionError if it is neither.
     """
     if path.suffix in ('.yaml', '.yml'):
         return _read_joint_poses(read_yaml(path), str(path))
@@ -120,23 +114,10 @@ def calibrate(
     """
     Return a URDF with the arm's own geometry.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The nominal arm, no joint locked.
-    text : str
-        Its URDF.
-    calibration : DhCorrections or JointPoses
-        What its controller or driver knows.
-    source : str
-        Names the calibration in errors.
-
-    Raises
-    ------
-    DescriptionError
-        If the arm has no standard Denavit-Hartenberg table to correct, the file does not fit it,
-        or its axes are not those of the arm, so that no dynamics can be built on them.
-
+    `robot` is the nominal arm, no joint locked, `text` its URDF; `source` names the calibration in
+    errors. Raises DescriptionError if the arm has no standard Denavit-Hartenberg table to correct,
+    the calibration does not fit it, or the axes of the calibration are not those of the arm, so
+    that no dynamics can be built on them.
     """
     frames = (
         _frames_of_corrections(robot, calibration, source)

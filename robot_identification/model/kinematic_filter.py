@@ -33,28 +33,12 @@ class KinematicFilter:
     """
     Filter of the positions and velocities of a recording.
 
-    Attributes
-    ----------
-    kind : str
-        'butterworth': zero-phase low-pass, forward and backward. 'fourier': the Fourier series of
-        a periodic motion, differentiated term by term. 'rloess': robust local quadratic
-        regression. 'savitzky_golay': local polynomials. 'none': central differences only.
-    order : int
-        Of one pass of 'butterworth'; degree of the polynomials of 'savitzky_golay'.
-    cutoff : float
-        Of one pass of 'butterworth' [Hz].
-    span : float
-        Length of the window of 'rloess' and 'savitzky_golay' [s].
-    period : float, optional
-        Of the motion that 'fourier' expects [s].
-    harmonics : int
-        How many of them 'fourier' keeps.
-
-    Raises
-    ------
-    DescriptionError
-        If the kind is unknown, or a value is outside its range.
-
+    Kinds: 'butterworth', a zero-phase low-pass run forward and backward, `order` and `cutoff` [Hz]
+    of one pass; 'fourier', the Fourier series of a motion of `period` [s], so many `harmonics`,
+    differentiated term by term; 'rloess', robust local quadratic regression in windows of `span`
+    [s]; 'savitzky_golay', local polynomials of degree `order` in such windows; 'none', central
+    differences only. Raises DescriptionError if the kind is unknown, a value is outside its range,
+    or 'fourier' has no period.
     """
 
     kind: str = 'butterworth'
@@ -90,18 +74,10 @@ class KinematicFilter:
 
 def kinematic_filter_from_options(options: Mapping[str, Any]) -> KinematicFilter:
     """
-    Return the filter of a model file.
+    Return the filter of a model file from its kind and exactly the options of it.
 
-    Parameters
-    ----------
-    options : mapping of str to object
-        The kind, and exactly its options.
-
-    Raises
-    ------
-    DescriptionError
-        If the kind is unknown, an option is missing, superfluous or outside its range.
-
+    Raises DescriptionError if the kind is unknown, or an option is missing, superfluous or outside
+    its range.
     """
     kind = options.get('kind')
     if not isinstance(kind, str) or kind not in OPTIONS_BY_KIND:

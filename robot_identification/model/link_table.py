@@ -63,13 +63,8 @@ def read_link_table(path: Path) -> LinkTable:
     """
     Read a link table.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is no link table, or a link cannot be a rigid body; the message names it.
-
+    Raises UsageError if there is no such file, DescriptionError if it is no link table or a link
+    cannot be a rigid body; the message names the link.
     """
     content, source = read_yaml(path, HAND_WRITTEN), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -216,16 +211,10 @@ def _vector(values: Any, where: str, size: int = 3) -> FloatArray:
 
 def urdf_of_link_table(table: LinkTable) -> str:
     """
-    Write the URDF of a link table.
+    Write the URDF of a link table: XML with links and joints, no shapes.
 
-    Joint frames become the URDF's; in standard Denavit-Hartenberg the link's data are moved
-    from the link frame into the joint frame, with numbers to the last bit.
-
-    Returns
-    -------
-    str
-        XML with links and joints, no shapes.
-
+    Joint frames become the URDF's; in standard Denavit-Hartenberg the link's data are moved from
+    the link frame into the joint frame, with numbers to the last bit.
     """
     robot = Element('robot', name=table.name)
     SubElement(robot, 'link', name='base_link')

@@ -56,24 +56,9 @@ def mount_tool(text: str, source: str, frame: str, tool: Tool) -> str:
     """
     Return the text of a URDF with a tool on it.
 
-    Parameters
-    ----------
-    text : str
-        URDF of the arm.
-    source : str
-        Names it in errors.
-    frame : str
-        Link that the tool is fixed to.
-    tool : Tool
-        What is mounted.
-
-    Raises
-    ------
-    DescriptionError
-        If the text is no URDF.
-    UsageError
-        If the arm has a body of the tool's name already.
-
+    `text` is the URDF of the arm, `source` its name in errors, `frame` the link that the tool is
+    fixed to. Raises DescriptionError if the text is no URDF, UsageError if the arm already has a
+    body of the tool's name.
     """
     root: Any = parse_robot_xml(text, source)
     if any(link.get('name') == TOOL_LINK for link in root.findall('link')):

@@ -35,12 +35,8 @@ def linear_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
     """
     Return the standard parameters by identifiability, first moments as they are.
 
-    Returns
-    -------
-    dict
-        'identifiable': alone; 'combined': only in a combination; 'unidentifiable': no motion
-        shows them.
-
+    Keys: 'identifiable', alone; 'combined', only in a combination; 'unidentifiable', no motion
+    shows them.
     """
     return _by_class(_linear_class(reduction))
 
@@ -94,25 +90,11 @@ def unidentifiable_reasons(
     robot: RobotModel, reduction: BaseReduction, frames: LinkFrames | None = None
 ) -> dict[str, str]:
     """
-    Say why no motion shows a parameter, in words.
+    Return in words, by name of the unidentifiable parameter, why no motion shows it.
 
-    What is blamed on gravity is tried out on the model, with gravity across joint 1's axis; the
-    rest follows from the axes that turn the link.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm in its mounting.
-    reduction : BaseReduction
-        Its base parameters.
-    frames : LinkFrames, optional
-        The frames of `reduction`; by default joint frames.
-
-    Returns
-    -------
-    dict
-        Reason by name of the unidentifiable parameter.
-
+    `robot` is the arm in its mounting, `frames` those of `reduction`, by default joint frames.
+    Reasons of gravity are tested on the model, with gravity across joint 1's axis; the rest
+    follows from the axes that turn the link.
     """
     names = linear_classes(reduction)[UNIDENTIFIABLE]
     frames = joint_frames(robot.n) if frames is None else frames

@@ -71,18 +71,9 @@ def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:
     """
     Return the payload of ten inertial parameters.
 
-    Parameters
-    ----------
-    parameters : ndarray, shape (10,)
-        Pinocchio's order, inertia about the frame's origin, SI units.
-    frame : str
-        Link of the URDF in whose frame they are.
-
-    Raises
-    ------
-    DataError
-        If the mass is zero, so that there is no centre.
-
+    `parameters` (10,) are in Pinocchio's order, the inertia about the frame's origin, SI units;
+    `frame` is the link of the URDF in whose frame they are. Raises DataError if the mass is zero,
+    so that there is no centre.
     """
     m = float(parameters[0])
     if m == 0.0:
@@ -124,11 +115,7 @@ def tool_placements(robot: RobotModel) -> Mapping[str, pin.SE3]:
     """
     Return the frames that do not move against the last link, by name.
 
-    Returns
-    -------
-    mapping of str to SE3
-        Placement of each in the frame of the last joint; the last link comes first.
-
+    Each has its placement in the frame of the last joint; the last link comes first.
     """
     model = robot.pinocchio
     at_last = {
@@ -144,19 +131,9 @@ def tool_frame(robot: RobotModel, wanted: str | None = None) -> str:
     """
     Return the frame in which a payload is stated.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    wanted : str, optional
-        A link fixed to the last one; by default tool0, flange or the like where the URDF has
-        them, else the last link itself.
-
-    Raises
-    ------
-    UsageError
-        If the wanted link is not fixed to the last one.
-
+    `wanted` is a link fixed to the last one; by default tool0, flange or the like where the URDF
+    has them, else the last link itself. Raises UsageError if the wanted link is not fixed to the
+    last one.
     """
     placements = tool_placements(robot)
     if wanted is not None:
@@ -171,25 +148,10 @@ def tool_frame(robot: RobotModel, wanted: str | None = None) -> str:
 
 def to_frame(robot: RobotModel, frame: str) -> FloatArray:
     """
-    Return what turns inertial parameters in the last joint's frame into those in another one.
+    Return T (10, 10) from inertial parameters in the last joint's frame to another one.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    frame : str
-        A link fixed to the last one.
-
-    Returns
-    -------
-    ndarray, shape (10, 10)
-        See `change_of_frame`.
-
-    Raises
-    ------
-    UsageError
-        If the link is not fixed to the last one.
-
+    It is that of `change_of_frame`; `frame` is a link fixed to the last one. Raises UsageError if
+    it is not.
     """
     inverse = tool_placements(robot)[tool_frame(robot, frame)].inverse()
     return change_of_frame(inverse.rotation, inverse.translation)
@@ -197,13 +159,9 @@ def to_frame(robot: RobotModel, frame: str) -> FloatArray:
 
 def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
     """
-    Return the parameters of a payload in the frame of the last joint, shape (10,).
+    Return the parameters (10,) of a payload in the frame of the last joint.
 
-    Raises
-    ------
-    UsageError
-        If its frame is not fixed to the last link.
-
+    Raises UsageError if the payload's frame is not fixed to the last link.
     """
     placement = tool_placements(robot)[tool_frame(robot, payload.frame)]
     parameters: FloatArray = (

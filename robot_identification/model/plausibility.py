@@ -44,26 +44,12 @@ def find_implausibilities(
     reflected_inertia: FloatArray | None = None,
 ) -> tuple[Implausibility, ...]:
     """
-    Check inertial parameters against what a body, an arm and its maker allow.
+    Check inertial parameters against the limits of a body, an arm and its maker.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    inertial : ndarray, shape (10 n,)
-        Inertial parameters, Pinocchio's order, joint frames.
-    maker : ndarray, shape (10 n,), optional
-        The maker's, for the masses.
-    mass_tolerance : float
-        Largest credible difference of a mass from the maker's [kg].
-    reflected_inertia : ndarray, shape (n,), optional
-        Of the rotors on the joint's side [kg m^2], for the mass matrix.
-
-    Returns
-    -------
-    tuple of Implausibility
-        Link by link, then the arm; empty if there is nothing to say.
-
+    The findings go link by link, then the arm; there may be none. `inertial` (10 n,) is in
+    Pinocchio's order, joint frames; `maker` (10 n,), the maker's, serves for the masses, which may
+    differ by `mass_tolerance` [kg]. `reflected_inertia` (n,) of the rotors, on the joint's side
+    [kg m^2], serves for the mass matrix.
     """
     found = []
     for index, joint in enumerate(robot.joint_names):

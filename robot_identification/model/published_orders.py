@@ -69,11 +69,7 @@ def find_order(name: str) -> PublishedOrder:
     """
     Return a published order by name.
 
-    Raises
-    ------
-    UsageError
-        If it is not known.
-
+    Raises UsageError if it is not known.
     """
     if name not in PUBLISHED_ORDERS:
         raise UsageError(
@@ -125,13 +121,9 @@ def from_published(
 
 def published_rows(reduction: BaseReduction, order: PublishedOrder) -> list[int]:
     """
-    Return the base parameters in the order of a work's table: links, then drives by kind.
+    Return base parameters in the order of a work's table: links, then drives by kind.
 
-    Raises
-    ------
-    UsageError
-        If the set is not the work's: other frames, or others lead.
-
+    Raises UsageError if the set is not the work's: other frames, or other parameters lead.
     """
     if (reduction.frames, reduction.preference) != (order.frames, order.preference):
         raise UsageError(

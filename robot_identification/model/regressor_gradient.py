@@ -70,18 +70,8 @@ class RegressorGradient:
     """
     Gradients through the observation matrix of one arm and set of parameters.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its gravity.
-    parameters : StandardParameters
-        Columns; friction laws must depend on the velocity alone.
-
-    Raises
-    ------
-    UsageError
-        If a friction law depends on more than the velocity.
-
+    Gravity is that of `robot`; `parameters` are the columns. Raises UsageError if a friction law
+    depends on more than the velocity.
     """
 
     def __init__(self, robot: RobotModel, parameters: StandardParameters) -> None:
@@ -127,18 +117,8 @@ class RegressorGradient:
         """
         Return the gradient of ``sum(weights * W)`` by position, velocity and acceleration.
 
-        Parameters
-        ----------
-        passage : Passage
-            Of N samples.
-        weights : ndarray, shape (N n, p)
-            Derivative of some number by every entry of the observation matrix W.
-
-        Returns
-        -------
-        by_q, by_dq, by_ddq : ndarray, shape (N, n)
-            Gradients per rad, rad/s and rad/s^2.
-
+        Each is (N, n), per rad, rad/s and rad/s^2, for a passage of N samples. `weights` (N n, p)
+        is the derivative of some number by every entry of the observation matrix W.
         """
         motion, parameters = passage.motion, self._parameters
         A = weights.reshape(*motion.q.shape, -1)

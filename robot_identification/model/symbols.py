@@ -82,18 +82,9 @@ def find_symbols(
     """
     Explain the coefficients of base parameters by the arm's lengths.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm in its mounting.
-    reduction : BaseReduction
-        Its base parameters.
-    frames : LinkFrames
-        The frames of `reduction`. In joint frames the lengths are x, y and z of a joint's origin
-        in the joint frame before; in Denavit-Hartenberg frames the table's a and d.
-    seed : int
-        Of the random lengths.
-
+    `robot` is the arm in its mounting, `frames` those of `reduction`. In joint frames the lengths
+    are x, y and z of a joint's origin in the joint frame before; in Denavit-Hartenberg frames the
+    table's a and d. `seed` is that of the random lengths.
     """
     rng = np.random.default_rng(seed)
     constants, build = _geometry(robot, frames)

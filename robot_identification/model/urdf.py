@@ -137,24 +137,12 @@ class Urdf:
 
 def read_urdf(path: Path, *, arguments: Mapping[str, str] | None = None) -> Urdf:
     """
-    Read and check a URDF file, or a xacro file, which is expanded first.
+    Read and check a URDF file, or a xacro file (``.xacro``), which is expanded first.
 
-    Parameters
-    ----------
-    path : Path
-        The file; a name that ends in ``.xacro`` says that it is xacro.
-    arguments : mapping of str to str, optional
-        Values of the xacro's arguments by name.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, or arguments are given for a file that is not xacro.
-    MissingDependencyError
-        If the file is xacro, and the program that expands it is not installed.
-    DescriptionError
-        If the description cannot be used for dynamics; the message names link or joint.
-
+    `arguments` are values of the xacro's arguments by name. Raises UsageError if there is no such
+    file, or arguments are given for a file that is not xacro; MissingDependencyError if the
+    program that expands xacro is not installed; DescriptionError if the description cannot be used
+    for dynamics, with the link or joint in the message.
     """
     return parse_urdf(read_urdf_text(path, arguments), str(path), path.parent)
 
@@ -175,20 +163,9 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
     """
     Check a URDF text.
 
-    Parameters
-    ----------
-    text : str
-        The XML.
-    source : str
-        What errors call it.
-    folder : Path, optional
-        Where it was read from: meshes may lie below. A text from a topic has no such folder.
-
-    Raises
-    ------
-    DescriptionError
-        If the description cannot be used for dynamics; the message names link or joint.
-
+    `source` is its name in errors. `folder` is the one it was read from, below which meshes may
+    lie; None for a text without one, such as that of a topic. Raises DescriptionError if the
+    description cannot be used for dynamics; the message names link or joint.
     """
     root = parse_robot_xml(text, source)
     links = _named(root, 'link', source)

@@ -14,12 +14,6 @@ def without_prefix(text: str, prefix: str) -> str:
     """
     Return a URDF with the names of links and joints as they are without a prefix.
 
-    Parameters
-    ----------
-    text : str
-        The URDF.
-    prefix : str
-        `tf_prefix` of the driver, put before every name verbatim.
-
+    `prefix` is the driver's `tf_prefix`, put before every name verbatim.
     """
     return re.sub(_NAMES + re.escape(prefix), r'\1', text) if prefix else text

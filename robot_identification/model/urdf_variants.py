@@ -41,13 +41,8 @@ def for_simulation(text: str, locked: Mapping[str, float]) -> str:
     """
     Return the URDF text for a physics engine: no shapes, some joints fixed.
 
-    Parameters
-    ----------
-    text : str
-        A checked description.
-    locked : mapping of str to float
-        Where each joint stands that does not move [rad or m].
-
+    `text` is a checked description; `locked` has the position of each joint that does not move
+    [rad or m].
     """
     root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
     for link in root.findall('link'):

@@ -76,22 +76,11 @@ class PredictionBand:
 @dataclass(frozen=True, eq=False)
 class CollisionThresholds:
     """
-    When a joint counts as in contact.
+    Limits from which a joint counts as in contact.
 
-    Attributes
-    ----------
-    factor : ndarray, shape (n,)
-        External torque over standard deviation.
-    hold : float
-        How long it must be exceeded [s]: shorter bursts are noise.
-    rest : ndarray, shape (n,), optional
-        Added for a joint that rests or turns round [N m], see `RestMemory`; by default nothing.
-
-    Raises
-    ------
-    UsageError
-        If one of them is out of range.
-
+    `factor` (n,) is external torque over its standard deviation, to be exceeded for `hold` [s]:
+    shorter bursts are noise. `rest` (n,) is added for a joint that rests or turns round [N m], see
+    `RestMemory`; None adds nothing. Raises UsageError if one of them is out of range.
     """
 
     factor: FloatArray
@@ -147,38 +136,14 @@ def calibrate_thresholds(
     """
     Find thresholds on a recording of free motion.
 
-    Parameters
-    ----------
-    external : ndarray, shape (N, n)
-        Observed torques [N m], without contact.
-    deviation : ndarray, shape (N, n)
-        Standard deviations at the same samples [N m].
-    stamps : ndarray, shape (N,)
-        Of the samples, increasing [s].
-    false_alarms_per_hour : float
-        Allowed of all joints together.
-    hold : float
-        See `CollisionThresholds`.
-    rest_share : ndarray, shape (N, n), optional
-        What `RestMemory` returns at the same samples. Factors are then those of motion, and at
-        rest the largest torque that was observed there is added; without it, factors hold for
-        both.
-
-    Raises
-    ------
-    DataError
-        If the recording is too short, or a joint does not move or not rest for long enough.
-    UsageError
-        If no positive rate of alarms is allowed.
-
-    Notes
-    -----
-    The Gumbel distribution has the blocks' mean and standard deviation [1]_.
-
-    References
-    ----------
-    .. [1] S. Coles, An Introduction to Statistical Modeling of Extreme Values, Springer 2001, 3.1
-
+    `external` (N, n) are observed torques without contact, `deviation` (N, n) their standard
+    deviations [N m], `stamps` (N,) increase [s]. `false_alarms_per_hour` is for all joints
+    together; for `hold` see `CollisionThresholds`. With `rest_share` (N, n) of `RestMemory`,
+    factors are those of motion, and the largest torque observed at rest is added there; without
+    it, factors hold for both. The Gumbel distribution has the mean and standard deviation of the
+    maxima of blocks: S. Coles, An Introduction to Statistical Modeling of Extreme Values, Springer
+    2001, 3.1. Raises DataError if the recording is too short, or a joint does not move or not rest
+    for long enough; UsageError if the rate of alarms is not positive.
     """
     if not (np.isfinite(false_alarms_per_hour) and false_alarms_per_hour > 0.0):
         raise UsageError(

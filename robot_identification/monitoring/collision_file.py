@@ -89,35 +89,13 @@ def calibrate_on(
     bandwidth: float = DEFAULT_BANDWIDTH,
 ) -> tuple[CollisionCalibration, str]:
     """
-    Find thresholds on recordings of free motion.
+    Find thresholds on recordings of free motion, by name, without contact.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    model_sha256 : str
-        Of its file.
-    recordings : mapping of str to Measured
-        By name; recorded without contact.
-    false_alarms_per_hour : float
-        Allowed of all joints together.
-    bandwidth : float
-        Of the momentum observer [rad/s].
-
-    Returns
-    -------
-    calibration : CollisionCalibration
-        Thresholds, with a part for rest where the joints move and rest for long enough.
-    note : str
-        Why there is none, or nothing.
-
-    Raises
-    ------
-    DataError
-        If drive gains were unknown, or the recordings are too short.
-    UsageError
-        If an option is out of its range.
-
+    Motion and rest have separate thresholds where the joints move and rest for long enough, and
+    the note is empty; else they share one, and the note says why. `model_sha256` is that of the
+    model's file, `false_alarms_per_hour` is for all joints together, `bandwidth` that of the
+    momentum observer [rad/s]. Raises DataError if drive gains were unknown or the recordings are
+    too short, UsageError if an option is out of its range.
     """
     if model.relative_scale:
         raise DataError(
@@ -163,24 +141,10 @@ def load_collision_calibration(
     path: Path, model: IdentifiedModel, model_sha256: str
 ) -> CollisionCalibration:
     """
-    Read a file that `collision` wrote.
+    Read a file that `collision` wrote for this model.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    model : IdentifiedModel
-        The model it has to belong to.
-    model_sha256 : str
-        Hash of that model's file.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not such a file.
-    UsageError
-        If it belongs to another model.
-
+    `model_sha256` is that of the model's file. Raises DescriptionError if it is not such a file,
+    UsageError if it belongs to another model.
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)

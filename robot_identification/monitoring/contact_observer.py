@@ -33,31 +33,14 @@ class ExternalTorque:
 
 class ContactObserver:
     """
-    Observes external torques from predictions and the measured torques that belong to them.
+    Observer of external torques, from predictions and the torques measured with them.
 
-    Friction is taken at the velocity as measured: that of the prediction is smooth, but late, and
-    at every reversal the difference would be twice the friction for as long as it is late. The
-    noise of the velocity goes through the observer's low-pass.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    rate : float
-        Of the joint states [Hz].
-    bandwidth : float
-        Of the momentum observer [rad/s].
-    thresholds : CollisionThresholds, optional
-        When a joint counts as in contact.
-
-    Raises
-    ------
-    DataError
-        If no bodies with a mass have the model's parameters, or the model does not say how large
-        its residuals were.
-    UsageError
-        If the bandwidth is not positive.
-
+    Friction is taken at the measured velocity: that of the prediction is smooth but late, an error
+    of twice the friction at every reversal; the noise goes through the observer's low-pass. `rate`
+    is that of the joint states [Hz], `bandwidth` that of the momentum observer [rad/s]. Without
+    thresholds no contact is detected. Raises DataError if no bodies with a mass have the model's
+    parameters, or the model lacks the size of its residuals; UsageError if the bandwidth is not
+    positive.
     """
 
     def __init__(
@@ -85,22 +68,9 @@ class ContactObserver:
         self, stamp: float, prediction: Prediction, torque: FloatArray
     ) -> ExternalTorque | None:
         """
-        Take a sample.
+        Take a sample; return None while the low-pass settles after a start or a pause.
 
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s].
-        prediction : Prediction
-            What the model expects there.
-        torque : ndarray, shape (n,)
-            What the drives were measured to exert there [N m].
-
-        Returns
-        -------
-        ExternalTorque or None
-            None while the low-pass settles after a start or a pause.
-
+        `stamp` [s] and the measured `torque` (n,) of the drives [N m] are those of the prediction.
         """
         elapsed = stamp - self._stamp
         if not 0.0 < elapsed <= self._longest:
@@ -149,19 +119,8 @@ def observe_recording(
     """
     Observe a whole recording, sample by sample as a live node does.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    stamps : ndarray, shape (N,)
-        Stamps [s].
-    q, dq, torque : ndarray, shape (N, n)
-        Measured positions [rad], velocities [rad/s] and torques of the drives [N m].
-    temperature : ndarray, shape (N, n), optional
-        Of the joints [deg C].
-    bandwidth, thresholds
-        See `ContactObserver`.
-
+    `stamps` (N,) [s]; measured `q` [rad], `dq` [rad/s], `torque` of the drives [N m] and joint
+    `temperature` [deg C], each (N, n). For `bandwidth` and `thresholds` see `ContactObserver`.
     """
     predictor = TorquePredictor(model)
     observer = ContactObserver(model, predictor.rate, bandwidth, thresholds)

@@ -86,24 +86,11 @@ class JointHealth:
 
 class FrictionHealth:
     """
-    Watches the friction of every joint while the arm does its work.
+    Watch over the friction of every joint while the arm does its work.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    options : HealthOptions, optional
-        How.
-    reference : HealthReference, optional
-        Of weeks ago; by default one is learned from the first windows.
-
-    Raises
-    ------
-    DescriptionError
-        If the reference is that of another model.
-    UsageError
-        If it was made with other options.
-
+    `reference` is an older one, of weeks ago; by default one is learned from the first windows.
+    Raises DescriptionError if the reference is that of another model, UsageError if it was made
+    with other options.
     """
 
     def __init__(
@@ -144,20 +131,10 @@ class FrictionHealth:
         """
         Take a joint state; those that are not finite or repeat a stamp are left out.
 
-        Parameters
-        ----------
-        stamp : float
-            Of the joint state [s].
-        q, dq, ddq : ndarray, shape (n,)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2], filtered as for the torque.
-        friction : ndarray, shape (n,)
-            Torque of the model's friction laws, at the joint's temperature if a law has one
-            [N m].
-        residual : ndarray, shape (n,)
-            Measured torque minus that of the model, friction included [N m].
-        temperature : ndarray, shape (n,), optional
-            Of the joints [deg C]; NaN where it is not known.
-
+        `stamp` [s]; all others (n,): `q` [rad], `dq` [rad/s] and `ddq` [rad/s^2] filtered as for
+        the torque; `friction` of the model's laws, at the joint's temperature if a law has one [N
+        m]; `residual`, measured torque minus that of the model, friction included [N m];
+        `temperature` of the joints [deg C], NaN where it is not known.
         """
         if not math.isfinite(stamp) or stamp == self._last:
             return
@@ -214,16 +191,7 @@ class FrictionHealth:
         """
         Forget alarms and start the charts anew, against the same reference.
 
-        Parameters
-        ----------
-        joint : str, optional
-            By default all of them.
-
-        Raises
-        ------
-        UsageError
-            If there is no such joint.
-
+        By default for all joints. Raises UsageError if there is no such joint.
         """
         names = self._robot.joint_names
         if joint is not None and joint not in names:

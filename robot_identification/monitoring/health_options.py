@@ -19,39 +19,17 @@ class HealthOptions:
     """
     Options of friction health.
 
-    Attributes
-    ----------
-    sliding_time : float
-        A joint's window ends when it slid so long in both directions [s].
-    slow_velocity : float
-        Slower joints do not slide [rad/s].
-    reference_windows : int
-        From how many windows a reference is learned.
-    tolerated_change : float
-        What is no wear: changes up to this share of friction keep the rate of false alarms.
-    change_to_see : float
-        Share of friction that is seen soonest.
-    hours_between_alarms : float
-        Of motion, in the mean and of all joints together, from one false alarm to the next.
-    warm_up_change : float
-        Tolerated instead where temperatures are not known: viscous friction of a UR5 falls by up
-        to 31 % in half an hour (Raviola et al. 2021).
-    smallest_span : float
-        Between which temperatures of the reference have to vary for a slope [K].
-    unknown_slope : float
-        Assumed change of friction with temperature where it is unknown [1/K].
-    slope_doubt : float
-        By how much a known slope may be wrong beyond the reference's temperatures [1/K].
-    load_doubt : float
-        Growth of friction per torque that the model knows nothing of, such as a payload's [1].
-    largest_error : float
-        Windows whose change has a larger standard error are not judged.
-
-    Raises
-    ------
-    UsageError
-        If one of them is out of range.
-
+    A joint's window ends after `sliding_time` [s] in both directions; below `slow_velocity`
+    [rad/s] it does not slide. A reference is learned from `reference_windows`. Changes up to
+    `tolerated_change`, a share of friction, are no wear; without temperatures `warm_up_change`
+    instead: viscous friction of a UR5 falls by up to 31 % in half an hour (Raviola et al. 2021).
+    `change_to_see` is the share seen soonest; `hours_between_alarms` of motion pass between false
+    alarms, in the mean and of all joints together. Temperatures of the reference have to vary by
+    `smallest_span` [K] for a slope, else it is `unknown_slope` [1/K]; `slope_doubt` [1/K] is the
+    error of a known slope beyond the reference's temperatures. `load_doubt` is the growth of
+    friction per torque unknown to the model, such as a payload's [1]. Windows whose change has a
+    standard error above `largest_error` are not judged. Raises UsageError if one of them is out of
+    range.
     """
 
     sliding_time: float = 10.0

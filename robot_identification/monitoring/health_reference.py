@@ -44,29 +44,12 @@ class JointReference:
     """
     Friction of one joint over that of the model, as it was learned.
 
-    Attributes
-    ----------
-    windows : int
-        From how many windows.
-    change : float
-        Mean of measured friction over that of the model, minus 1.
-    scatter : float
-        Standard deviation of windows about it.
-    repeat : float
-        Correlation of one window with the next.
-    temperature, coldest, warmest : float or None
-        Mean, lowest and highest [deg C]; None without temperatures.
-    slope, slope_error : float or None
-        Change per temperature, beyond the model's, and its standard error [1/K]; None where
-        temperatures did not vary enough.
-    unexplained, load : float
-        Medians of what `FrictionChange` has.
-
-    Raises
-    ------
-    DescriptionError
-        If a number is out of range.
-
+    `change` is the mean, over so many `windows`, of measured friction over that of the model,
+    minus 1; `scatter` the standard deviation of windows about it; `repeat` the correlation of one
+    window with the next. Temperatures are mean, lowest and highest [deg C], None if unknown.
+    `slope` and its error [1/K] are the change per temperature beyond the model's, None where
+    temperatures did not vary enough. `unexplained` and `load` are medians of those of
+    `FrictionChange`. Raises DescriptionError if a number is out of range.
     """
 
     windows: int
@@ -288,11 +271,7 @@ def write_reference(path: Path, reference: HealthReference, force: bool = False)
     """
     Write the file of a reference.
 
-    Raises
-    ------
-    UsageError
-        If there is one already and `force` is not set.
-
+    Raises UsageError if there is one already and `force` is not set.
     """
     write_results(path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, force)
 
@@ -301,13 +280,8 @@ def read_reference(path: Path, model: IdentifiedModel) -> HealthReference:
     """
     Read the file of a reference.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is no reference, or that of another model.
-
+    Raises UsageError if there is no such file, DescriptionError if it is no reference or that of
+    another model.
     """
     reference = HealthReference.from_dict(read_yaml(path, HAND_WRITTEN), str(path))
     check_model(reference, model, str(path))

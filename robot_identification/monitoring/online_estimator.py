@@ -14,19 +14,11 @@ from robot_identification.monitoring.online_residuals import LiveSample
 
 class OnlineEstimator:
     """
-    Feeds both estimators.
+    Estimator of payload and friction together; both are of the bare arm's model.
 
     Friction gets the residual less the torque of the payload, as soon as that is known, and only
     samples that are older than the payload's window: those that a change of payload has spoiled
     are dropped with it.
-
-    Parameters
-    ----------
-    payload : RecursivePayload
-        Of the bare arm's model.
-    friction : RecursiveFriction
-        Of the same.
-
     """
 
     def __init__(self, payload: RecursivePayload, friction: RecursiveFriction) -> None:

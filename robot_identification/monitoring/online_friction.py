@@ -87,24 +87,12 @@ class LiveFriction:
 
 class RecursiveFriction:
     """
-    Follows the friction of each joint by itself, while it slides.
+    Recursive estimator of the friction of each joint by itself, while it slides.
 
-    A joint that stands still, or passes through rest, keeps what it has, errors included. Standard
-    errors hold for residuals that are correlated in time, see `ResidualNoise`. A payload has to be
-    taken off the residual before: its gravity would look like an offset.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Whose residuals come.
-    options : RecursiveFrictionOptions, optional
-        How.
-
-    Raises
-    ------
-    UsageError
-        If the residual of the model is not known.
-
+    A joint that stands still, or passes through rest, keeps its estimate, errors included.
+    Standard errors hold for residuals that are correlated in time, see `ResidualNoise`. A payload
+    has to be taken off the residual before: its gravity would look like an offset. Raises
+    UsageError if the residual of the model is not known.
     """
 
     def __init__(
@@ -131,15 +119,8 @@ class RecursiveFriction:
         """
         Take a sample; those that come faster than the rate of the options are left out.
 
-        Parameters
-        ----------
-        stamp : float
-            Of the sample [s].
-        dq : ndarray, shape (n,)
-            Velocity [rad/s].
-        residual : ndarray, shape (n,)
-            Measured joint torque less that of the model and of the payload [N m].
-
+        `stamp` [s], `dq` (n,) [rad/s]; `residual` (n,) is the measured joint torque less that of
+        the model and of the payload [N m].
         """
         if not (math.isfinite(stamp) and np.all(np.isfinite([dq, residual]))):
             return

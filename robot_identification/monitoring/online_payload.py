@@ -181,32 +181,16 @@ class _Rows:
 
 class RecursivePayload:
     """
-    Estimates the payload from residuals of the bare arm's model, one sample after the other.
+    Recursive estimator of the payload from residuals of the bare arm's model.
 
     Rows are divided by the standard deviation of the model's residual. Samples at rest are not
-    used, so that standing still for an hour changes nothing, errors included. The last samples,
-    as many as the window has, wait: what a change has spoiled never gets into the state.
-
-    Standard errors hold for residuals that are correlated in time: the covariance is multiplied by
-    the long-run variance of the whitened residuals, see `ResidualNoise`. The errors of the model's
-    own parameters are added, propagated along the motion.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of the bare arm.
-    link : str, optional
-        Link of the URDF, fixed to the last one, in whose frame the payload is stated; by default
-        the tool's.
-    options : RecursivePayloadOptions, optional
-        How.
-
-    Raises
-    ------
-    UsageError
-        If the link is not fixed to the last one, the residual of the model is not known, or its
-        scale is relative.
-
+    used, so that standing still changes nothing, errors included. The last samples, as many as the
+    window has, wait: those that a change has spoiled never enter the state. Standard errors hold
+    for residuals correlated in time: the covariance is multiplied by the long-run variance of the
+    whitened residuals, see `ResidualNoise`; the errors of the model's own parameters are added,
+    propagated along the motion. `link`, fixed to the last one, has the frame of the payload; by
+    default the tool's. Raises UsageError if the link is not fixed to the last one, the residual of
+    the model is not known, or its scale is relative.
     """
 
     def __init__(
@@ -268,17 +252,11 @@ class RecursivePayload:
         self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray
     ) -> None:
         """
-        Take a sample; those that come faster than the rate of the options are left out.
+        Update the estimate with a sample.
 
-        Parameters
-        ----------
-        stamp : float
-            Of the sample [s].
-        q, dq, ddq : ndarray, shape (n,)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2].
-        residual : ndarray, shape (n,)
-            Measured joint torque less that of the bare arm's model [N m].
-
+        `stamp` is in s; position [rad], velocity [rad/s], acceleration [rad/s^2] and `residual` [N
+        m], the measured joint torque less that of the bare arm's model, are each (n,). Samples
+        that are not finite or come faster than the rate of the options are left out.
         """
         if not (math.isfinite(stamp) and np.all(np.isfinite([q, dq, ddq, residual]))):
             return

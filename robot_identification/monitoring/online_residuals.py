@@ -63,22 +63,10 @@ class LiveSample:
 
 class LiveResiduals:
     """
-    Turns joint states into few samples with residuals.
+    Conversion of joint states to few samples with residuals.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of the bare arm.
-    rate : float, optional
-        Of the joint states [Hz]; by default the one the model was identified at.
-    options : ThinningOptions, optional
-        How.
-
-    Raises
-    ------
-    UsageError
-        If the rate is not known.
-
+    `model` is that of the bare arm, `rate` that of the joint states [Hz], by default the one at
+    which the model was identified. Raises UsageError if the rate is unknown.
     """
 
     def __init__(
@@ -116,21 +104,11 @@ class LiveResiduals:
         self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray
     ) -> LiveSample | None:
         """
-        Take a joint state.
+        Process a joint state and return a sample when one is due.
 
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s].
-        q, dq, torque : ndarray, shape (n,)
-            Measured position [rad], velocity [rad/s] and joint torque [N m].
-
-        Returns
-        -------
-        LiveSample or None
-            None for most joint states: for those between two samples, and until the filter has
-            settled. What is not finite, or repeats a stamp, is left out.
-
+        `stamp` is in s; measured position [rad], velocity [rad/s] and joint torque [N m] are each
+        (n,). Returns None for most joint states: between two samples, and until the filter has
+        settled. Joint states that are not finite or repeat a stamp are left out.
         """
         row = np.concatenate([q, dq, torque])
         # A sum is finite where all are, and quicker to look at.

@@ -94,31 +94,13 @@ def advise_wait(
     options: WaitOptions | None = None,
 ) -> WaitAdvice:
     """
-    Say for how long an arm that goes on as it did should still be waited for.
+    Return the recommended time to wait until an arm that moves on as before is warm.
 
-    Parameters
-    ----------
-    times : ndarray, shape (N,)
-        Ascending [s].
-    values : ndarray, shape (N, n)
-        Temperature [deg C], or viscous friction or a change of it [N m s/rad], of each joint; NaN
-        where it is not known.
-    names : sequence of str, length n
-        Of the joints.
-    by : {'temperature', 'friction'}
-        What the values are.
-    level : ndarray, shape (n,), optional
-        Friction that the tolerance is a share of, needed for friction [N m s/rad].
-    options : WaitOptions, optional
-        When the arm counts as warm.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not fit, or times do not ascend.
-    UsageError
-        If values are of another kind, or friction has no level.
-
+    `times` (N,) [s] ascend. `values` (N, n) are temperatures [deg C], or for `by` 'friction'
+    viscous friction or a change of it [N m s/rad]; NaN where unknown. `level` (n,) [N m s/rad],
+    needed for friction, is the friction that the tolerance is a share of. Raises DataError if the
+    arrays do not fit or times do not ascend, UsageError if `by` is neither 'temperature' nor
+    'friction' or friction has no level.
     """
     options = WaitOptions() if options is None else options
     tolerances = _tolerances(by, level, len(names), options)

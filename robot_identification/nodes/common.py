@@ -68,35 +68,12 @@ def declare(
     """
     Declare a parameter with its description and bounds, and return its value.
 
-    What breaks a bound is refused when the node starts, and later by the parameter services with
-    a reason that names value and limit.
-
-    Parameters
-    ----------
-    node : Node
-        That has the parameter.
-    name : str
-        Of the parameter.
-    default : bool, int, float, str, or list of one of them
-        Its type is the parameter's.
-    description : str
-        What `ros2 param describe` says.
-    minimum, maximum : float, optional
-        Of a number, or of each number of a list.
-    choices : sequence of str, optional
-        What a text, or each text of a list, may be.
-    longest : int, optional
-        Characters of a text, or entries of a list; see `ParameterBounds`.
-    check : callable, optional
-        Takes a value and raises an `IdentificationError` where it cannot be used.
-    read_only : bool
-        Whether only the start of the node may set it.
-
-    Raises
-    ------
-    UsageError
-        If the node was started with a value of another type or out of bounds.
-
+    The type of `default` is that of the parameter. Bounds hold for a number or text, or for each
+    one of a list; `longest` limits the characters of a text or the entries of a list, see
+    `ParameterBounds`. `check` raises an IdentificationError for a value that cannot be used. A
+    `read_only` parameter is set at the start of the node only. Raises UsageError if the node was
+    started with a value of another type or out of bounds; parameter services refuse such a value
+    later, with a reason that names value and limit.
     """
     bounds = ParameterBounds(minimum, maximum, tuple(choices), longest, check)
     descriptor = ParameterDescriptor(

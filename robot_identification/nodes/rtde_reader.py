@@ -249,19 +249,10 @@ def judge(
     status: StreamStatus, arrivals: Arrivals, age: float, late: int
 ) -> tuple[bytes, str]:
     """
-    Return level and message of a status.
+    Return the diagnostic level and message of a stream.
 
-    Parameters
-    ----------
-    status : StreamStatus
-        How it stands.
-    arrivals : Arrivals
-        What the stamps of the last second show.
-    age : float
-        Of the newest sample [s].
-    late : int
-        Samples of the last second that were dropped because they came late.
-
+    `arrivals` and `late`, the samples dropped because they came late, are those of the last
+    second; `age` is that of the newest sample [s].
     """
     if status.state == REFUSED:
         return DiagnosticStatus.ERROR, (

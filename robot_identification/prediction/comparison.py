@@ -34,29 +34,11 @@ def compare_effort(
     model: IdentifiedModel, bag: Path, *, causal: bool
 ) -> tuple[EffortComparison, tuple[str, ...]]:
     """
-    Predict the effort of a bag.
+    Return measured and predicted effort on the recorded stamps, and notes for a reader.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    bag : Path
-        A recording.
-    causal : bool
-        Predict as the live node does, from the past only, instead of with zero-phase filters.
-
-    Returns
-    -------
-    comparison : EffortComparison
-        On the recorded stamps.
-    notes : tuple of str
-        What a reader should know.
-
-    Raises
-    ------
-    DataError
-        If the bag is of another robot, or `causal` and it has no velocity, or lacks temperatures.
-
+    With `causal`, the prediction uses the past only, as the live node does, instead of zero-phase
+    filters. Raises DataError if the bag is of another robot or has effort in another unit, or if
+    with `causal` it lacks velocities or temperatures that the model needs.
     """
     if not causal:
         dataset, notes = load_for_model(model, bag)
@@ -83,28 +65,10 @@ class Measured:
 
 def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[str, ...]]:
     """
-    Read a bag as it was recorded, for what looks back only.
+    Return a bag as recorded, nothing smoothed or left out, and notes for a reader.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    bag : Path
-        A recording.
-
-    Returns
-    -------
-    measured : Measured
-        Nothing is smoothed or left out.
-    notes : tuple of str
-        What a reader should know.
-
-    Raises
-    ------
-    DataError
-        If the bag is of another robot, has effort in another unit, or has no velocity or no
-        temperature that the model needs.
-
+    Raises DataError if the bag is of another robot, has effort in another unit, or lacks
+    velocities or temperatures that the model needs.
     """
     source = model.source
     recording = read_recording(

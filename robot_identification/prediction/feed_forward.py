@@ -33,31 +33,13 @@ class FeedForwardOptions:
     """
     Options of the feed-forward torque.
 
-    Attributes
-    ----------
-    gravity : bool
-        Whether the torque that holds the arm is.
-    friction : {'none', 'kinetic', 'break_away'}
-        'kinetic' is the model's friction at the wanted velocity; 'break_away' is it, too, but for
-        slow motion, where it is the torque that starts a joint.
-    observer_bandwidth : float, optional
-        Of the first-order observer of what the model lacks [Hz]; by default there is none.
-    observer_share : float
-        The most that the observer may add, as a share of the effort limit.
-    effort_share : float
-        The most that is fed forward altogether, as a share of the effort limit.
-    moving_velocity : float
-        Wanted velocity at which a motion begins [rad/s]; it ends at half of that.
-    slow_velocity : float
-        Wanted velocity from which on a joint slides for certain [rad/s].
-    transition_time : float
-        In which friction comes and goes [s].
-
-    Raises
-    ------
-    UsageError
-        If one of them is out of its range.
-
+    `friction` 'kinetic' is the model's friction at the wanted velocity; 'break_away' differs from
+    it in slow motion only, where it is the torque that starts a joint. `observer_bandwidth` [Hz]
+    is that of the first-order observer of the torque that the model lacks, None for no observer.
+    `observer_share` and `effort_share` limit the observer's part and the whole torque, as shares
+    of the effort limit. A motion begins at the wanted velocity `moving_velocity` [rad/s] and ends
+    at half of it; from `slow_velocity` [rad/s] on a joint certainly slides. Friction is ramped
+    over `transition_time` [s]. Raises UsageError if a value is out of its range.
     """
 
     gravity: bool = True
@@ -91,53 +73,25 @@ class FeedForwardOptions:
 
 class FeedForward:
     r"""
-    Makes a torque of every joint state and the velocity that is wanted.
+    Feed-forward torque from the joint state and the wanted velocity.
 
-    The torque is :math:`g(q) + b + s F(|\dot q_w|) + \hat d`, within the effort limit: gravity;
-    the bias of friction; the direction s of the wanted motion, from -1 to 1, times the model's
-    friction F in steady sliding; and the observer's share. With break-away, F at a slow velocity
-    is the largest one from there up to `slow_velocity`, so that it does not fall to zero with the
-    velocity as smooth laws do. What a measured break-away torque has more or less than that is
-    added times :math:`\exp(-(2 \dot q_w / v_{slow})^2)`.
-
-    s follows the wanted velocity with hysteresis and at a limited rate, so that noise of the
-    velocity about zero makes nothing of it. The observer is a low-pass of first order on what
-    acted on the arm and is neither in the model nor in the friction that was fed forward [1]_; a
-    joint that is meant to rest and does rest keeps it, since there any torque below break-away
-    is friction.
-
-    Parameters
-    ----------
-    model : IdentifiedModel or RobotModel
-        The arm. A description knows no friction.
-    options : FeedForwardOptions
-        What is fed forward.
-    break_away : ndarray, shape (n,), optional
-        Measured torques that start the joints without load [N m]; by default those of the model.
-    temperature : ndarray, shape (n,), optional
-        Of the joints [deg C], see `tabulate_friction`.
-
-    Attributes
-    ----------
-    valid : bool
-        Whether the last sample could be used.
-    limited : ndarray, shape (n,)
-        Joints whose last torque the limit cut.
-    gravity, friction, disturbance : ndarray, shape (n,)
-        The parts of the last torque before the limit [N m].
-
-    Raises
-    ------
-    UsageError
-        If drive gains were unknown, `break_away` is not a torque for every joint, or the
-        observer's limit is unknown.
-
-    References
-    ----------
-    .. [1] W.-H. Chen, D. J. Ballance, P. J. Gawthrop and J. O'Reilly, "A nonlinear disturbance
-       observer for robotic manipulators", IEEE Transactions on Industrial Electronics 47(4),
-       2000.
-
+    The torque is :math:`g(q) + b + s F(|\dot q_w|) + \hat d`, within the effort limit: gravity,
+    the bias of friction, the direction s of the wanted motion (-1 to 1) times the model's friction
+    F in steady sliding, and the observer's part. With break-away, F at a slow velocity is the
+    largest one from there up to `slow_velocity`; the difference of a measured break-away torque
+    from it is added times :math:`\exp(-(2 \dot q_w / v_{slow})^2)`. s follows the wanted velocity
+    with hysteresis and at a limited rate, so that noise about zero has no effect. The observer is
+    a first-order low-pass of the torque that is neither in the model nor in the friction fed
+    forward (W.-H. Chen, D. J. Ballance, P. J. Gawthrop and J. O'Reilly, "A nonlinear disturbance
+    observer for robotic manipulators", IEEE Transactions on Industrial Electronics 47(4), 2000);
+    it is held while a joint that is meant to rest does rest, since any torque below break-away is
+    friction there. A RobotModel has no friction. `break_away` (n,) [N m] are measured torques that
+    start the joints without load, by default those of the model; `temperature` (n,) [deg C] is as
+    in `tabulate_friction`. After a step, `valid` is false if the sample could not be used,
+    `limited` (n,) marks joints whose torque was limited, and `gravity`, `friction` and
+    `disturbance` (n,) [N m] are the parts before the limit. Raises UsageError if the model was
+    identified without drive gains, `break_away` is not a torque for every joint, or the observer's
+    limit is unknown.
     """
 
     def __init__(
@@ -225,32 +179,13 @@ class FeedForward:
         tau: FloatArray | None = None,
     ) -> FloatArray:
         """
-        Return the torque to add to a controller's at one joint state.
+        Return the joint torque (n,) [N m] to add to a controller's at one joint state.
 
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s]. After a pause, or where the clock goes back, what was known of the
-            past is forgotten.
-        q, dq : ndarray, shape (n,)
-            Measured position [rad] and velocity [rad/s].
-        dq_wanted : ndarray, shape (n,)
-            Velocity of the wanted motion [rad/s].
-        tau : ndarray, shape (n,), optional
-            Torque of the drives since the joint state before [N m], for the observer; without
-            it, the observer stays as it is.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Joint torque [N m], never beyond the limit; zeros, and `valid` false, where something
-            given is not finite.
-
-        Raises
-        ------
-        UsageError
-            If an array has not one number for every joint.
-
+        `stamp` is in s; measured position [rad] and velocity [rad/s], wanted velocity [rad/s] and
+        `tau`, the drive torque since the previous joint state [N m], are each (n,). Without `tau`
+        the observer is held. After a pause longer than `LONGEST_PAUSE`, or if the clock goes back,
+        the state is reset. The torque is within the limit; it is zero, and `valid` false, if an
+        input is not finite. Raises UsageError if an array has not one number for every joint.
         """
         given = [q, dq, dq_wanted] if tau is None else [q, dq, dq_wanted, tau]
         if any(np.shape(values) != (self.n,) for values in given):

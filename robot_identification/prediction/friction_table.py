@@ -35,20 +35,11 @@ class FrictionTable:
 
     def at(self, speed: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
-        Return resistance and bias; beyond the table they are those of its fastest speed.
+        Return resistance and bias of friction, each (n,) [N m].
 
-        Parameters
-        ----------
-        speed : ndarray, shape (n,)
-            Not negative [rad/s].
-        load : ndarray, shape (n,)
-            Size of the torque that each joint transmits [N m].
-
-        Returns
-        -------
-        resistance, bias : ndarray, shape (n,)
-            Joint torques [N m]; in motion friction is ``bias + sign(dq) resistance``.
-
+        In motion, friction is ``bias + sign(dq) resistance``. `speed` (n,) [rad/s] is not
+        negative, and beyond the table its fastest speed is used; `load` (n,) [N m] is the absolute
+        torque that each joint transmits.
         """
         columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
         found = np.array([
@@ -61,16 +52,11 @@ class FrictionTable:
 
     def with_break_away(self, slow: float) -> FrictionTable:
         """
-        Return the table without the passage through rest.
+        Return the table without the decrease of resistance towards rest.
 
         A smooth law goes to zero with the velocity, where a joint that is started needs the most.
-        Slower than `slow`, the resistance is here the largest one from that speed up to `slow`.
-
-        Parameters
-        ----------
-        slow : float
-            Above the passage through rest, below what matters of viscous friction [rad/s].
-
+        Below `slow` [rad/s], the resistance is the largest one from that speed up to `slow`, which
+        lies above the passage through rest and below the speeds at which viscous friction matters.
         """
         def held(resistance: FloatArray) -> FloatArray:
             low = np.where(self.speeds <= slow, resistance, 0.0)
@@ -95,19 +81,9 @@ def tabulate_friction(
     """
     Return a model's friction in steady sliding.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        With any friction laws. What they remember is that of a long way in one direction.
-    temperature : ndarray, shape (n,), optional
-        Of the joints [deg C]; by default that of the training data, else the one that each law
-        refers to.
-
-    Raises
-    ------
-    DataError
-        If a law gives no number.
-
+    Laws with memory are taken after a long way in one direction. `temperature` (n,) [deg C] is by
+    default that of the training data, else the one that each law refers to. Raises DataError if a
+    law gives no finite number.
     """
     robot, n = model.robot, model.robot.n
     temperature = model.temperature if temperature is None else temperature

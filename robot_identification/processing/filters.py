@@ -18,22 +18,10 @@ FORGOTTEN = 1e-13
 
 def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> FloatArray:
     """
-    Filter forward and backward, so that nothing is delayed; edges are padded, not dropped.
+    Return uniform samples (N, n) filtered forward and backward, without delay.
 
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Uniform samples.
-    rate : float
-        Sampling rate [Hz].
-    kinematic_filter : KinematicFilter
-        Order and cut-off of one pass.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Filtered samples.
-
+    Edges are padded, not dropped. `rate` is the sampling rate [Hz]; order and cut-off of the
+    filter are those of one pass.
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
     sections = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='sos')

@@ -72,22 +72,7 @@ class FourierSeries:
     coefficients: FloatArray
 
     def evaluate(self, t: FloatArray, order: int = 0) -> FloatArray:
-        """
-        Return the series or a derivative of it.
-
-        Parameters
-        ----------
-        t : ndarray, shape (N,)
-            Times [s].
-        order : int
-            How often to differentiate.
-
-        Returns
-        -------
-        ndarray, shape (N, n)
-            Values.
-
-        """
+        """Return the series (N, n) at times (N,) [s], or its derivative of an order."""
         harmonics = (len(self.coefficients) - 1) // 2
         turned = self.coefficients.copy()
         omega = 2.0 * np.pi / self.period * np.arange(1, harmonics + 1)[:, None]
@@ -102,21 +87,10 @@ def fit_fourier(
     t: FloatArray, x: FloatArray, rows: IntegerArray, period: float, harmonics: int
 ) -> FourierSeries:
     """
-    Fit a Fourier series to samples at their true times by least squares.
+    Return a Fourier series fitted to samples at their true times by least squares.
 
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times [s].
-    x : ndarray, shape (N, n)
-        Samples.
-    rows : ndarray of int, shape (M,)
-        The samples to fit.
-    period : float
-        Of the motion [s].
-    harmonics : int
-        How many to fit; ``2 harmonics + 1`` coefficients for each signal.
-
+    `t` (N,) [s] and `x` (N, n) are times and samples, `rows` (M,) the indices of those to fit,
+    `period` that of the motion [s]. Each signal has ``2 harmonics + 1`` coefficients.
     """
     size = 2 * harmonics + 1
     factor = np.zeros((0, size + x.shape[1]))

@@ -21,13 +21,9 @@ FAR_OUTSIDE = 2.0
 
 def check_robot_name(recording: Recording, robot: str) -> str:
     """
-    Compare the robot a bag names with the model's; return a warning where it names none.
+    Check the robot that a bag names; return a warning if it names none, else empty.
 
-    Raises
-    ------
-    DataError
-        If the bag was recorded on another robot.
-
+    Raises DataError if the bag was recorded on another robot than `robot`, that of the model.
     """
     found = recording.metadata.get('robot')
     if found is None:
@@ -48,13 +44,10 @@ def load_for_model(
     stop: float | None = None,
 ) -> tuple[Dataset, tuple[str, ...]]:
     """
-    Read and process a bag as a model file says.
+    Return the dataset of a bag, processed as for the model, and notes for a reader.
 
-    Raises
-    ------
-    DataError
-        If the bag is of another robot or has effort in another unit.
-
+    `start` and `stop` are as in `process`. Raises DataError if the bag is of another robot or has
+    effort in another unit.
     """
     source = model.source
     recording = read_recording(
@@ -79,15 +72,7 @@ def load_for_model(
 
 
 def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -> None:
-    """
-    Check that a bag has effort in the unit of a model, as far as it says.
-
-    Raises
-    ------
-    DataError
-        If it has not.
-
-    """
+    """Raise DataError if a bag states another effort unit than that of the model."""
     unit = recording.metadata.get('effort_unit', model.effort_unit)
     if unit != model.effort_unit:
         raise DataError(

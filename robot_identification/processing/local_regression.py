@@ -24,17 +24,13 @@ SINGULAR = 1e-9
 
 def rloess(x: FloatArray, rate: float, span: float) -> FloatArray:
     """
-    Smooth uniform samples (N, n) by local quadratics with tricube weights over a span [s].
+    Return uniform samples (N, n) smoothed by robust local quadratics over a span [s].
 
-    Outliers are weighted down in five iterations: after each one, samples are weighted by the
-    bisquare of their residual over the median absolute one of the window. At the ends the
-    windows are asymmetric. Quadratics are reproduced.
-
-    References
-    ----------
-    .. [1] W. S. Cleveland, "Robust locally weighted regression and smoothing scatterplots",
-       Journal of the American Statistical Association 74, 1979.
-
+    Weights are tricube. In five iterations samples are weighted by the bisquare of their residual
+    over the median absolute residual of the window, so that outliers count less. At the ends the
+    windows are asymmetric. Quadratics are reproduced. See W. S. Cleveland, "Robust locally
+    weighted regression and smoothing scatterplots", Journal of the American Statistical
+    Association 74, 1979.
     """
     window = min(window_length(span, rate, SHORTEST_WINDOW), len(x) - 1 + len(x) % 2)
     smooth = np.empty(x.shape)

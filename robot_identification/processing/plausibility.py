@@ -226,13 +226,7 @@ def find_stationary(names: Sequence[str], travel: FloatArray) -> list[str]:
     """
     Return notes on joints that did not move.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The n joints.
-    travel : ndarray, shape (n,)
-        Highest less lowest position [rad].
-
+    `travel` (n,) is the highest less the lowest position of each joint [rad].
     """
     return [
         f'{name} never moved by more than {SMALLEST_MOTION:g} rad ({moved:.3g}): its friction and '

@@ -65,39 +65,18 @@ def process(
     with_effort: bool = True,
 ) -> Dataset:
     """
-    Make a dataset of a recording.
+    Return the dataset of a recording.
 
-    Parameters
-    ----------
-    recording : Recording
-        Raw joint states; its arrays may be files (numpy.memmap).
-    kinematic_filter : KinematicFilter
-        Smoothing of velocity and acceleration.
-    effort_unit : {'A', 'Nm'}
-        Unit of the recorded effort.
-    start, stop : float, optional
-        Window in seconds after the first joint state. Kinematics before `start` run through the
-        filter, effort there is not read; nothing after `stop` is.
-    robot : RobotModel, optional
-        The arm; with it positions and effort are compared with what it can do, and the delay of
-        the effort is found.
-    delay : float
-        Time by which effort lags behind position [s]: kinematics are taken that much before the
-        stamp. The effort itself is never shifted.
-    keep_slowed : bool
-        Keep what was executed at reduced speed scaling.
-    rotor_side : bool
-        Use the positions of the rotors where a second encoder recorded them.
-    with_effort : bool
-        Use the effort; if not, it stays as it was recorded, zero or NaN, and no sample is left out
-        for it.
-
-    Raises
-    ------
-    DataError
-        If the effort is absent or zero, more than 1 % of the samples is not finite, too few
-        samples remain, or units, signs or names of the kinematics are certainly wrong.
-
+    `effort_unit` is 'A' or 'Nm'. `start` and `stop` are in seconds after the first joint state:
+    kinematics before `start` run through the filter, but effort is not read there, and nothing is
+    read after `stop`. With `robot`, positions and effort are compared with the limits of the arm,
+    and the delay of the effort is found. `delay` is the time by which effort lags behind position
+    [s]; kinematics are taken that much before the stamp, and effort is never shifted.
+    `keep_slowed` keeps samples at reduced speed scaling; `rotor_side` uses the rotor positions of
+    a second encoder, if recorded. Without `with_effort` the effort stays as recorded, zero or NaN,
+    and no sample is left out for it. Raises DataError if the effort is absent or zero, more than 1
+    % of the samples is not finite, too few samples remain, the delay is implausible, or units,
+    signs or names of the kinematics are certainly wrong.
     """
     if not abs(delay) <= LONGEST_DELAY:
         raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')

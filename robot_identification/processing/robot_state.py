@@ -81,18 +81,10 @@ def temperatures_so_far(
     channels: Mapping[str, Channel], stamps: FloatArray, joints: int
 ) -> FloatArray | None:
     """
-    Return the joint temperatures that were known at each stamp, as `joint_temperatures` does not.
+    Return the last joint temperatures (N, n) known at each stamp [deg C].
 
-    Parameters
-    ----------
-    channels, stamps, joints
-        As in `joint_temperatures`.
-
-    Returns
-    -------
-    ndarray, shape (N, n), optional
-        The last reading of each joint, NaN before the first; None without any [deg C].
-
+    NaN before the first reading of a joint; None without temperatures of all joints. Unlike
+    `joint_temperatures`, which has the same arguments, it does not interpolate.
     """
     channel = channels.get('temperature')
     if channel is None or channel.values.shape[1] != joints:

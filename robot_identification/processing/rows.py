@@ -29,15 +29,9 @@ RATE_ERROR = 1.0e-3
 
 def decimation_step(rate: float, cutoff: float) -> int:
     """
-    Return which rows low-passed columns need: every so many-th.
+    Return the step between rows that are needed after a low-pass.
 
-    Parameters
-    ----------
-    rate : float
-        Sampling rate [Hz].
-    cutoff : float
-        Of the low-pass [Hz].
-
+    Sampling rate and cut-off are in Hz.
     """
     step = DECIMATION_SHARE * rate / (2.0 * cutoff)
     return max(int(step * (1.0 + RATE_ERROR)), 1)
@@ -45,25 +39,11 @@ def decimation_step(rate: float, cutoff: float) -> int:
 
 def parallel_decimate(columns: FloatArray, rate: float, cutoff: float) -> FloatArray:
     """
-    Filter all columns alike, and keep the rows that are needed for what is left.
+    Return columns (N, k) filtered alike, every ``decimation_step(rate, cutoff)``-th row.
 
-    Observation matrix and effort are filtered in parallel, so that the equations between them
-    hold as before (Gautier; Madsen et al. 2020). Columns of one joint go in together.
-
-    Parameters
-    ----------
-    columns : ndarray, shape (N, k)
-        Columns of the observation matrix of one joint, and its effort.
-    rate : float
-        Sampling rate [Hz].
-    cutoff : float
-        Of one pass of the zero-phase low-pass of order 4 [Hz].
-
-    Returns
-    -------
-    ndarray, shape (M, k)
-        Every ``decimation_step(rate, cutoff)``-th row.
-
+    The columns are those of the observation matrix of one joint and its effort: filtered in
+    parallel, the equations between them hold as before (Gautier; Madsen et al. 2020). `rate` is
+    the sampling rate [Hz], `cutoff` that of one pass of the zero-phase low-pass of order 4 [Hz].
     """
     filtered = low_pass(columns, rate, KinematicFilter(order=PARALLEL_ORDER, cutoff=cutoff))
     return filtered[:: decimation_step(rate, cutoff)]
@@ -71,22 +51,10 @@ def parallel_decimate(columns: FloatArray, rate: float, cutoff: float) -> FloatA
 
 def fast_enough(dq: FloatArray, slowest: float = MOVING_SPEED) -> BoolArray:
     """
-    Return the rows that a low-speed gate lets pass, joint by joint.
+    Return the rows (N, n) of each joint that are at least as fast as `slowest` [rad/s].
 
-    Where friction is taken to have the sign of the velocity, slow samples have a random one.
-
-    Parameters
-    ----------
-    dq : ndarray, shape (N, n)
-        Velocity [rad/s].
-    slowest : float
-        Of what passes [rad/s].
-
-    Returns
-    -------
-    ndarray of bool, shape (N, n)
-        Row k of joint j is used where [k, j] is true.
-
+    `dq` (N, n) is in rad/s. Where friction is taken to have the sign of the velocity, slow samples
+    have a random one.
     """
     fast: BoolArray = np.abs(dq) >= slowest
     return fast
@@ -112,17 +80,10 @@ def smooth_columns(
 
 def with_smooth_effort(dataset: Dataset, kinematic_filter: KinematicFilter) -> Dataset:
     """
-    Return a dataset whose effort is smoothed, as some publications have it.
+    Return a dataset with smoothed effort, as some publications use it.
 
-    Errors that are taken on it say nothing about the recorded effort.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        As it was recorded.
-    kinematic_filter : KinematicFilter
-        Any kind but 'fourier', for which see `average_periods`.
-
+    Errors computed with it do not hold for the recorded effort. The filter is of any kind except
+    'fourier', for which see `average_periods`.
     """
     effort = allocate(dataset.effort.shape)
     effort[:] = dataset.effort

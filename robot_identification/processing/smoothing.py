@@ -114,15 +114,11 @@ def uniform_pieces(times: FloatArray, period: float, overlap: int) -> Iterator[P
 
 def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatArray:
     """
-    Interpolate values (N, n) at increasing times (N,) by Akima's cubics [1]_; ends are held.
+    Return values (N, n) at increasing times (N,) interpolated at `t` by Akima's cubics.
 
-    Cubics of Akima do not overshoot at outliers, and no sample farther than the third one counts.
-
-    References
-    ----------
-    .. [1] H. Akima, "A new method of interpolation and smooth curve fitting based on local
-       procedures", Journal of the ACM 17(4), 1970.
-
+    Ends are held. The cubics do not overshoot at outliers, and no sample farther than the third
+    one counts (H. Akima, "A new method of interpolation and smooth curve fitting based on local
+    procedures", Journal of the ACM 17(4), 1970).
     """
     within = np.clip(t, times[0], times[-1])
     if len(times) <= DIFFERENCE_REACH:

@@ -35,21 +35,10 @@ class Tracking:
 
 def track(trajectory: Trajectory, dataset: Dataset) -> Tracking | None:
     """
-    Find a planned motion in a recording by one shift in time.
+    Find a planned motion, with all its periods, in a recording by one shift in time.
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        What was planned, all its periods.
-    dataset : Dataset
-        The recording.
-
-    Returns
-    -------
-    Tracking, optional
-        None where the recording is shorter than the motion by more than SLACK, or holds another
-        one: it was executed slower, or is of something else.
-
+    Returns None if the recording is shorter than the motion by more than `SLACK`, or holds another
+    motion, such as a slower execution of the planned one.
     """
     t, q = dataset.stamps, dataset.motion.q
     if t[-1] - t[0] + SLACK < trajectory.duration:

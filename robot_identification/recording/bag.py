@@ -44,18 +44,8 @@ def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]
     """
     Return the names of all joints in the first joint state of a bag or table.
 
-    Parameters
-    ----------
-    path, topic
-        As for `read_recording`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such bag.
-    BagError
-        If it cannot be read or has no joint states.
-
+    Arguments are as in `read_recording`. Raises UsageError if there is no such bag, BagError if it
+    cannot be read or has no joint states.
     """
     if is_table(path):
         return table_joint_names(path)

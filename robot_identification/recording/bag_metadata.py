@@ -36,13 +36,9 @@ class BagMetadata:
 
 def read_metadata(path: Path) -> BagMetadata:
     """
-    Return what a metadata.yaml says.
+    Return the contents of a metadata.yaml.
 
-    Raises
-    ------
-    Damage
-        If it cannot be read or says something else.
-
+    Raises Damage if it cannot be read or has another structure.
     """
     try:
         if path.stat().st_size > MAXIMUM_METADATA_BYTES:

@@ -150,40 +150,15 @@ class _RecordFile:
 
 class BagWriter:
     """
-    A rosbag2 MCAP bag being written, message by message, as serialized bytes.
+    Writer of a rosbag2 MCAP bag, message by message, as serialized bytes.
 
-    Parameters
-    ----------
-    path : Path
-        Folder of the bag; it must not exist.
-    metadata : mapping of str to str
-        Custom data of the bag (robot, effort unit, ...).
-    chunk_size : int
-        Bytes of messages that are collected before they are written; what is collected is lost
-        when the process is killed.
-    sync : bool
-        Whether `close` waits until the disk has everything.
-
-    Attributes
-    ----------
-    path : Path
-        Folder of the bag.
-    file : Path
-        With the messages.
-    message_count : int
-        Messages taken.
-    custom_data : dict of str to str
-        What `close` notes in the bag; may be added to until then.
-    failed : bool
-        Whether the disk refused something; nothing is written any more.
-
-    Raises
-    ------
-    UsageError
-        If `path` exists.
-    BagError
-        If it cannot be created.
-
+    `path` is the folder of the bag and must not exist; `metadata` is its custom data (robot,
+    effort unit, ...), kept in `custom_data`, which may be added to until `close` writes it.
+    `chunk_size` bytes of messages are collected before they are written; if the process is killed,
+    the collected ones are missing. With `sync`, `close` waits until the disk has everything.
+    `file` holds the messages, `message_count` of them; `failed` is true once the disk has refused
+    a write, and nothing is written any more. Raises UsageError if `path` exists, BagError if it
+    cannot be created, MissingDependencyError if a library is not installed.
     """
 
     def __init__(
@@ -237,20 +212,9 @@ class BagWriter:
         """
         Declare a topic before its first message.
 
-        Parameters
-        ----------
-        topic, msgtype : str
-            Its name and its type.
-        definitions : mapping of str to str, optional
-            Text of the .msg files by type, of those that are no standard messages of ROS 2.
-        qos : sequence of OfferedQos
-            What its publishers offer.
-
-        Raises
-        ------
-        BagError
-            If the definition of its type is not known.
-
+        `definitions` maps types that are no standard messages of ROS 2 to the text of their .msg
+        files; `qos` is offered by the publishers of the topic. Raises BagError if the definition
+        of `msgtype` is unknown.
         """
         definition, type_hash = _definition_of(topic, msgtype, definitions or {})
         if msgtype not in self._schemas:
@@ -268,11 +232,7 @@ class BagWriter:
         """
         Write one serialized message; `log_time` in ns.
 
-        Raises
-        ------
-        BagError
-            If the disk does not take it; nothing can be written any more.
-
+        Raises BagError if the disk refuses it; nothing can be written any more.
         """
         entry = self._topics[topic]
         with self._whole_records():
@@ -283,13 +243,9 @@ class BagWriter:
 
     def flush(self) -> None:
         """
-        Write what is collected.
+        Write the collected messages.
 
-        Raises
-        ------
-        BagError
-            If the disk does not take it; nothing can be written any more.
-
+        Raises BagError if the disk refuses them; nothing can be written any more.
         """
         with self._whole_records():
             self._writer.flush()
@@ -305,16 +261,10 @@ class BagWriter:
 
     def close(self) -> None:
         """
-        Write the bag's index and metadata.yaml.
+        Write the index and the metadata.yaml of the bag.
 
-        After an error of the disk the file stays as it is, good up to its last chunk; a bag
-        without any is removed.
-
-        Raises
-        ------
-        BagError
-            If the disk does not take them.
-
+        After a disk error the file stays as it is, valid up to its last chunk; a bag without a
+        chunk is removed. Raises BagError if the disk refuses the data.
         """
         try:
             if not self.failed:
@@ -447,20 +397,8 @@ def new_bag(path: Path, metadata: Mapping[str, str]) -> Iterator[BagWriter]:
     """
     Write a bag whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-        Folder of the bag; it must not exist.
-    metadata : mapping of str to str
-        Custom data of the bag.
-
-    Raises
-    ------
-    UsageError
-        If `path` exists.
-    OSError
-        If the disk is full.
-
+    `metadata` is custom data of the bag. Raises UsageError if `path`, its folder, exists, and
+    OSError if the disk is full.
     """
     if path.exists():
         raise UsageError(f'{path} exists already: name another bag')

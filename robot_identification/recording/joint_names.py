@@ -10,13 +10,9 @@ from robot_identification.errors import UsageError
 
 def parse_joint_names(text: str | None) -> dict[str, str]:
     """
-    Return the model name by bag name from ``BAG=MODEL,BAG=MODEL,..``.
+    Return the model name by bag name from ``BAG=MODEL,BAG=MODEL,..``, empty for no text.
 
-    Raises
-    ------
-    UsageError
-        If the text is not of that form, or a name is used twice.
-
+    Raises UsageError if the text is not of that form, or a name is used twice.
     """
     if not text:
         return {}

@@ -25,13 +25,9 @@ class NotIntactError(Exception):
 @cache
 def rosbags_library() -> Any:
     """
-    Return what we use of rosbags, with its types of ROS 2 Jazzy.
+    Return the parts of rosbags that are used here, with its types of ROS 2 Jazzy.
 
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed: on a robot machine it does not come with ROS.
-
+    Raises MissingDependencyError if rosbags is not installed: it does not come with ROS.
     """
     try:
         from rosbags import rosbag2, typesys

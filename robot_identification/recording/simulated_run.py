@@ -67,29 +67,11 @@ def simulate_repeats(
     seed: int = 0,
 ) -> tuple[SimulatedRun, list[SimulatedRun]]:
     """
-    Execute a trajectory again and again on a simulated robot that goes on being warm.
+    Execute a trajectory repeatedly on a simulated robot that keeps its temperature.
 
-    Where the motion does not end at its start, the robot moves back between two runs.
-
-    Parameters
-    ----------
-    robot, trajectory, truth, sensors, seed
-        As for `simulate`.
-    repeats : int
-        How often.
-
-    Returns
-    -------
-    whole : SimulatedRun
-        All of it, the ways back included.
-    runs : list of SimulatedRun
-        Each repetition alone; stamps go on from one to the next.
-
-    Raises
-    ------
-    UsageError
-        If `repeats` is not positive.
-
+    Returns the whole run and each repetition alone, with stamps that continue from one to the
+    next. If the motion does not end at its start, the robot moves back between two repetitions;
+    only the whole run has these moves. Raises UsageError if `repeats` is not positive.
     """
     if repeats < 1:
         raise UsageError(f'a motion is repeated {repeats} times: needed is at least once')
@@ -127,28 +109,12 @@ def write_simulated_bag(
     path: Path, robot: RobotModel, run: SimulatedRun, trajectory: Trajectory | None = None
 ) -> None:
     """
-    Write a simulated run as a UR driver would have been recorded: joints in alphabetical order.
+    Write a simulated run as recorded from a UR driver: joints in alphabetical order.
 
-    Effort is in A, or in N m for an arm whose YAML says so. Beside `joint_states`, what the run
-    has of them is written to `rotor_states`, `joint_temperatures`, `target_moment` and
-    `target_current`; arrays are in kinematic order.
-
-    Parameters
-    ----------
-    path : Path
-        Folder of the bag; it must not exist.
-    robot : RobotModel
-        The arm.
-    run : SimulatedRun
-        What was simulated.
-    trajectory : Trajectory, optional
-        The motion, whose hash is noted.
-
-    Raises
-    ------
-    UsageError
-        If `path` exists.
-
+    Effort is in A, or in N m for an arm whose YAML says so. Besides `joint_states`, the quantities
+    that the run has of `rotor_states`, `joint_temperatures`, `target_moment` and `target_current`
+    are written; arrays are in kinematic order. The hash of the trajectory is noted in the bag.
+    Raises UsageError if `path`, the folder of the bag, exists.
     """
     metadata = {'robot': robot.name, 'effort_unit': run.unit, 'simulated': 'true'}
     if trajectory is not None:

@@ -23,18 +23,10 @@ def new_figure(
     margins: tuple[float, float, float, float] | None = None,
 ) -> Figure:
     """
-    Return an empty figure, drawn without screen.
+    Return an empty figure that needs no screen; size in inch, resolution in dots/inch.
 
-    Parameters
-    ----------
-    width, height : float
-        Size [inch].
-    resolution : float
-        Dots per inch.
-    margins : tuple of float, optional
-        What labels take at the left, below, at the right and above [inch]; by default that is
-        found from the labels, which takes as long as drawing them.
-
+    `margins` are the space of the labels at the left, below, at the right and above [inch];
+    without them it is found from the labels, which takes as long as drawing them.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -82,15 +82,9 @@ def decimate(
     t: FloatArray, values: FloatArray, limit: int = MAXIMUM_POINTS
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return a curve of at most `limit` points that keeps every peak.
+    Return a curve (N,) reduced to at most `limit` points that keeps every peak.
 
-    Parameters
-    ----------
-    t, values : ndarray, shape (N,)
-        The curve, finite.
-    limit : int
-        Number of points; of every bin the smallest and the largest value stay.
-
+    Of every bin the smallest and the largest value stay; all values must be finite.
     """
     if len(t) <= limit:
         return t, values
@@ -217,17 +211,10 @@ def temperature_picture(
     name: str, temperature: FloatArray, values: FloatArray, errors: FloatArray, line: FloatArray
 ) -> Picture:
     """
-    Draw viscous friction over temperature.
+    Draw viscous friction of the joint `name` over temperature.
 
-    Parameters
-    ----------
-    name : str
-        The joint.
-    temperature, values, errors : ndarray, shape (m,)
-        Of the runs [deg C], [N m s/rad]; errors are standard errors.
-    line : ndarray, shape (2, k)
-        Temperatures and values of the line; k is zero where there is none.
-
+    `temperature` [deg C], `values` and their standard `errors` [N m s/rad] are those of the runs,
+    each (m,); `line` (2, k) has temperatures and values of a line, with k = 0 if there is none.
     """
     figure, (axes,) = _figure(1, 2.6, MAXIMUM_RESOLUTION)
     axes.errorbar(
@@ -290,22 +277,11 @@ def picture_of(
     figure: Figure, title: str, alternative: str, colours: int = COLOURS
 ) -> Picture:
     """
-    Return a figure as a picture inside the page.
+    Return a figure of `new_figure` as a picture inside the page.
 
-    Curves, dots and their edges need few colours: with a palette a picture takes a third of the
-    bytes. The same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-        Drawn by `new_figure`.
-    title : str
-        What stands above it; may be empty.
-    alternative : str
-        Alternative text.
-    colours : int
-        Of its palette, at most 256.
-
+    The title above it may be empty; `alternative` is its alternative text. Curves and dots need
+    few colours: with a palette, of at most 256 `colours`, a picture takes a third of the bytes.
+    The same figure gives the same bytes.
     """
     from PIL import Image
 

@@ -116,21 +116,11 @@ def sliding_friction(
     model: IdentifiedModel, joint: int, speeds: FloatArray, load: float, temperature: float
 ) -> FloatArray:
     """
-    Return the model's friction of a joint in steady sliding, its offset included, shape (m,).
+    Return the model's friction (m,) of a joint in steady sliding, offset included [N m].
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The arm.
-    joint : int
-        Index of the joint.
-    speeds : ndarray, shape (m,)
-        Velocities of one sign, the first to be met first [rad/s].
-    load : float
-        Torque that the joint transmits [N m].
-    temperature : float
-        [deg C]; NaN for that which each law refers to.
-
+    `speeds` (m,) [rad/s] have one sign and are passed in their order; `load` is the torque that
+    the joint transmits [N m]. With NaN as `temperature` [deg C], each law takes its reference
+    temperature.
     """
     parameters, theta = model.parameters, model.theta_lifted
     torque = np.zeros(speeds.size)

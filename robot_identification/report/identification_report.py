@@ -52,22 +52,9 @@ def render_identification_report(
     """
     Return the report of an identification, one HTML file that needs no network.
 
-    Parameters
-    ----------
-    identification : Identification
-        What was found.
-    command_line : str
-        What was typed.
-    has_tables : bool
-        Whether tables/ is written beside the page.
-    truth : GroundTruthComparison, optional
-        Of a simulated robot.
-    unseen : sequence of (Dataset, ndarray of shape (N, n))
-        Recordings that were not used for the identification, with the model's effort there in
-        the bag's unit.
-    unseen_validation : Validation, optional
-        Errors on them.
-
+    `has_tables` says that tables/ is written next to the page; `truth` is that of a simulated
+    robot. `unseen` are recordings that were not used for the identification, each with the model's
+    effort (N, n) in the bag's unit, and `unseen_validation` the errors on them.
     """
     model, datasets = identification.model, identification.datasets
     predictions = [predict_effort(model, dataset) for dataset in datasets]

@@ -15,22 +15,10 @@ class Meaning:
     """
     Summary for a reader in a hurry.
 
-    Attributes
-    ----------
-    label : str
-        The finding, in a word or two.
-    level : {'good', 'usable', 'bad', 'plain'}
-        Its colour; plain where a finding is neither good nor bad.
-    sentences : tuple of str
-        What it means, most important first.
-    next_step : str
-        What to do, a sentence without its full stop.
-
-    Raises
-    ------
-    ValueError
-        If the level is unknown.
-
+    `label` is the finding in a word or two, `level` its colour: 'good', 'usable', 'bad', or
+    'plain' for a finding that is neither good nor bad. `sentences` explain it, the most important
+    one first; `next_step` is a sentence without its full stop. Raises ValueError if the level is
+    unknown.
     """
 
     label: str

@@ -19,15 +19,9 @@ _TEMPLATES = Path(__file__).resolve().parent / 'templates'
 
 def render_page(template: str, **content: Any) -> str:
     """
-    Return a page; every text in `content` is escaped.
+    Return a page from a template's file name; every text in `content` is escaped.
 
-    Parameters
-    ----------
-    template : str
-        File name of the template.
-    **content
-        What the template asks for; a missing name is an error.
-
+    A name that the template uses and `content` does not have is an error.
     """
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),

@@ -28,26 +28,9 @@ def save_identification(
     with_tables: bool = False,
 ) -> None:
     """
-    Write model, report and results into a folder.
+    Write model, report and results into a folder, on request with the tables of a paper.
 
-    Parameters
-    ----------
-    found : Identification
-        What was found.
-    directory : Path
-        Where they go.
-    command_line : str
-        What was typed.
-    force : bool
-        Whether files that are there are overwritten.
-    with_tables : bool
-        Whether the tables of a paper are written below it, too.
-
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
+    Raises UsageError if one of the files exists already and `force` is not set.
     """
     tables = table_files(identification_tables(found)) if with_tables else {}
     write_results(

@@ -28,21 +28,10 @@ def draw_panel(
     joined: bool = False,
 ) -> Picture:
     """
-    Draw some points, and a line behind them.
+    Draw points, or curves if `joined`, and a line behind them.
 
-    Parameters
-    ----------
-    points : sequence of Series
-        Abscissa, ordinate and colour.
-    line : Series, optional
-        The same of a line.
-    labels : tuple of str
-        Of the axes; no text of the user's.
-    title, alternative : str
-        Of the picture.
-    joined : bool
-        Draw curves, not points.
-
+    A series is abscissa, ordinate and colour. `labels` are those of the two axes, abscissa first,
+    and contain no text of the user's.
     """
     figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION, MARGINS)
     axes = figure.subplots()

@@ -59,23 +59,8 @@ def render_trajectory_report(
     """
     Return the report of a trajectory, one HTML file that needs no network.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    trajectory : Trajectory
-        The motion, with its certificate unless it was refused.
-    experiment : Experiment
-        Margins, windows and obstacles.
-    evaluation : Evaluation
-        How well the motion shows the parameters.
-    path : str
-        Where the trajectory was written; empty if it was not.
-    refused : str
-        Why there is no certificate; empty if there is one.
-    command_line : str
-        What was typed.
-
+    `path` is where the trajectory was written, empty if it was not; `refused` is why it has no
+    certificate, empty if it has one.
     """
     certificate = {} if refused else trajectory.certificate
     return render_page(

@@ -94,19 +94,11 @@ def compare_with_truth(
     model: IdentifiedModel, truth: GroundTruth, unseen: Path, truth_topic: str
 ) -> GroundTruthComparison:
     """
-    Compare a model of a simulated robot with what that robot really is.
+    Compare a model of a simulated robot with the truth of that robot.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified one. Friction terms without a true value of their own are left out.
-    truth : GroundTruth
-        What the robot really is.
-    unseen : Path
-        A recording the model has not seen, with noise-free joint states beside the measured ones.
-    truth_topic : str
-        Where it has them.
-
+    Friction terms without a true value of their own are left out. `unseen` is a recording that was
+    not used for the identification, with noise-free joint states on `truth_topic` in addition to
+    the measured ones.
     """
     robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)

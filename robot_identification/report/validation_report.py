@@ -32,21 +32,8 @@ def render_validation_report(
     """
     Return the report of a validation, one HTML file that needs no network.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The model that was scored.
-    validation : Validation
-        Errors and verdict.
-    datasets : sequence of Dataset
-        The bags in the order of ``validation.bags``.
-    predictions : sequence of ndarray, shape (N, n)
-        The model's effort on each of them in the bag's unit.
-    notes : sequence of str
-        What a reader should know.
-    command_line : str
-        What was typed.
-
+    `datasets` and `predictions`, the model's effort (N, n) in the bag's unit, are in the order of
+    ``validation.bags``.
     """
     scored = [
         Scored(dataset, predicted, dataset.scored, errors)

@@ -56,28 +56,12 @@ _HOST = re.compile(r'[A-Za-z0-9]([A-Za-z0-9.:_-]{0,252})')
 @dataclass(frozen=True)
 class RtdeOptions:
     """
-    Fields to request, and the address of the robot.
+    Address of the robot, and fields to request.
 
-    Attributes
-    ----------
-    host : str
-        Address or name of the robot.
-    keys : tuple of str
-        Fields to read, as the protocol names them; `timestamp` is always read.
-    required : tuple of str
-        Those of the keys without which nothing is read.
-    frequency : float
-        Samples a second [Hz]; 0: as many as the robot gives.
-    port : int
-        Port of the interface.
-    timeout : float
-        What connecting, an answer, or a whole sample may take [s].
-
-    Raises
-    ------
-    UsageError
-        If one of them cannot be used.
-
+    `keys` are fields as the protocol names them; `timestamp` is always read. Without the
+    `required` ones of them nothing is read. `frequency` is in samples a second [Hz], 0 for as many
+    as the robot gives; `timeout` [s] limits connecting, an answer, and a whole sample. Raises
+    UsageError if a value cannot be used.
     """
 
     host: str
@@ -112,15 +96,7 @@ class RtdeOptions:
 
 
 def check_host(host: str) -> None:
-    """
-    Check that a text can be the address or the name of a robot.
-
-    Raises
-    ------
-    UsageError
-        If it cannot.
-
-    """
+    """Raise UsageError if a text cannot be the address or the name of a robot."""
     if not _HOST.fullmatch(host):
         raise UsageError(
             f'{host!r:.80} is no address of a robot: give one such as 192.168.56.101'
@@ -128,15 +104,7 @@ def check_host(host: str) -> None:
 
 
 def check_keys(keys: Sequence[str]) -> None:
-    """
-    Check that keys can be asked for: names, each of them once, and not too long together.
-
-    Raises
-    ------
-    UsageError
-        If they cannot.
-
-    """
+    """Raise UsageError if keys are no field names, not unique, or together too long."""
     for key in keys:
         if not _KEY.fullmatch(key):
             raise UsageError(f'{key!r:.80} is no name of an RTDE field')

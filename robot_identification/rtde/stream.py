@@ -42,20 +42,10 @@ class StreamOptions:
     """
     Time limits of the stream.
 
-    Attributes
-    ----------
-    shortest_pause : float
-        Before the first attempt to connect again [s]; each further one is twice as long.
-    longest_pause : float
-        What pauses grow to, and the pause after a refusal [s].
-    longest_delay : float
-        Samples that come later than this, measured by the robot's time, are dropped [s].
-
-    Raises
-    ------
-    UsageError
-        If one of them is not positive, or the pauses are in the wrong order.
-
+    `shortest_pause` precedes the first attempt to connect again [s]; each further pause is twice
+    as long, up to `longest_pause` [s], which also follows a refusal. Samples that come later than
+    `longest_delay` [s], measured by the robot's time, are dropped. Raises UsageError if a value is
+    not positive and finite, or the pauses are in the wrong order.
     """
 
     shortest_pause: float = 1.0
@@ -129,16 +119,10 @@ class Arrivals:
 
 def judge_arrivals(stamps: NDArray[np.float64]) -> Arrivals:
     """
-    Count what is missing among stamps.
+    Count missing samples from the robot's stamps (M,) [s], in the order of arrival.
 
     The period is the median interval. An interval of several periods lacks one sample less than
-    that; one that is not positive (the robot was started anew) says nothing.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (M,)
-        The robot's time of each sample, in the order in which they came [s].
-
+    that; one that is not positive (the robot was started anew) is not counted.
     """
     intervals = np.diff(stamps)
     intervals = intervals[intervals > 0.0]
@@ -179,21 +163,11 @@ class StreamStatus:
 
 class RtdeStream:
     """
-    Connects to a robot, hands on its samples, and connects again where that ends.
+    Connection to a robot that hands on its samples, and is made again where it ends.
 
     One thread calls `run`; any thread may look at `status`, take stamps and call `stop`.
-
-    Parameters
-    ----------
-    options : RtdeOptions
-        Fields to request, and the address of the robot.
-    stream : StreamOptions
-        How long to wait, and what is too late.
-    on_start : callable
-        Takes the types of the fields by key, at the beginning of each connection.
-    on_sample : callable
-        Takes the values of a sample by key.
-
+    `on_start` takes the types of the fields by key at the beginning of each connection,
+    `on_sample` the values of a sample by key.
     """
 
     def __init__(

@@ -24,28 +24,14 @@ SAME_TIME = 1.0e-9
 @dataclass(frozen=True, eq=False)
 class Contact:
     """
-    A force on a point of a link.
+    Force on a point of a link.
 
-    Attributes
-    ----------
-    link : str
-        A moved link of the URDF; what is fixed to it counts as part of it.
-    point : ndarray, shape (3,)
-        Where it is touched, in the frame of the link [m].
-    force : ndarray, shape (3,)
-        On the arm, in the URDF's root frame [N].
-    start, duration : float
-        In simulated time [s].
-    stiffness : float, optional
-        Of a spring [N/m] that has the direction of `force`: it pushes back by how far the point
-        has come against that direction since the contact began, with no more than `force`.
-        Without it the force is there at once.
-
-    Raises
-    ------
-    UsageError
-        If one of them is out of range.
-
+    `link` is a moved link of the URDF, with all that is fixed to it; `point` (3,) is in its frame
+    [m], `force` (3,) on the arm in the URDF's root frame [N], and `start` and `duration` in
+    simulated time [s]. With `stiffness` [N/m] the force is that of a spring in the direction of
+    `force`: it is proportional to how far the point has come against that direction since the
+    contact began, and at most `force`. Without it the whole force acts at once. Raises UsageError
+    if a value is out of range.
     """
 
     link: str

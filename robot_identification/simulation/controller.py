@@ -65,22 +65,10 @@ def quintic(
     t: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
-    Return the quintic between two states at time `t`.
+    Return position, velocity and acceleration of the quintic between two states.
 
-    Parameters
-    ----------
-    start, end : tuple of ndarray, shape (n,)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
-    duration : float
-        Time between them [s].
-    t : float
-        Time after the start [s].
-
-    Returns
-    -------
-    q, dq, ddq : ndarray, shape (n,)
-        State at `t`.
-
+    States are position [rad], velocity [rad/s] and acceleration [rad/s^2], each (n,), `duration`
+    [s] apart; `t` counts from the start [s].
     """
     # Joint by joint in Python's numbers: a third of the time of sixty NumPy calls on short rows.
     states = np.array([*start, *end]).T.tolist()

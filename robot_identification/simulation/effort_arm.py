@@ -61,15 +61,9 @@ def youbot_truth(robot: RobotModel) -> GroundTruth:
 
 def effort_truth(robot: RobotModel, seed: int = 0) -> GroundTruth:
     """
-    Return what a simulated arm with an effort interface really is.
+    Return the truth of a simulated arm with an effort interface.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        A youBot breaks away as published; of another arm everything is drawn.
-    seed : int
-        Of what is drawn.
-
+    A youBot breaks away as published; for another arm everything is drawn with `seed`.
     """
     if set(robot.joint_names) <= set(YOUBOT_BREAK_AWAY):
         return youbot_truth(robot)
@@ -78,20 +72,10 @@ def effort_truth(robot: RobotModel, seed: int = 0) -> GroundTruth:
 
 class EffortArm(ControlledArm):
     """
-    A simulated arm of which some joints take torques, while drives hold the others.
+    Simulated arm of which some joints take torques, while drives hold the others.
 
-    Parameters
-    ----------
-    robot, truth, sensors, q, seed
-        As for `MujocoRobot`.
-    effort_joints : sequence of str
-        Joints that take torques, in the order of the command.
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such joint.
-
+    Arguments are those of `MujocoRobot`, and `effort_joints`: the joints that take torques, in the
+    order of the command. Raises UsageError if the arm has no such joint.
     """
 
     def __init__(

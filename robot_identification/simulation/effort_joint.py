@@ -70,19 +70,10 @@ class EffortJointConstants:
 
 class EffortJoint:
     """
-    A joint that is moved by torques.
+    Joint that is moved by torques, at rest at `q` [rad] at first.
 
-    Parameters
-    ----------
-    constants : EffortJointConstants
-        Of the joint.
-    q : float
-        Where it rests first [rad].
-    velocity_noise : float
-        Standard deviation of the measured velocity [rad/s].
-    seed : int
-        Of the noise.
-
+    `velocity_noise` is the standard deviation of the measured velocity [rad/s], `seed` that
+    noise's seed.
     """
 
     def __init__(

@@ -62,15 +62,9 @@ class StreamSample:
 
 class Stream:
     """
-    Lets samples suffer; the same seed, samples and faults give the same stream.
+    Stream of samples of `n` joints with faults.
 
-    Parameters
-    ----------
-    n : int
-        Number of joints.
-    seed : int
-        Of what happens by chance.
-
+    The same seed, samples and faults give the same stream.
     """
 
     def __init__(self, n: int, seed: int) -> None:

@@ -112,20 +112,9 @@ class GroundTruth:
 
 def draw_truth(robot: RobotModel, seed: int) -> GroundTruth:
     """
-    Draw a truth for an arm.
+    Draw a truth for an arm; the same seed gives the same truth.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm with its prior; its drive gains must be known.
-    seed : int
-        Same seed, same truth.
-
-    Raises
-    ------
-    UsageError
-        If a drive gain is unknown.
-
+    Raises UsageError if a drive gain of the arm is unknown.
     """
     gains = robot.drives.drive_gain
     if not np.all(np.isfinite(gains)):
@@ -167,20 +156,9 @@ def with_static_friction(
     """
     Return a truth whose joints stick.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-        All else.
-    ratio : float
-        Break-away torque over Coulomb friction.
-    load_share : float
-        Dry friction per torque passed on [1]; 0.05 is of the size measured on strain-wave gears.
-
-    Raises
-    ------
-    UsageError
-        If `ratio` is below 1 or `load_share` negative.
-
+    `ratio` is break-away torque over Coulomb friction, `load_share` dry friction per transmitted
+    torque [1]; 0.05 is of the size measured on strain-wave gears. Raises UsageError if `ratio` is
+    below 1 or `load_share` negative.
     """
     if not ratio >= 1.0 or not load_share >= 0.0:
         raise UsageError(
@@ -195,22 +173,11 @@ def with_warming(
     truth: GroundTruth, *, acceleration: float = 1.0, viscous_slope: float = VISCOUS_SLOPE
 ) -> GroundTruth:
     """
-    Return a truth whose joints warm up as they move, and whose viscous friction changes with it.
+    Return a truth whose joints warm up in motion, which changes their viscous friction.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-        All else.
-    acceleration : float
-        How many times faster than in reality joints warm up.
-    viscous_slope : float
-        Change of viscous friction per temperature, as a share [1/K].
-
-    Raises
-    ------
-    UsageError
-        If `acceleration` is not positive.
-
+    Joints warm up `acceleration` times faster than in reality; `viscous_slope` is the relative
+    change of viscous friction with temperature [1/K]. Raises UsageError if `acceleration` is not
+    positive.
     """
     return replace(
         truth,
@@ -226,20 +193,10 @@ def with_elastic_joints(
     truth: GroundTruth, stiffness: float, *, damping: float = 0.0
 ) -> GroundTruth:
     """
-    Return a truth whose joints are elastic, all alike.
+    Return a truth whose joints all have one stiffness [N m/rad] and damping [N m s/rad].
 
-    Parameters
-    ----------
-    truth : GroundTruth
-        All else.
-    stiffness, damping : float
-        Of every joint [N m/rad], [N m s/rad].
-
-    Raises
-    ------
-    UsageError
-        If a joint has no rotor inertia, or the stiffness is not positive.
-
+    Raises UsageError if a joint has no rotor inertia, the stiffness is not positive, or the
+    damping is negative.
     """
     n = len(truth.coulomb)
     if not (np.isfinite(stiffness) and stiffness > 0.0 and damping >= 0.0):

@@ -101,30 +101,12 @@ class _Rotors:
 
 class MujocoRobot:
     """
-    A simulated arm under position control.
+    Simulated arm under position control.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        Description, limits and mounting; its inertial parameters are only the prior.
-    truth : GroundTruth
-        What the arm really is.
-    sensors : Sensors
-        Noise and resolution of the measurement.
-    q : ndarray, shape (n,)
-        Position at the start [rad].
-    seed : int
-        Of the sensor noise.
-    temperature : ndarray, shape (n,), optional
-        Of the joints at the start [deg C]; by default that of the air around them.
-
-    Raises
-    ------
-    MissingDependencyError
-        If MuJoCo is not installed.
-    UsageError
-        If the physics step is too long for what the joints are.
-
+    The inertial parameters of `robot` are only the prior; `truth` has the true ones. `q` (n,)
+    [rad] and `temperature` (n,) [deg C], by default that of the air, are those at the start;
+    `seed` is that of the sensor noise. Raises MissingDependencyError if MuJoCo is not installed,
+    and UsageError if the physics step is too long for the joints.
     """
 
     def __init__(
@@ -417,13 +399,10 @@ def inverse_dynamics(
 
 def true_inertial_parameters(robot: RobotModel, truth: GroundTruth) -> FloatArray:
     """
-    Return the true inertial parameters in Pinocchio's order, for tests and the demo's report.
+    Return the true inertial parameters (10 n,) in Pinocchio's order.
 
-    Returns
-    -------
-    ndarray, shape (10 n,)
-        Inertias about the joint frames; fixed children are part of the link they are fixed to.
-
+    Inertias are about the joint frames; fixed children are part of the link they are fixed to. For
+    tests and the demo's report.
     """
     mujoco = _import_mujoco()
     model = _build_model(mujoco, robot, truth)

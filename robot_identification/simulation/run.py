@@ -58,17 +58,10 @@ def driver_period(robot: RobotModel) -> float:
 
 def published_effort(robot: RobotModel, current: FloatArray) -> FloatArray:
     """
-    Return what a driver publishes as effort, in `published_unit`, for motor currents (..., n) [A].
+    Return the effort in `published_unit` that a driver publishes for motor currents [A].
 
-    Drive gains are the nominal ones: a driver that publishes torque does not know the true gains.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        Effort unit and nominal drive gains.
-    current : ndarray, shape (..., n)
-        Motor currents [A].
-
+    Currents are (..., n). Drive gains are the nominal ones: a driver that publishes torque does
+    not know the true gains.
     """
     return robot.drives.to_torque(current) if published_unit(robot) == 'Nm' else current
 
@@ -85,19 +78,9 @@ def record_motion(
     """
     Follow a motion with a simulated arm, and record it.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        What the driver knows of the arm.
-    simulator : MujocoRobot
-        The arm, near the motion's start.
-    reference : Motion
-        N samples of it.
-    stamps : ndarray, shape (N,)
-        Their times [s].
-    period : float
-        Between two of them [s], a multiple of the physics step.
-
+    `robot` is the arm as the driver knows it; the simulator must be near the motion's start.
+    `reference` has N samples at `stamps` (N,) [s], with a `period` [s] that is a multiple of the
+    physics step.
     """
     samples = []
     for q, dq, ddq in zip(reference.q, reference.dq, reference.ddq, strict=True):

@@ -87,17 +87,10 @@ def pace_rates(
 
 class ScaledController:
     """
-    A trajectory controller with the robot's condition around it.
+    Trajectory controller that follows the robot's condition.
 
-    Parameters
-    ----------
-    q : ndarray, shape (n,)
-        Position that is held until a trajectory comes [rad].
-    acceleration : ndarray, shape (n,)
-        Limits within which the arm is stopped [rad/s^2], infinite where unknown.
-    period : float
-        Between two calls of `sample` [s].
-
+    It holds `q` (n,) [rad] until a trajectory comes, and stops the arm within `acceleration` (n,)
+    [rad/s^2], infinite where unknown. `period` is the time between two calls of `sample` [s].
     """
 
     def __init__(self, q: FloatArray, acceleration: FloatArray, period: float) -> None:

@@ -70,19 +70,10 @@ def measure_errors(
     details: ErrorDetails | None = None,
 ) -> BagErrors:
     """
-    Compare predicted with measured effort.
+    Return the errors of predicted against measured effort, both (N, n) in `unit`.
 
-    Parameters
-    ----------
-    measured, predicted : ndarray, shape (N, n)
-        Effort in `unit`.
-    moving : ndarray of bool, shape (N, n)
-        Where each joint moves.
-    bag, unit, joints
-        Names for the result.
-    details : ErrorDetails, optional
-        What the errors are made of, where that was measured.
-
+    `moving` (N, n) marks samples at which each joint moves; `bag` and `joints` are names for the
+    result. `details` is the breakdown of the errors, None where it was not measured.
     """
     residual = measured - predicted
     rmse = np.sqrt(np.mean(residual**2, axis=0))
@@ -107,17 +98,8 @@ def errors_at(
     """
     Return the errors of a prediction of some samples of a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        With N samples of n joints.
-    predicted : ndarray, shape (m, n)
-        Effort at the samples, in the bag's unit.
-    rows : ndarray of bool, shape (N,)
-        The m samples.
-    details : ErrorDetails, optional
-        What the errors are made of, where that was measured.
-
+    `rows` (N,) selects m samples; `predicted` (m, n) is the effort there in the bag's unit.
+    `details` is the breakdown of the errors, None where it was not measured.
     """
     return measure_errors(
         dataset.effort[rows], predicted, dataset.moving[rows], bag=dataset.source,
@@ -131,18 +113,9 @@ def score_urdf(
     """
     Return the errors of the URDF's inertial parameters, by bag.
 
-    A URDF has no friction: sign, velocity, acceleration and offset are fitted for each joint to
-    the very samples that are scored, which flatters it.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    datasets : sequence of Dataset
-        Recordings.
-    rows : sequence of ndarray of bool, shape (N,)
-        Samples to score of each.
-
+    `rows` selects the samples (N,) of each dataset. A URDF has no friction: sign, velocity,
+    acceleration and offset are fitted for each joint to the samples that are scored, so the errors
+    are optimistic.
     """
     results = []
     for dataset, chosen in zip(datasets, rows, strict=True):

@@ -33,25 +33,11 @@ def blocked_folds(
     gap: float = GAP_SECONDS,
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
     """
-    Yield training and held-out rows of contiguous blocks of equal size.
+    Yield training and held-out rows (N,) of contiguous blocks of equal size.
 
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Stamps [s], increasing.
-    fitted : ndarray of bool, shape (N,)
-        Rows that take part.
-    folds : int
-        Number of blocks.
-    gap : float
-        Time on both sides of the held-out block that is not trained on [s], because neighbouring
-        samples are nearly the same sample.
-
-    Yields
-    ------
-    training, held_out : ndarray of bool, shape (N,)
-        Disjoint parts of `fitted`.
-
+    `stamps` (N,) increase [s]; both results are disjoint parts of `fitted` (N,). Samples within
+    `gap` [s] on both sides of the held-out block are not trained on, because neighbouring samples
+    are nearly the same sample.
     """
     rows = np.flatnonzero(fitted)
     for part in np.array_split(rows, folds):

@@ -76,20 +76,12 @@ def total_normalized_error(joints: FloatArray) -> float:
 
 def square_over_mean(measured: FloatArray, residual: FloatArray) -> float:
     """
-    Return what Madsen et al. call NMSE [3]_, in the unit of the effort.
+    Return the NMSE of Madsen et al. [3]_, in the unit of the effort.
 
-    Parameters
-    ----------
-    measured, residual : ndarray, shape (N, n)
-        Effort, and measured minus predicted.
-
-    Returns
-    -------
-    float
-        Sum over joints of mean squared error over mean size of the effort, which has the printed
-        unit: the formula itself is lost. It compares models on one recording, no more; joints
-        without effort are left out.
-
+    Sum over joints of the mean squared error over the mean absolute effort; `residual` is measured
+    minus predicted, both (N, n). The definition follows from the printed unit, because the formula
+    itself is not available; compare models on one recording only. Joints without effort are left
+    out.
     """
     size = np.mean(np.abs(measured), axis=0)
     squares = np.mean(residual**2, axis=0)
@@ -124,21 +116,11 @@ def is_constant(measured: FloatArray) -> BoolArray:
 
 def noise_deviation(effort: FloatArray) -> FloatArray:
     """
-    Return how noisy a signal is from sample to sample at most, shape (n,).
+    Return an upper bound (n,) of the standard deviation of white noise in a signal.
 
-    Second differences hold little of a smooth signal, and their median size nothing of its jumps.
-    Noise that neighbouring samples share is not in it.
-
-    Parameters
-    ----------
-    effort : ndarray, shape (N, n)
-        Consecutive samples.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Standard deviation of white noise, unit of the effort; NaN for fewer than three samples.
-
+    `effort` (N, n) has consecutive samples; the result is in its unit, NaN for fewer than three
+    samples. It is the median size of second differences, which hold little of a smooth signal and,
+    by the median, nothing of its jumps. Noise that neighbouring samples share is not included.
     """
     if len(effort) < 3:
         return np.full(effort.shape[1], np.nan)

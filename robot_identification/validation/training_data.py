@@ -19,22 +19,12 @@ def find_training_data(
     model: IdentifiedModel, bag: Path, start: float | None = None, stop: float | None = None
 ) -> str:
     """
-    Return why a bag is training data of a model, in words; empty if it is none.
+    Return why a bag is training data of a model, in words; empty if it is not.
 
-    Bags are told by the SHA-256 of the files with their messages, so that a copy, another name, or
-    the file without its folder make no difference. The same bag with windows that do not overlap
-    is no training data. A bag that shares some of its files with another one has another time
-    base: it counts as training data whatever the windows.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Whose file holds bags and window that it was identified from.
-    bag : Path
-        What is to be scored.
-    start, stop : float, optional
-        The part that is scored [s after the first joint state].
-
+    Bags are compared by the SHA-256 of their message files: copies, names and folders make no
+    difference. The same bag is no training data if its window from `start` to `stop` [s after the
+    first joint state] does not overlap the model's. A bag that shares only some files has another
+    time base: it is training data whatever the windows.
     """
     entries = model.provenance.get('bags', ())
     files = set(data_hashes(bag))

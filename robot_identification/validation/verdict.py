@@ -137,24 +137,12 @@ def judge(
     bandwidth: Bandwidth | None = None,
 ) -> Verdict:
     """
-    Return a verdict on errors.
+    Return a verdict on errors on held-out samples.
 
-    A joint whose effort is mostly noise is named, and has no part in the mean that is judged: no
-    model predicts it. With such a joint a model is not good, however well the others do.
-
-    Parameters
-    ----------
-    bags : sequence of BagErrors
-        Errors on held-out samples.
-    unseen : bool
-        Whether the samples are of another recording than the training data.
-    training : bool
-        Whether the samples are training data themselves.
-    findings : Findings
-        What is known besides the errors.
-    bandwidth : Bandwidth, optional
-        Up to which frequency the errors could be seen.
-
+    `unseen` means samples of another recording than the training data, `training` the training
+    data themselves. A badly predicted joint whose error is mostly noise is named and left out of
+    the mean that decides the level, because no model predicts noise; but the level is then not
+    good.
     """
     errors = [
         _JointError(float(value), bag, joint)

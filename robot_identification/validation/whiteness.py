@@ -28,20 +28,10 @@ TESTED_LAGS = 10
 
 def autocovariance(x: FloatArray, lags: int) -> FloatArray:
     """
-    Return the sums of products of samples so many lags apart.
+    Return the sums (n, lags + 1) over k of ``x[k] * x[k + lag]`` for each signal.
 
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Signals of zero mean; missing samples are zero.
-    lags : int
-        Largest lag.
-
-    Returns
-    -------
-    ndarray, shape (n, lags + 1)
-        Sum over k of ``x[k] * x[k + lag]``; zero where the signal is shorter than the lag.
-
+    Signals `x` (N, n) have zero mean, and zero where samples are missing; `lags` is the largest
+    lag. Sums are zero where the signal is shorter than the lag.
     """
     N, n = x.shape
     products = np.zeros((n, lags + 1))
@@ -65,23 +55,10 @@ def _leading_correlations(products: FloatArray, samples: int) -> FloatArray:
 
 def correlation_distance(products: FloatArray, samples: int) -> float:
     """
-    Return how far apart samples are, in the mean, that share something.
+    Return the mean distance of correlated samples, in samples; 0 for white noise.
 
-    A window of m samples misses this over m of the variance of a sum: it is what its length has
-    to be compared with.
-
-    Parameters
-    ----------
-    products : ndarray, shape (lags + 1,)
-        Autocovariance.
-    samples : int
-        Number of samples behind it.
-
-    Returns
-    -------
-    float
-        Samples; 0 for white noise.
-
+    `products` (lags + 1,) is the autocovariance of so many samples. A window of m samples misses
+    the share distance / m of the variance of a sum, so compare its length with the distance.
     """
     leading = _leading_correlations(products, samples)
     lags = np.arange(1, len(leading) + 1)
@@ -90,32 +67,21 @@ def correlation_distance(products: FloatArray, samples: int) -> float:
 
 def independent_share(products: FloatArray, samples: int) -> float:
     """
-    Return the number of independent samples that know as much of the mean, over that of samples.
+    Return the number of independent samples that determine a mean as well, as a share.
 
-    Parameters
-    ----------
-    products, samples
-        As in `correlation_distance`.
-
+    Arguments are those of `correlation_distance`.
     """
     return float(1.0 / (1.0 + 2.0 * _leading_correlations(products, samples).sum()))
 
 
 def ljung_box(products: FloatArray, samples: int, lags: int = TESTED_LAGS) -> float:
     """
-    Return the probability that white noise is as correlated as this, by the portmanteau test [1]_.
+    Return the probability that white noise is as correlated, by the Ljung-Box test [1]_.
 
-    It adds up all correlations up to some lag, as slow errors show in many of them and little in
-    each. With thousands of samples it rejects what is of no consequence; `independent_share` says
-    how much it matters.
-
-    Parameters
-    ----------
-    products, samples
-        As in `correlation_distance`.
-    lags : int
-        Number of correlations.
-
+    `products` and `samples` are those of `correlation_distance`. The portmanteau test adds up the
+    correlations of the first `lags` lags, because slow errors show in many of them and little in
+    each. With thousands of samples it rejects negligible correlation; `independent_share` gives
+    its size. NaN without a lag or a variance.
     """
     lags = min(lags, len(products) - 1, samples - 1)
     if lags < 1 or not products[0] > 0.0:

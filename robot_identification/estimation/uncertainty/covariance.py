@@ -96,21 +96,11 @@ class ResidualSums:
 
 def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
     """
-    Return the covariance of an estimate.
+    Return the covariance of an estimate, which must have its problem.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        With its problem.
-    kind : str, optional
-        Key of COVARIANCES; by default 'hac' where the rows that were solved are there, else
-        'blocks'; 'residual' if the data cannot be divided.
-
-    Raises
-    ------
-    UsageError
-        If the kind is unknown, or needs what the estimate does not have.
-
+    `kind` is a key of COVARIANCES; by default 'hac' where the rows that were solved are there,
+    else 'blocks', or 'residual' if the data cannot be divided. Raises UsageError if the kind is
+    unknown, or needs data that the estimate does not have.
     """
     if kind is None:
         return _best_covariance(estimate)

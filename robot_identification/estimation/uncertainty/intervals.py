@@ -42,27 +42,10 @@ def confidence_intervals(
     theta: FloatArray, covariance: Covariance, confidence: float = CONFIDENCE
 ) -> FloatArray:
     """
-    Return lower and upper ends of the intervals of single parameters.
+    Return lower and upper ends (b, 2) of the intervals of single parameters, SI units.
 
-    Parameters
-    ----------
-    theta : ndarray, shape (b,)
-        Base parameters, SI units.
-    covariance : Covariance
-        Of them.
-    confidence : float
-        Share of such intervals that hold the truth.
-
-    Returns
-    -------
-    ndarray, shape (b, 2)
-        Ends, SI units; NaN for parameters held by a bound.
-
-    Raises
-    ------
-    UsageError
-        If `confidence` is not between 0 and 1.
-
+    `confidence` is the share of such intervals that hold the true value of the base parameter. NaN
+    for parameters held by a bound. Raises UsageError if `confidence` is not between 0 and 1.
     """
     half = _quantile(confidence, covariance.freedom) * covariance.standard_errors
     return np.column_stack([theta - half, theta + half])
@@ -74,23 +57,11 @@ def joint_test(
     """
     Test whether some parameters together differ from a guess by more than chance.
 
-    The points that are not rejected form the ellipsoid of the estimate. As the covariance is
-    estimated, the squared distance has Hotelling's distribution, not the chi-square one.
-
-    Parameters
-    ----------
-    difference : ndarray, shape (b,)
-        Estimate minus guess, SI units.
-    covariance : Covariance
-        Of the estimate.
-    chosen : sequence of int
-        The q parameters that are tested.
-
-    Raises
-    ------
-    DataError
-        If the covariance rests on too little to test so many parameters, or one of them has none.
-
+    `difference` (b,) is estimate minus guess, SI units; `chosen` are the q parameters that are
+    tested. The points that are not rejected form the ellipsoid of the estimate. As the covariance
+    is estimated, the squared distance has Hotelling's distribution, not the chi-square one. Raises
+    DataError if the covariance rests on too little to test so many parameters, or one of them has
+    none.
     """
     at = np.asarray(chosen, dtype=int)
     q = len(at)

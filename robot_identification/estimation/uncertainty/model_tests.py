@@ -61,15 +61,7 @@ def strong_pairs(
     """
     Return the pairs of parameters that the data hardly distinguish, strongest first.
 
-    Parameters
-    ----------
-    names : sequence of str, length b
-        Of the base parameters.
-    covariance : Covariance
-        Of their estimates.
-    limit : float
-        Least size of the correlation.
-
+    Their correlation exceeds `limit` in size. `names` are those of all b base parameters.
     """
     correlation = covariance.correlation
     first, second = np.triu_indices(len(names), 1)
@@ -107,24 +99,11 @@ def nested_test(
     """
     Test whether some parameters are needed: F-test of the model without them.
 
-    The sums of squares are those of the weighted rows. For white residuals this and the joint
-    test with the covariance 'residual' are the same; for others only the latter holds, with a
-    covariance that knows of their correlation.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Of the whole model, without prior.
-    covariance : Covariance
-        Of the estimate, 'hac' or 'blocks'.
-    removed : sequence of int
-        The base parameters that the smaller model lacks.
-
-    Raises
-    ------
-    DataError
-        If there are no parameters to remove, none left, or too many for the covariance.
-
+    The estimate is that of the whole model, without prior; its covariance is 'hac' or 'blocks'.
+    The sums of squares are those of the weighted rows. For white residuals this and the joint test
+    with the covariance 'residual' are the same; for others only the joint test holds, with a
+    covariance that accounts for their correlation. Raises DataError if there are no parameters to
+    remove, none left, or too many for the covariance.
     """
     problem = estimate.problem
     at = np.asarray(removed, dtype=int)
@@ -156,16 +135,9 @@ def information_criteria(
     """
     Return Akaike's and Schwarz's criteria of a fit with its own noise on every joint.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    theta : ndarray, shape (size,)
-        Unknowns.
-    independent_share : float
-        Independent samples over samples: with correlated residuals all terms but the number of
-        parameters count so much less.
-
+    `theta` (size,) are all unknowns of the problem. `independent_share` is independent samples
+    over samples: with correlated residuals all terms but the number of parameters count so much
+    less.
     """
     squares = np.maximum(problem.squared_residuals(theta), np.finfo(float).tiny)
     fit = independent_share * float(

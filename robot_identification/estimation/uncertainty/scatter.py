@@ -53,15 +53,7 @@ class TooFewBlocksError(UsageError):
 
 
 def problem_of(estimate: Estimate) -> IdentificationProblem:
-    """
-    Return the problem behind an estimate.
-
-    Raises
-    ------
-    UsageError
-        If the estimate does not have it.
-
-    """
+    """Return the problem behind an estimate; raise UsageError if it has none."""
     if estimate.problem is None:
         raise UsageError('the estimate does not have its problem: no covariance follows from it')
     return estimate.problem

@@ -142,11 +142,7 @@ def knot_coefficients(q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatAr
     """
     Return the coefficients (n, 3 m) of a sampled motion.
 
-    Parameters
-    ----------
-    q, dq, ddq : ndarray, shape (m, n)
-        Position [rad], velocity [rad/s] and acceleration [rad/s^2] at the knots.
-
+    Position [rad], velocity [rad/s] and acceleration [rad/s^2] at the knots are each (m, n).
     """
     offsets = q - q[0]
     offsets[0] = q[0]

@@ -58,13 +58,9 @@ FRICTION_ADDITIONS = ('load', 'temperature_viscous')
 
 def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
     """
-    Return the laws named in a comma list; `none` is no friction.
+    Return the laws named in a comma-separated list; `none` is no friction.
 
-    Raises
-    ------
-    UsageError
-        If a law is unknown or named twice, or two laws exclude each other.
-
+    Raises UsageError if a law is unknown or named twice, or two laws exclude each other.
     """
     names = [name.strip() for name in text.split(',') if name.strip()]
     if names == ['none']:

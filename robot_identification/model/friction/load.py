@@ -16,22 +16,13 @@ from robot_identification.model.friction.law import check_positive, FrictionLaw,
 @dataclass(frozen=True)
 class LoadFriction(FrictionLaw):
     """
-    Load-dependent part of Coulomb friction, ``fcl abs(tau_rigid) tanh(dq / width)`` [1]_.
+    Load-dependent part of Coulomb friction, ``fcl abs(tau_rigid) tanh(dq / width)``.
 
-    Used with `coulomb` or `stribeck`. It is linear where the rigid torque is known, as that of
-    the previous iterate of a fit is.
-
-    Attributes
-    ----------
-    width : float
-        Of the passage through zero [rad/s].
-
-    References
-    ----------
-    .. [1] A. C. Bittencourt and S. Gunnarsson, "Static friction in a robot joint: modeling and
-       identification of load and temperature effects", ASME Journal of Dynamic Systems,
-       Measurement, and Control 134(5), 2012.
-
+    Used with `coulomb` or `stribeck`. It is linear where the rigid torque is known, as that of the
+    previous iterate of a fit is; `width` is that of the passage through zero [rad/s]. From A. C.
+    Bittencourt and S. Gunnarsson, "Static friction in a robot joint: modeling and identification
+    of load and temperature effects", ASME Journal of Dynamic Systems, Measurement, and Control
+    134(5), 2012.
     """
 
     width: float = 0.01

@@ -21,18 +21,10 @@ FAR = 1.0e3
 
 def sliding_speeds(fastest: float) -> FloatArray:
     """
-    Return speeds from slow sliding to the fastest that friction is known at.
+    Return evenly spaced speeds (SPEEDS,) [rad/s] from slow sliding up to `fastest`.
 
-    Parameters
-    ----------
-    fastest : float
-        Positive [rad/s]; where it is slower than sliding, a tenth of it is the slowest.
-
-    Returns
-    -------
-    ndarray, shape (SPEEDS,)
-        Ascending, at equal distances [rad/s].
-
+    `fastest`, up to which friction is known, is positive [rad/s]; where it is slower than sliding,
+    the slowest is a tenth of it.
     """
     slowest = SLOWEST_SLIDING if fastest > SLOWEST_SLIDING else 0.1 * fastest
     return np.linspace(slowest, fastest, SPEEDS)
@@ -59,24 +51,10 @@ def sliding_columns(
     law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
 ) -> FloatArray:
     """
-    Return the columns of a law in steady sliding, the mean of both directions.
+    Return the columns (m, k) of a law in steady sliding, the mean of both directions.
 
-    Parameters
-    ----------
-    law : FrictionLaw
-        Any law.
-    speeds : ndarray, shape (m,)
-        Positive, ascending [rad/s].
-    load : float
-        Torque that the joint transmits [N m].
-    temperature : float
-        Of the joint [deg C].
-
-    Returns
-    -------
-    ndarray, shape (m, k)
-        In the order of the law's symbols.
-
+    At positive ascending `speeds` (m,) [rad/s], with the load that the joint transmits [N m] and
+    its temperature [deg C].
     """
     forth, back = (
         sign * law.columns(
@@ -93,26 +71,11 @@ def steady_torque(
     temperature: float,
 ) -> FloatArray:
     """
-    Return the torque of a law in steady sliding in one direction.
+    Return the torque (m,) [N m] of a law in steady sliding in one direction.
 
-    Parameters
-    ----------
-    law : FrictionLaw
-        Any law.
-    coefficients : ndarray, shape (k,)
-        In the order of its symbols.
-    velocities : ndarray, shape (m,)
-        Of one sign, which a zero has, too [rad/s].
-    load : float
-        Torque that the joint transmits [N m].
-    temperature : float
-        Of the joint [deg C].
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        With the sign of the motor's torque [N m].
-
+    It has the sign of the motor's torque. `velocities` (m,) [rad/s] are of one sign, which a zero
+    has, too; `coefficients` (k,) are in the order of the law's symbols. `load` is the torque that
+    the joint transmits [N m], the temperature that of the joint [deg C].
     """
     motion = _steady_motion(velocities, load, temperature)
     return law.evaluate(motion, coefficients, law.initial_state())[0][1:]
@@ -133,20 +96,9 @@ def nearest_plain_friction(
     """
     Return the Coulomb and viscous friction nearest to a law in steady sliding.
 
-    Parameters
-    ----------
-    law, coefficients, load
-        As in `steady_torque`, at the temperature that the law refers to.
-    speeds : ndarray, shape (m,)
-        Positive [rad/s].
-
-    Returns
-    -------
-    coulomb : float
-        Not negative [N m].
-    viscous : float
-        Not negative [N m s/rad].
-
+    The result is [N m] and [N m s/rad], neither negative. `coefficients` (k,) and the `load` [N m]
+    are as in `steady_torque`, at the temperature that the law refers to; `speeds` (m,) are
+    positive [rad/s].
     """
     torque = sliding_torque(law, coefficients, speeds, load)
     columns = np.column_stack([np.ones_like(speeds), speeds])

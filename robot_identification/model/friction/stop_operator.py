@@ -17,28 +17,11 @@ from robot_identification.arrays import FloatArray
 
 def run_stops(q: FloatArray, radii: FloatArray, z: FloatArray, q_before: float) -> FloatArray:
     """
-    Return the deflection of several stops along consecutive positions of one joint.
+    Return deflections (N, m) [rad] of stops along consecutive positions of one joint.
 
-    Parameters
-    ----------
-    q : ndarray, shape (N,)
-        Positions [rad].
-    radii : ndarray, shape (m,)
-        Largest deflections, positive [rad].
-    z : ndarray, shape (m,)
-        Deflections at the position before the first [rad].
-    q_before : float
-        That position [rad].
-
-    Returns
-    -------
-    ndarray, shape (N, m)
-        Deflections at the positions [rad].
-
-    References
-    ----------
-    .. [1] A. Visintin, "Differential Models of Hysteresis", Springer, 1994: the stop operator.
-
+    `q` (N,) are the positions [rad], `radii` (m,) the largest deflections, positive [rad], and `z`
+    (m,) the deflections [rad] at `q_before` [rad], the position before the first. Stop operator of
+    A. Visintin, "Differential Models of Hysteresis", Springer, 1994.
     """
     steps = np.empty(len(q))
     steps[:1], steps[1:] = q[:1] - q_before, q[1:] - q[:-1]

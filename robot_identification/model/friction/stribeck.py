@@ -22,26 +22,15 @@ from robot_identification.model.friction.law import (
 @dataclass(frozen=True)
 class StribeckFriction(FrictionLaw):
     """
-    Stribeck friction without its viscous part [1]_.
+    Stribeck friction without its viscous part.
 
-    ``(fk + (fs - fk) exp(-abs(dq / velocity)^exponent)) tanh(dq / width)`` with the kinetic
-    friction fk and the static friction fs. Its columns add up to that of `coulomb`.
-
-    Attributes
-    ----------
-    velocity : float
-        Stribeck velocity [rad/s], where 1 / e of what static friction adds is left.
-    exponent : float
-        From 0.5 to 2; 2 is Gaussian.
-    width : float
-        Of the passage through zero [rad/s]; the static friction is seen between it and the
-        Stribeck velocity only, so it should be several times smaller.
-
-    References
-    ----------
-    .. [1] H. Olsson, K. J. Astrom, C. Canudas de Wit, M. Gafvert and P. Lischinsky, "Friction
-       models and friction compensation", European Journal of Control 4(3), 1998.
-
+    ``(fk + (fs - fk) exp(-abs(dq / velocity)^exponent)) tanh(dq / width)`` with kinetic friction
+    fk and static friction fs; the columns add up to that of `coulomb`. At the Stribeck velocity
+    [rad/s], 1 / e of the static excess is left. The exponent is from 0.5 to 2 (Gaussian). The
+    width of the passage through zero [rad/s] should be several times smaller than the Stribeck
+    velocity: static friction is seen only between the two. H. Olsson, K. J. Astrom, C. Canudas de
+    Wit, M. Gafvert and P. Lischinsky, "Friction models and friction compensation", European
+    Journal of Control 4(3), 1998.
     """
 
     velocity: float = 0.1

@@ -187,24 +187,10 @@ def estimate_break_away(
     """
     Return the break-away torque of a joint in both directions.
 
-    Parameters
-    ----------
-    run : BreakAwayRun
-        At least two repeats in one direction.
-    correction : str
-        One of `CORRECTIONS`, see `corrected_torque`; with the inertia of the run's settings.
-    confidence : float
-        Of the medians' intervals.
-    seed : int
-        Of their bootstrap.
-
-    Raises
-    ------
-    DataError
-        If there are fewer repeats, or a correction cannot be taken.
-    UsageError
-        If there is no such correction.
-
+    `correction` is one of `CORRECTIONS`, see `corrected_torque`, with the inertia of the run's
+    settings; `confidence` is that of the medians' intervals, and `seed` that of their bootstrap.
+    Raises DataError if neither direction has two repeats or a correction cannot be computed, and
+    UsageError if there is no such correction.
     """
     values, boxes, uncorrected = {}, {}, {}
     for direction in (1, -1):
@@ -340,15 +326,10 @@ _JOINT_KEYS = {
 
 def load_break_away(path: Path) -> tuple[str, list[BreakAway]]:
     """
-    Return robot and joints of a break-away file; the statistics are made anew of its repeats.
+    Return robot and joints of a break-away file.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is not a break-away file of this version.
-
+    The statistics are computed anew from its repeats. Raises UsageError if there is no such file,
+    and DescriptionError if it is not a break-away file of this version.
     """
     content = read_yaml(path)
     check_keys(content, str(path), {'schema_version', 'robot', 'joints'}, set())

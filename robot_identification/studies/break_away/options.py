@@ -21,26 +21,12 @@ class BreakAwaySettings:
     """
     Options of a break-away test.
 
-    The fields say in their declaration what each is; a node offers those that are options.
-
-    Attributes
-    ----------
-    torque_cap : float
-        Largest torque of a ramp, beyond gravity [N m]; from the manual pre-test.
-    torque_limit : float
-        Largest torque of all, gravity included [N m]; not below `torque_cap`.
-    inertia : float
-        Of the joint at its start, link and rotor [kg m^2]; the return's gains follow from it.
-    longest_gap : float
-        Longest time between two joint states [s].
-    continuous : bool
-        Whether the joint's position wraps around at a turn, as that of some wheels does.
-
-    Raises
-    ------
-    UsageError
-        If a value is out of its range, or two do not fit together.
-
+    `torque_cap` is the largest torque of a ramp, beyond gravity [N m], from the manual pre-test;
+    `torque_limit` the largest of all, gravity included [N m]. `inertia` is that of link and rotor
+    at the start [kg m^2] and sets the gains of the return. `longest_gap` is the longest time
+    between joint states [s]; a `continuous` position wraps around at a turn. Other fields are
+    options of a node, explained in their declaration. Raises UsageError if a value is out of
+    range, or two do not fit together.
     """
 
     torque_cap: float

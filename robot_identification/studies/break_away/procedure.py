@@ -99,23 +99,14 @@ class BoundedPI:
 
 class BreakAwayTest:
     """
-    The test of one joint.
+    Break-away test of one joint.
 
-    Give it every joint state in turn and apply what it returns until the next one.
-
-    Parameters
-    ----------
-    settings : BreakAwaySettings
-        How to test.
-    start : float
-        Pose of the joint that every ramp begins in [rad].
-    gravity : callable, optional
-        Torque that holds the joint against gravity at a position [N m]; none in a gravity-free
-        pose.
-    manual : bool
-        Whether the torque grows only when `raise_torque` is called: the pre-test that finds the
-        cap, one ramp in each direction.
-
+    Pass every joint state to `step` and apply the torque it returns until the next one. Every ramp
+    begins at `start` [rad]. `gravity` returns the torque that holds the joint against gravity at a
+    position [N m]; without it the pose is gravity-free. With `manual` the torque grows only when
+    `raise_torque` is called: the pre-test that finds the cap, one ramp in each direction. Raises
+    UsageError if `start` or its gravity torque is not finite, or gravity and a ramp together
+    exceed `torque_limit`.
     """
 
     def __init__(
@@ -182,20 +173,10 @@ class BreakAwayTest:
 
     def raise_torque(self, step: float) -> bool:
         """
-        Raise the torque of a manual ramp by `step` N m, at the settings' rate.
+        Raise the torque of a manual ramp by `step` [N m], at the settings' rate.
 
-        Steps asked for while it still grows do not add up.
-
-        Returns
-        -------
-        bool
-            Whether there is a ramp now.
-
-        Raises
-        ------
-        UsageError
-            If the step is no positive number.
-
+        Returns False if there is no ramp now. A step requested while the torque still grows is not
+        added to the one before. Raises UsageError if the step is no positive number.
         """
         if not (math.isfinite(step) and step > 0.0):
             raise UsageError(f'break-away test: a step of {step} N m is not positive')
@@ -213,22 +194,10 @@ class BreakAwayTest:
 
     def step(self, t: float, q: float, dq: float, effort: float = math.nan) -> float:
         """
-        Take a joint state; return the torque to apply until the next one.
+        Return the torque to apply from a joint state until the next one [N m].
 
-        Parameters
-        ----------
-        t : float
-            When it was measured [s].
-        q, dq : float
-            Position [rad] and velocity [rad/s] of the joint.
-        effort : float
-            Measured effort, which is only noted.
-
-        Returns
-        -------
-        float
-            Torque [N m], within ``torque_limit``; 0 once the test has ended.
-
+        The state is measured at `t` [s]: `q` [rad], `dq` [rad/s] and `effort`, which is only
+        noted. The torque is within ``torque_limit``, and 0 once the test has ended.
         """
         if self.has_ended:
             return 0.0

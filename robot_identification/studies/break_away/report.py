@@ -201,11 +201,7 @@ def save_break_away(
     """
     Write the files of break-away tests into a folder, all of them or none.
 
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
+    Raises UsageError if one of them exists already and `force` is not set.
     """
     write_results(directory, {
         'break_away.yaml': dump_yaml(to_plain(break_away_content(robot, found))),

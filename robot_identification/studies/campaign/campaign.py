@@ -53,25 +53,12 @@ def run_campaign(
     report: Report = ignore_progress,
 ) -> CampaignOutcome:
     """
-    Do what is left of a campaign, judge what all of it found, and write the health report.
+    Do the remaining runs of a campaign, judge all results, and write the health report.
 
-    Parameters
-    ----------
-    campaign : Campaign
-        What to do.
-    folder : ResultFolder
-        Where its results are; a folder of its own.
-    options : CampaignOptions, optional
-        Where runs are computed.
-    report : callable
-        Called when a run is begun again or done, with the number of runs that are done, that of
-        the runs to do, and a text.
-
-    Raises
-    ------
-    UsageError
-        If an arm is unknown, or the folder is another campaign's or in use by another process.
-
+    `folder` holds only this campaign; `options` say where runs are computed. `report` is called
+    when a run is begun again or done, with the number of runs that are done, the number to do, and
+    a text. Raises UsageError if an arm is unknown, or the folder is another campaign's or in use
+    by another process.
     """
     options = CampaignOptions() if options is None else options
     robots = load_robots(campaign)
@@ -150,11 +137,8 @@ def _own_folder(campaign: Campaign, folder: Path) -> Iterator[None]:
     """
     Keep a folder to one campaign, and to one process.
 
-    Raises
-    ------
-    UsageError
-        If it is another campaign's, not empty, or in use by another process.
-
+    Raises UsageError if it is another campaign's, holds other files, or is in use by another
+    process, and DescriptionError if its identity file is not JSON.
     """
     identity = folder / IDENTITY_FILE
     if identity.exists():

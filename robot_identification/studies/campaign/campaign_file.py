@@ -144,20 +144,10 @@ class Campaign:
 
 def load_campaign(path: Path) -> Campaign:
     """
-    Read a campaign file.
+    Return the campaign of a file; paths in it are relative to its folder.
 
-    Parameters
-    ----------
-    path : Path
-        The file; paths in it are relative to its folder.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If a key is unknown, or a value is outside its range.
-
+    Raises UsageError if there is no such file, and DescriptionError if a key is unknown or a value
+    is outside its range.
     """
     content, source = read_yaml(path, LIMITS), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)

@@ -14,15 +14,9 @@ from robot_identification.parallel import check_processes, LOCAL
 @dataclass(frozen=True)
 class CampaignOptions:
     """
-    Options of a campaign that are not in its file.
+    Options of a campaign that are not in its file, each explained in its declaration.
 
-    The fields say in their declaration what each is.
-
-    Raises
-    ------
-    UsageError
-        If the number of processes is not positive.
-
+    Raises UsageError if the number of processes is not positive.
     """
 
     scheduler: str = option(

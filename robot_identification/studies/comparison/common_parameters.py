@@ -44,13 +44,10 @@ class CommonParameters:
 
 def check_same_arm(first: IdentifiedModel, second: IdentifiedModel) -> None:
     """
-    Check that two models are of one arm, so that their parameters mean the same.
+    Raise DataError if two models are not of one arm.
 
-    Raises
-    ------
-    DataError
-        If joints, geometry, locked joints or the kind of scale differ.
-
+    Their joints, geometry, locked joints and kind of scale must agree, so that their parameters
+    mean the same.
     """
     one, other = first.robot, second.robot
     what = f'models of {one.name} and {other.name} cannot be compared'

@@ -62,27 +62,11 @@ def compare_joints_of_size(
     gear_ratios: Sequence[FloatArray],
 ) -> tuple[JointsOfSize, ...]:
     """
-    Compare friction of joints of one size, of one or several robots.
+    Compare friction of joints of one size, of one or several robots, sorted by size.
 
-    Parameters
-    ----------
-    models : sequence of IdentifiedModel
-        Of any arms.
-    drives : sequence of mapping of str to str
-        Size by joint of each model's arm; joints without one are left out.
-    gear_ratios : sequence of ndarray, shape (n,)
-        Of each model's arm.
-
-    Returns
-    -------
-    tuple of JointsOfSize
-        In the order of their names.
-
-    Raises
-    ------
-    DataError
-        If no joint has a size, a gear ratio is missing, or a scale is only relative.
-
+    For each model, `drives` names the size by joint (joints without one are left out), and
+    `gear_ratios` holds the ratios (n,). Raises DataError if no joint has a size, a gear ratio is
+    missing, or a model has a relative scale.
     """
     found: dict[str, list[JointFriction]] = {}
     for number, (model, sizes, ratio) in enumerate(

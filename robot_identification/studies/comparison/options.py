@@ -17,13 +17,7 @@ class ComparisonOptions:
     """
     Options of the comparison of models.
 
-    The fields say in their declaration what each is.
-
-    Raises
-    ------
-    UsageError
-        If two of them do not fit together.
-
+    Raises UsageError if two of them contradict each other.
     """
 
     joints_of_size: bool = option(

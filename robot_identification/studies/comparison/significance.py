@@ -29,13 +29,8 @@ def two_sided(value: float, error: float, freedom: float) -> float:
     """
     Return the probability of a value at least as far from zero by chance.
 
-    Parameters
-    ----------
-    value, error : float
-        The value and its standard error; without a positive one the result is NaN.
-    freedom : float
-        Degrees of freedom of the error.
-
+    Student's t-test of a value with a standard error of so many degrees of freedom. NaN unless the
+    value is finite and the error positive.
     """
     if not (np.isfinite(value) and error > 0.0):
         return float('nan')

@@ -48,15 +48,7 @@ class SlidingFriction:
 
 
 def common_range(models: Sequence[IdentifiedModel]) -> SlidingRange:
-    """
-    Return the speeds that friction of all models is known up to, and their mean load.
-
-    Parameters
-    ----------
-    models : sequence of IdentifiedModel
-        Of arms with n joints.
-
-    """
+    """Return the speeds up to which friction of all models is known, and their mean load."""
     speeds, loads = [], []
     for model in models:
         limit = model.robot.limits.velocity
@@ -69,15 +61,9 @@ def common_range(models: Sequence[IdentifiedModel]) -> SlidingRange:
 
 def degrees_of_freedom(model: IdentifiedModel) -> tuple[FloatArray, bool]:
     """
-    Return the degrees of freedom of a model's covariance.
+    Return the degrees of freedom (b,) of the base parameters, and if they are known.
 
-    Returns
-    -------
-    freedom : ndarray, shape (b,)
-        Of each base parameter; as good as infinite where the file does not say them.
-    known : bool
-        Whether it does.
-
+    They are `MOST_FREEDOM`, practically infinite, if the model file does not state them.
     """
     stated = np.asarray(model.quality.get('degrees_of_freedom', ()), dtype=float)
     if stated.shape != model.theta_base.shape:
@@ -87,17 +73,10 @@ def degrees_of_freedom(model: IdentifiedModel) -> tuple[FloatArray, bool]:
 
 def freedom_of_sums(M: FloatArray, covariance: FloatArray, freedom: FloatArray) -> FloatArray:
     """
-    Return the degrees of freedom of sums of parameters, by Satterthwaite's rule.
+    Return the degrees of freedom (m,) of sums of parameters, by Satterthwaite's rule.
 
-    Parameters
-    ----------
-    M : ndarray, shape (m, b)
-        The sums are ``M @ theta``.
-    covariance : ndarray, shape (b, b)
-        Of theta.
-    freedom : ndarray, shape (b,)
-        Of theta.
-
+    The sums are ``M @ theta`` with `M` (m, b); `covariance` (b, b) and `freedom` (b,) are those of
+    theta.
     """
     parts = M**2 * np.diag(covariance)
     spread = np.sum(parts**2 / freedom, axis=1)
@@ -131,22 +110,10 @@ def sliding_torque_map(
     model: IdentifiedModel, where: SlidingRange, speeds: FloatArray
 ) -> FloatArray:
     """
-    Return how the friction torque at k speeds follows from the b base parameters.
+    Return the factors (n, k, b) of the base parameters in friction torque at k speeds.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of n joints; its laws are taken at its own temperatures.
-    where : SlidingRange
-        Loads of the joints.
-    speeds : ndarray, shape (k,)
-        Positive, in any order [rad/s]; the torque is the mean of both directions.
-
-    Returns
-    -------
-    ndarray, shape (n, k, b)
-        Factor of each base parameter.
-
+    `speeds` (k,) are positive and in any order [rad/s]; the torque is the mean of both directions.
+    Loads are those of `where`, temperatures those of the model.
     """
     order = np.argsort(speeds)
     back = np.argsort(order)

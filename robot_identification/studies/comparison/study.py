@@ -35,22 +35,9 @@ def run_comparison(
     """
     Compare models with the first one, or joints of one size.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Model files.
-    options : ComparisonOptions, optional
-        Options of the comparison.
-    folder : ResultFolder, optional
-        Folder of the results; by default nothing is written.
-
-    Raises
-    ------
-    DataError
-        If the models are of different arms, or have nothing in common.
-    UsageError
-        If a file, an option or the folder cannot be used.
-
+    `paths` are model files; without `folder` nothing is written. Raises DataError if the models
+    are of different arms or have nothing in common, UsageError if a file, an option or the folder
+    cannot be used.
     """
     options = ComparisonOptions() if options is None else options
     if folder is not None:

@@ -51,21 +51,10 @@ class TorqueChange:
 
 def shared_motion(models: Sequence[IdentifiedModel]) -> Motion:
     """
-    Return a motion within the position limits and the speeds that all models know.
+    Return a motion within the position limits and speeds that all models share.
 
-    The same Fourier motion every time: each joint reaches either the largest speed at which
-    friction of all models is known, or an end of its range.
-
-    Parameters
-    ----------
-    models : sequence of IdentifiedModel
-        Of arms with n joints.
-
-    Returns
-    -------
-    Motion
-        N samples.
-
+    It is always the same Fourier motion, scaled by joint: each joint reaches either the largest
+    speed at which friction of all models is known, or an end of its range.
     """
     lower = np.max([model.robot.limits.lower for model in models], axis=0)
     upper = np.min([model.robot.limits.upper for model in models], axis=0)
@@ -83,20 +72,9 @@ def shared_motion(models: Sequence[IdentifiedModel]) -> Motion:
 
 def motion_of_trajectory(path: Path, joint_names: Sequence[str]) -> Motion:
     """
-    Return the samples of a trajectory file.
+    Return the samples of a trajectory file at `RATE`.
 
-    Parameters
-    ----------
-    path : Path
-        The trajectory.
-    joint_names : sequence of str
-        Of the arm that it is to be of.
-
-    Raises
-    ------
-    DataError
-        If it is of other joints.
-
+    Raises DataError if the trajectory is not of exactly these joints, in this order.
     """
     trajectory = load_trajectory(path)
     if tuple(trajectory.joint_names) != tuple(joint_names):
@@ -128,20 +106,10 @@ def change_of_torque(
     first: IdentifiedModel, second: IdentifiedModel, motion: Motion
 ) -> TorqueChange:
     """
-    Return how much the torques of two models differ along a motion.
+    Return the difference of the torques of two models along a motion.
 
-    Parameters
-    ----------
-    first, second : IdentifiedModel
-        Two models of arms with the same n joints.
-    motion : Motion
-        N consecutive samples.
-
-    Raises
-    ------
-    DataError
-        If the motion is not one of n joints.
-
+    Both models are of arms with the same n joints. Raises DataError if the motion does not have n
+    joints.
     """
     if motion.q.shape[1] != first.robot.n:
         raise DataError(
@@ -157,23 +125,11 @@ def change_of_torque(
 
 def share_of_limit(largest: FloatArray, limit: FloatArray) -> Mapping[float, float]:
     """
-    Return by size of joint how much of its largest torque a change is.
+    Return the change of torque by size of joint, as a share of its largest torque.
 
-    Raviola et al. 2021, table 7: the mean of the largest changes over the joints of one size, as
-    a share of what that size can give.
-
-    Parameters
-    ----------
-    largest : ndarray, shape (n,)
-        Largest change of each joint [N m].
-    limit : ndarray, shape (n,)
-        Largest torque of each joint [N m]; joints with the same one are of one size.
-
-    Returns
-    -------
-    mapping of float to float
-        Share by limit, smallest joints first; joints whose limit is not known are left out.
-
+    Raviola et al. 2021, table 7: the mean of the largest changes (n,) [N m] over the joints of one
+    size, divided by the torque limit of that size. Joints with the same `limit` (n,) [N m] are of
+    one size; keys are the limits, ascending. Joints whose limit is not finite are left out.
     """
     limits = np.asarray(limit, dtype=float)
     return {

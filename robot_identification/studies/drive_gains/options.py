@@ -24,13 +24,8 @@ class DriveGainsOptions(ReadingOptions):
     """
     Options of the study of drive gains.
 
-    The fields say in their declaration what each is.
-
-    Raises
-    ------
-    UsageError
-        If an option is out of its range, or a payload is given without bags that carry it.
-
+    Raises UsageError if an option is out of its range, or only one of payload and bags with it is
+    given.
     """
 
     smallest_current: float = option(
@@ -92,11 +87,7 @@ class DriveGainsOptions(ReadingOptions):
         """
         Return the known payload, None if there is none.
 
-        Raises
-        ------
-        UsageError
-            If it cannot be a rigid body.
-
+        Raises UsageError if it cannot be a rigid body.
         """
         if self.payload is None:
             return None

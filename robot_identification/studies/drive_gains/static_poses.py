@@ -105,22 +105,10 @@ def static_poses_of(
     recordings: Sequence[Recording], options: StaticPoseOptions, start: float | None = None
 ) -> list[tuple[Recording, StaticPose]]:
     """
-    Return the static poses of some recordings, each with its recording.
+    Return the static poses of one or more recordings, each with its recording.
 
-    Parameters
-    ----------
-    recordings : sequence of Recording
-        One or more.
-    options : StaticPoseOptions
-        Criteria of a static pose.
-    start : float, optional
-        Rests whose averaged part begins earlier are left out [s after the first joint state].
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the arm never rests.
-
+    Rests whose averaged part begins before `start` [s after the first joint state] are left out.
+    Raises NotIdentifiableError if no rest is found.
     """
     found = []
     for recording in recordings:
@@ -142,15 +130,10 @@ def static_poses_of(
 
 def group_poses(poses: Sequence[FloatArray], tolerance: float = SAME_POSE) -> list[list[int]]:
     """
-    Return which rests are at one pose, group by group.
+    Return the indices of the rests at one pose, group by group.
 
-    Parameters
-    ----------
-    poses : sequence of ndarray, shape (n,)
-        Positions [rad].
-    tolerance : float
-        Largest distance of a joint from the first rest of its group [rad].
-
+    Each pose (n,) is in rad; `tolerance` is the largest distance of a joint from the first rest of
+    its group [rad].
     """
     groups: list[list[int]] = []
     for number, pose in enumerate(poses):
@@ -165,22 +148,12 @@ def group_poses(poses: Sequence[FloatArray], tolerance: float = SAME_POSE) -> li
 
 def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float, float]:
     """
-    Return the mean of a joint's values at one pose, free of static friction if that can be.
+    Return the mean of a joint's values at one pose, and half the difference of sides.
 
-    Parameters
-    ----------
-    values : ndarray, shape (D,)
-        Of one joint, from rests at one pose.
-    approach : ndarray, shape (D,)
-        1 where it came from below, -1 from above, 0 where that is not known.
-
-    Returns
-    -------
-    mean : float
-        Of both sides, each as a whole; of all values if it came from one side only.
-    holding : float
-        Half of what the sides differ by, which static friction holds; NaN of one side.
-
+    `values` (D,) are from rests at one pose; `approach` (D,) is 1 where the joint came from below,
+    -1 from above, 0 where that is not known. The mean gives both sides the same weight, so that
+    static friction cancels; half the difference is what static friction holds. With one side only,
+    the mean is that of all values and the other result NaN.
     """
     up, down = values[approach > 0.0], values[approach < 0.0]
     if not up.size or not down.size:

@@ -42,24 +42,9 @@ def run_drive_gains(
     """
     Find the drive gains of an arm.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    bags : sequence of Path
-        Bags with static poses; with a payload those without it.
-    options : DriveGainsOptions, optional
-        Options of the study.
-    folder : ResultFolder, optional
-        Folder of the results; by default nothing is written.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the bags do not show the scale.
-    DataError, UsageError
-        If a bag, an option or the folder cannot be used.
-
+    `bags` contain static poses; if the options name a payload, they are those without it. Without
+    `folder` nothing is written. Raises NotIdentifiableError if the bags do not show the scale,
+    DataError or UsageError if a bag, an option or the folder cannot be used.
     """
     options = DriveGainsOptions() if options is None else options
     if folder is not None:

@@ -117,20 +117,10 @@ class ThresholdCheck:
 
 def energy_of_bag(model: IdentifiedModel, bag: Path) -> tuple[MotionEnergy, tuple[str, ...]]:
     """
-    Return the energy of a recorded motion, and what a reader should know.
+    Return the energy of a recorded motion, and notes for the reader.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    bag : Path
-        A recording; velocity and acceleration are smoothed as the model file says.
-
-    Raises
-    ------
-    DataError
-        If the scale of the model is relative, or the bag cannot be used.
-
+    Velocity and acceleration are smoothed as the model file states. Raises DataError if the scale
+    of the model is relative, or the bag cannot be used.
     """
     _refuse_relative_scale(model)
     dataset, notes = load_for_model(model, bag)
@@ -143,20 +133,10 @@ def energy_of_trajectory(
     model: IdentifiedModel, path: Path
 ) -> tuple[MotionEnergy, tuple[str, ...]]:
     """
-    Return the energy of a planned motion, and what a reader should know.
+    Return the energy of a planned motion, and notes for the reader.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm; its joints are taken as warm as when it was identified.
-    path : Path
-        A trajectory file.
-
-    Raises
-    ------
-    DataError
-        If the scale of the model is relative, or the trajectory is of other joints.
-
+    `path` is a trajectory file; joints have the temperatures of the identification. Raises
+    DataError if the scale of the model is relative, or the trajectory is of other joints.
     """
     _refuse_relative_scale(model)
     motion = motion_of_trajectory(path, model.robot.joint_names).at_temperature(model.temperature)
@@ -228,20 +208,9 @@ def energy_of_motion(
 
 def check_threshold(energy: MotionEnergy, threshold: float) -> ThresholdCheck:
     """
-    Compare kinetic energy with a threshold.
+    Compare the kinetic energy along a motion with a threshold [J].
 
-    Parameters
-    ----------
-    energy : MotionEnergy
-        Along a motion.
-    threshold : float
-        Positive [J].
-
-    Raises
-    ------
-    UsageError
-        If the threshold is not a positive number.
-
+    Raises UsageError if the threshold is not a positive finite number.
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
         raise UsageError(f'--threshold is {threshold:g} J, it must be positive')

@@ -149,21 +149,8 @@ def render_energy_report(
     """
     Return the report of a motion's energy, one HTML file that needs no network.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    energy : MotionEnergy
-        By this model.
-    check : ThresholdCheck, optional
-        Against a threshold.
-    made : tuple of (str, str)
-        What the energy is of, by name: model and motion.
-    notes : tuple of str
-        What a reader should know.
-    command_line : str
-        What was typed.
-
+    `energy` is by this model; `check` is None without a threshold. `made` holds pairs of name and
+    text for the sources (model and motion), `command_line` the command as typed.
     """
     level = {None: 'usable', ABOVE: 'bad', UNDECIDED: 'usable', BELOW: 'good'}[
         None if check is None else check.outcome

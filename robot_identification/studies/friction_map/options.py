@@ -23,14 +23,8 @@ class FrictionMapOptions(ReadingOptions):
     """
     Options of the friction map.
 
-    The fields say in their declaration what each is; the last, `model_gains`, takes the drive
-    gains of the model, where it has them, instead of those of the arm.
-
-    Raises
-    ------
-    UsageError
-        If an option is out of its range.
-
+    `model_gains` takes the drive gains of the model, where it has them, instead of those of the
+    arm. Raises UsageError if a payload mass is negative or not finite.
     """
 
     relative_scale: bool = option(

@@ -32,24 +32,10 @@ def run_friction_map(
     """
     Map the friction of an arm at constant velocity.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    bags : sequence of Path
-        Recordings in which one joint after the other makes constant-velocity segments.
-    options : FrictionMapOptions, optional
-        Options of the study.
-    folder : ResultFolder, optional
-        Folder of the results; by default nothing is written.
-
-    Raises
-    ------
-    DataError
-        If no joint moves alone at constant velocity, both ways, or a bag cannot be used.
-    UsageError
-        If the model is of another arm, or an option or the folder cannot be used.
-
+    In `bags` one joint after the other makes constant-velocity segments; without `folder` nothing
+    is written. Raises DataError if no joint moves alone at constant velocity, both ways, or a bag
+    cannot be used, UsageError if the model is of another arm, or an option or the folder cannot be
+    used.
     """
     options = FrictionMapOptions() if options is None else options
     if folder is not None:
@@ -117,33 +103,12 @@ def run_friction_plan(
     plan: SegmentPlan | None = None, folder: ResultFolder | None = None,
 ) -> Mapping[str, Trajectory]:
     """
-    Make certified constant-velocity segments of joints, the motions for a friction map.
+    Make certified constant-velocity segments for a friction map, by joint.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        Its limits, window and centre are kept to.
-    joints : sequence of str, optional
-        Joints to plan; by default all.
-    plan : SegmentPlan, optional
-        Options of the plan.
-    folder : ResultFolder, optional
-        Folder of the trajectories; by default nothing is written.
-
-    Returns
-    -------
-    mapping of str to Trajectory
-        By joint.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If a motion breaks a limit of the experiment, or collides.
-    UsageError
-        If the arm has no such joint, there is no room, or the folder cannot be used.
-
+    Limits, window and centre of the experiment are kept; `joints` are all by default, and without
+    `folder` nothing is written. Raises UnsafeMotionError if a motion breaks a limit of the
+    experiment or collides, UsageError if the arm has no such joint, there is no room, or the
+    folder cannot be used.
     """
     names = {joint: PLAN_FILE.format(joint) for joint in joints or robot.joint_names}
     if folder is not None:

@@ -332,13 +332,10 @@ def _payload_reduction(chosen: IntArray) -> BaseReduction:
 
 def _find_seen(problem: IdentificationProblem, rows: _Rows) -> tuple[IntArray, tuple[str, ...]]:
     """
-    Return unknowns that the data determine together, and payload parameters that they do not show.
+    Return the unknowns that the data determine together, and the names of those unseen.
 
-    Raises
-    ------
-    NotIdentifiableError
-        If mass or centre of mass are among these.
-
+    The names are of payload parameters only. Raises NotIdentifiableError if mass or centre of mass
+    are among them.
     """
     R, _ = problem.stacked(np.ones(problem.n))
     scale = np.linalg.norm(R, axis=0)

@@ -20,14 +20,9 @@ class PayloadOptions:
     """
     Options of the payload study.
 
-    The fields say in their declaration what each is; the last, `slowest` [rad/s], is the speed
-    below which rows of a joint that moves are left out: friction there is what models know least.
-
-    Raises
-    ------
-    UsageError
-        If an option is out of its range, or two do not fit together.
-
+    Rows of a moving joint below the speed `slowest` [rad/s] are left out, because models know
+    friction least there. Raises UsageError if an option is out of its range, or two contradict
+    each other.
     """
 
     static: bool = option(bool, 'use rests alone: mass and centre of mass', default=False)

@@ -27,26 +27,11 @@ def run_payload(
     folder: ResultFolder | None = None,
 ) -> PayloadResult:
     """
-    Find the payload of an arm.
+    Find the payload of an arm from runs with it and the model of the bare arm.
 
-    Parameters
-    ----------
-    model_file : Path
-        Identified model of the bare arm.
-    bags : sequence of Path
-        Runs of the arm, all with the same payload.
-    options : PayloadOptions, optional
-        Options of the study.
-    folder : ResultFolder, optional
-        Folder of the results; by default nothing is written.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the runs do not show mass and centre of mass.
-    DataError, UsageError
-        If the model, a bag, an option or the folder cannot be used.
-
+    All `bags` have the same payload; without `folder` nothing is written. Raises
+    NotIdentifiableError if the runs do not show mass and centre of mass, DataError or UsageError
+    if the model, a bag, an option or the folder cannot be used.
     """
     options = PayloadOptions() if options is None else options
     if folder is not None:

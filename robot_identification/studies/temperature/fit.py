@@ -39,17 +39,10 @@ def fit_line(
     values: FloatArray, regressors: FloatArray, weights: FloatArray | float = 1.0
 ) -> LineFit:
     """
-    Fit values to a constant and regressors, by QR of the weighted columns.
+    Fit values (m,) to a constant and regressors, by QR of the weighted columns.
 
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-        Friction in any unit.
-    regressors : ndarray, shape (m,) or (m, k)
-        Temperatures [K], and dates, each from a reference.
-    weights : ndarray, shape (m,), or float
-        Inverse standard errors of the values.
-
+    Values are friction in any unit; regressors (m,) or (m, k) are temperatures [K] and dates, each
+    from a reference. `weights`, (m,) or one number, are the inverse standard errors of the values.
     """
     columns = np.column_stack([np.ones_like(values), regressors])
     factors = np.broadcast_to(weights, values.shape)
@@ -61,16 +54,9 @@ def fit_line(
 
 def line_at(temperature: Any, value: Any, slope: float, reference: Any) -> Any:
     """
-    Return a line over temperature at some temperatures.
+    Return ``value + slope * (temperature - reference)``, a line over temperature.
 
-    Parameters
-    ----------
-    temperature : float or ndarray
-        [deg C].
-    value, slope : float or ndarray
-        Friction at the reference, and its change per kelvin.
-    reference : float or ndarray
-        [deg C].
-
+    Friction `value` is at the reference and `slope` per kelvin; temperatures are in deg C.
+    Arguments are numbers or arrays.
     """
     return value + slope * (temperature - reference)

@@ -117,22 +117,10 @@ def viscous_friction_of(
 
 def figures_of_run(robot: RobotModel, recording: Recording, unit: str) -> RunFigures:
     """
-    Return what decides whether an arm has settled: temperatures, or friction without them.
+    Return the figures of a run that show settling: temperatures, else viscous friction.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    recording : Recording
-        One run of the motion.
-    unit : {'A', 'Nm'}
-        Of its effort.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If there are no temperatures, and no joint moved.
-
+    `unit` of the effort is 'A' or 'Nm'. Raises NotIdentifiableError if there are no temperatures
+    and no joint moved.
     """
     temperature = mean_temperature_of(recording)
     if temperature is not None:
@@ -144,22 +132,10 @@ def judge_settling(
     runs: Sequence[RunFigures], joint_names: Sequence[str], options: SettlingOptions
 ) -> Settling:
     """
-    Say whether an arm has settled.
+    Judge from runs in the order of time whether an arm has settled.
 
-    Parameters
-    ----------
-    runs : sequence of RunFigures
-        In the order of time.
-    joint_names : sequence of str, length n
-        For the words.
-    options : SettlingOptions
-        When it counts as settled.
-
-    Raises
-    ------
-    UsageError
-        If some runs have temperatures and others have not.
-
+    Joint names are for the reason in words. Raises UsageError if some runs have temperatures and
+    others have not.
     """
     have = {run.temperature is not None for run in runs}
     if len(have) > 1:

@@ -44,22 +44,9 @@ def run_temperature(
     """
     Fit friction against temperature through identifications of one arm.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Model files, in any order; two or more with the temperatures of their recordings.
-    options : TemperatureOptions, optional
-        Options of the study.
-    folder : ResultFolder, optional
-        Folder of the results; by default nothing is written.
-
-    Raises
-    ------
-    DataError
-        If the models are of different arms, a temperature is missing, or none varies.
-    UsageError
-        If a file or the folder cannot be used.
-
+    `paths` are two or more model files, in any order, with the temperatures of their recordings;
+    without `folder` nothing is written. Raises DataError if the models are of different arms, a
+    temperature is missing, or none varies, UsageError if a file or the folder cannot be used.
     """
     options = TemperatureOptions() if options is None else options
     if folder is not None:

@@ -73,21 +73,8 @@ class TemperatureStudy:
     """
     Friction of an arm against temperature.
 
-    Attributes
-    ----------
-    robot : str
-        Name of the arm.
-    joints : tuple of JointTemperature
-        In kinematic order.
-    order : tuple of int
-        The models as they were given, the coldest arm first.
-    torque : TorqueChange
-        Between the first and the last run.
-    share_of_limit : mapping of float to float
-        Largest change of torque by size of joint; see `share_of_limit`.
-    notes : tuple of str
-        What a reader should know.
-
+    `joints` are in kinematic order; `order` holds the indices of the given models from the coldest
+    to the warmest, and `torque` is the change between these two. `notes` are for the reader.
     """
 
     robot: str

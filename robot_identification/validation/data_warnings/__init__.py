@@ -57,17 +57,9 @@ def examine_data(
     """
     Test training data for errors of the recording and the description.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with n joints, and with its drive gains where effort is in ampere.
-    datasets : sequence of Dataset
-        Training data.
-    sigma : ndarray, shape (n,)
-        Standard deviation of the residual that the model leaves in each joint [N m].
-    relative_scale : bool
-        Whether torques are per unknown drive gain.
-
+    The arm has its drive gains where effort is in ampere; `sigma` (n,) is the standard deviation
+    of each joint's residual by the model [N m]. With `relative_scale` torques are per unknown
+    drive gain.
     """
     evidence = gather(robot, datasets, relative_scale=relative_scale)
     if evidence is None:
