@@ -18,8 +18,8 @@ import stat
 from robot_identification.errors import UsageError
 
 OWN_FOLDER = Path('.ros') / 'robot_identification'
-MAXIMUM_PATH_BYTES = 4095
-MAXIMUM_NAME_BYTES = 255
+MAXIMUM_PATH_BYTES = 4095  # PATH_MAX of Linux less the final zero
+MAXIMUM_NAME_BYTES = 255  # NAME_MAX of Linux
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISFIFO, 'a FIFO'),
     (stat.S_ISSOCK, 'a socket'),

@@ -27,7 +27,7 @@ from typing import Any, TypeGuard
 from robot_identification.errors import DescriptionError, UsageError
 import yaml
 
-MAXIMUM_TEXT_BYTES = 20_000_000
+MAXIMUM_TEXT_BYTES = 20_000_000  # chosen: far above any description, far below memory
 # Python's integers have no end; NumPy calculates with those of 64 bits.
 LARGEST_INTEGER = 2**63 - 1
 # No format of ours has more than ten.

@@ -33,8 +33,8 @@ from robot_identification.processing import find_stationary_joints, find_unexcit
 from robot_identification.recording import find_joint_names, Recording
 from robot_identification.texts import shown_line
 
-UNUSABLE = 4
-FEW_DEGREES = 0.05
+UNUSABLE = 4  # exit code for data or descriptions that cannot be used
+FEW_DEGREES = 0.05  # [rad]; chosen: about 3 degrees
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from robot_identification.prediction import (
 import scipy
 import yaml
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 # Part of a joint's largest friction by which a straight line may miss what it replaces.
 LEFT_OUT = 1.0e-7
 UNITS = {

@@ -27,7 +27,7 @@ from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.urdf import MAXIMUM_MAGNITUDE
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 FIXED_ANGLES = 'fixed_angles'
 _DH_KEYS = {'a', 'alpha', 'd', 'theta'}
 _JOINT_KEYS = {'type', 'position', 'velocity', 'effort'}

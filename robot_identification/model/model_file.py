@@ -32,7 +32,7 @@ from robot_identification.model.robot_model import (
 )
 from robot_identification.model.urdf import parse_urdf
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 3  # of the file
 # Rounding makes entries (i, j) and (j, i) differ, by far less than this share of the standard
 # errors of both.
 SYMMETRY_TOLERANCE = 1e-6

@@ -32,7 +32,7 @@ from robot_identification.model.robot_model import (
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 _JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
 _DRIVE_KEYS = {'gear_ratio', 'torque_constant', 'rotor_inertia'}
 _TABLE_KEYS = {'convention', 'a', 'alpha', 'd', 'theta'}

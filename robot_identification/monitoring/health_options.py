@@ -68,6 +68,7 @@ class HealthOptions:
             )
 
 
+# Allowed values, with the units of the fields; chosen wide: they exclude mistakes alone.
 _BOUNDS = {
     'sliding_time': (1.0, 600.0), 'slow_velocity': (0.001, 1.0),
     'reference_windows': (10, 10_000), 'tolerated_change': (0.0, 1.0),

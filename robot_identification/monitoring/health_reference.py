@@ -113,6 +113,7 @@ class JointReference:
         return float(line_at(temperature, self.change, self.slope, self.temperature))
 
 
+# Allowed values, with the units of the fields; chosen wide: they exclude mistakes alone.
 _BOUNDS = {
     'windows': (5, 100_000),
     'change': (-LARGEST_SHARE, LARGEST_SHARE),

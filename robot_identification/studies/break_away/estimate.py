@@ -24,7 +24,7 @@ from robot_identification.files import check_keys, check_schema_version, read_ya
 from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 
-BREAK_AWAY_SCHEMA = 1
+BREAK_AWAY_SCHEMA = 1  # of the file
 CORRECTIONS = ('onset', 'inertia', 'none')
 DEFAULT_CORRECTION = CORRECTIONS[0]
 GRAVITY = ('free', 'subtracted')

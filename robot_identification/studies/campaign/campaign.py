@@ -32,7 +32,7 @@ from robot_identification.studies.campaign.runs import (
 )
 from robot_identification.studies.campaign.workers import work_locally, work_on
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 IDENTITY_FILE = 'campaign.json'
 LOCK_FILE = '.lock'
 RUNS = 'runs'

@@ -26,9 +26,9 @@ from robot_identification.files import (
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 LIMITS = TextLimits(2_000_000, 100_000)
-MOST_RUNS = 10_000
+MOST_RUNS = 10_000  # chosen: years of daily runs of several arms
 # A name is a folder's, too.
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 # At which friction is stated where the file names no speeds [rad/s].

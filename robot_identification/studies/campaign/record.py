@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 RECORD_FILE = 'campaign.sqlite'
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 # How long a reader may keep us from writing [s].
 PATIENCE = 30.0
 _SCHEMA = (

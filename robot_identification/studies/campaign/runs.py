@@ -35,7 +35,7 @@ from robot_identification.report import coefficients, json_text, RESULT_FILES, s
 from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
 from robot_identification.studies.campaign.friction_trend import friction_summary
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 STATE_FILE = 'run.json'
 MODEL_FILE = 'identified_model.yaml'
 DONE, FAILED = 'done', 'failed'

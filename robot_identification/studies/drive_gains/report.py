@@ -20,7 +20,7 @@ from robot_identification.report import (
 from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
 
-DRIVE_GAINS_SCHEMA = 1
+DRIVE_GAINS_SCHEMA = 1  # of the file
 GAIN_FILES = ('drive_gains.json', 'results.txt', 'report.html')
 METHODS = {
     'poses': 'static poses',

@@ -25,7 +25,7 @@ from robot_identification.texts import csv_cell
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 FRICTION_MAP_FILES = (
     'friction_map.json', 'friction_map.csv', 'friction_curves.yaml', 'report.html', 'results.txt',
 )

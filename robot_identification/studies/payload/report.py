@@ -23,7 +23,7 @@ from robot_identification.report import (
 )
 from robot_identification.studies.payload.estimate import LoadedRun, PayloadEstimate
 
-PAYLOAD_SCHEMA = 1
+PAYLOAD_SCHEMA = 1  # of the file
 PAYLOAD_FILES = ('payload.json', 'results.txt', 'report.html')
 # Written as well where all ten parameters are known in SI units: the arm with its payload.
 MODEL_FILE = 'identified_model.yaml'
