@@ -107,7 +107,7 @@ def write_long_bag(path: Path, blocks: Sequence[RawBlock]) -> None:
         for number in range(LONG_MESSAGES):
             stamp = 1_000_000_000 + round(1e9 * PERIOD) * number
             payload = payloads[number % len(payloads)]
-            # The stamp is the first field behind the header of the serialisation.
+            # The stamp is the first field behind the header of the serialization.
             data = payload[:4] + struct.pack('<iI', *divmod(stamp, 1_000_000_000)) + payload[12:]
             writer.add_message(channel, stamp, data, stamp)
         writer.finish()

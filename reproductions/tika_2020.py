@@ -46,7 +46,7 @@ class Experiment:
     Attributes
     ----------
     fit : Fit
-        From the optimised motion.
+        From the optimized motion.
     theta_true : ndarray, shape (52,)
         True base parameters.
     errors : mapping of str to (ndarray of shape (6,), float)
@@ -149,7 +149,7 @@ def run_experiment(
             by_method[method].torque(data.motion)[period], robot.joint_names,
         )
         for letter, method, motion, data in (
-            ('a', 'CLS', 'optimised', fit.dataset), ('b', 'OLS', 'optimised', fit.dataset),
+            ('a', 'CLS', 'optimized', fit.dataset), ('b', 'OLS', 'optimized', fit.dataset),
             ('c', 'OLS', 'validation', dataset),
         )
     )

@@ -89,7 +89,7 @@ def draw_motion(trajectory: Trajectory) -> Picture:
         finish(panel, '', 'time [s]' if panel is axes[-1] else '', name)
     legend_above(figure, axes[0])
     return small_picture(
-        'motion', 'Figure 3: the optimised motion of joints 1 to 6 over one period',
+        'motion', 'Figure 3: the optimized motion of joints 1 to 6 over one period',
         'Positions, velocities and accelerations of the six joints over ten seconds; all begin '
         'and end at rest.', figure,
     )

@@ -95,7 +95,7 @@ def _excitation(found: Findings) -> tuple[Claim, ...]:
         compare(
             'condition number, memetic', paper.MEMETIC_CONDITION, memetic.condition,
             relative=SEEDS_APART, better='less',
-            why='at the 20 samples that are optimised, '
+            why='at the 20 samples that are optimized, '
             f'{memetic.dense:.3g} at 125 Hz; a tenth is what other seeds change '
             '(docs/benchmarks.md), and the paper does not state its number of harmonics; '
             f'{OTHER_ROUNDING} 42.6',

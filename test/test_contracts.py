@@ -464,7 +464,7 @@ def make_problem(W, tau):
 
 
 def cost(estimate, theta):
-    """Return what an estimate minimised, at other parameters: weighted squares and penalty."""
+    """Return what an estimate minimized, at other parameters: weighted squares and penalty."""
     R, z = estimate.problem.stacked(estimate.weights)
     penalty = estimate.prior.matrix @ theta - estimate.prior.side
     return np.sum((R @ theta - z) ** 2) + np.sum(penalty**2)

@@ -368,7 +368,7 @@ def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, mo
 
 
 def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
-    """Generalised least squares looks at residuals side by side."""
+    """Generalized least squares looks at residuals side by side."""
     monkeypatch.setattr(
         'robot_identification.estimation.inputs.read_recording',
         lambda *_, **__: pytest.fail('a bag was read'),

@@ -4,7 +4,7 @@
 """
 The whole path on recordings as drivers make them, with a truth to compare with.
 
-Positions are quantised, velocities and efforts noisy, efforts older than the positions beside
+Positions are quantized, velocities and efforts noisy, efforts older than the positions beside
 them; stamps are irregular, 3 % of the messages are lost, and 2 % hold the values of the one
 before, as those of a driver that polls faster than its robot sends. MuJoCo is the truth, Pinocchio
 the model, and the drive gains are known: what wrong gains cost is a matter of

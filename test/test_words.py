@@ -12,7 +12,11 @@ ROOT = Path(__file__).resolve().parents[1]
 ODD = {
     r'[Nn]obody|[Ss]omebody': 'name the role: operator, publisher, subscriber, or use the passive',
     r'[Ss]trangers?': 'untrusted source',
-    r'is told apart|are told apart': 'is distinguished',
+    r'told (apart|from)': 'distinguished',
+    r'[Mm]end(s|ed)?': 'repair, prevent',
+    r'warmth': 'temperature',
+    r'counts? as touched': 'contact is detected',
+    r'(general|linear|maxim|minim|normal|optim|penal|quant|serial)is(e[drs]?|ing|ation)': '-ize',
     r'bodies that can exist': 'physically consistent bodies',
     r'lean(s|ing)? on the URDF': 'regularize towards the URDF',
     r'raviola_wls': 'limit_weighted',

@@ -74,8 +74,8 @@ def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> 
     `more` are criteria of other motions by their titles, in columns of their own.
     """
     columns: dict[str, Mapping[str, float | None]] = dict(more or {})
-    columns['recorded' if not evaluation.optimised else 'dense'] = evaluation.dense
-    for one in evaluation.optimised:
+    columns['recorded' if not evaluation.optimized else 'dense'] = evaluation.dense
+    for one in evaluation.optimized:
         columns[f'{one.samples} {"with both ends" if one.both_ends else "at k T/N"}'] = (
             one.criteria
         )

@@ -76,7 +76,7 @@ def describe_estimate(
 
 def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estimate:
     """
-    Minimise the weighted sum of squared residuals.
+    Minimize the weighted sum of squared residuals.
 
     `weights` (n,) are factors on the rows of each joint [1 / N m]. The covariance is ``(W' V^-1
     W)^-1``, where V holds the residual variance of each joint, propagated through the weights

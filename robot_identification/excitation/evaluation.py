@@ -83,7 +83,7 @@ class Evaluation:
     dense: Criteria  # the criteria of dense samples
     rate: float  # samples per second of these [Hz]
     # Those of the experiment's sets of samples; empty of a recording.
-    optimised: tuple[SampledCriteria, ...]
+    optimized: tuple[SampledCriteria, ...]
     # All base parameters, the weakest first; those without a prior value last.
     weak: tuple[WeakParameter, ...]
     noise: FloatArray  # (n,): standard deviation of the torques that standard errors are for [N m]
@@ -110,17 +110,17 @@ def evaluate_motion(
     duration = trajectory.form.duration
     count = round(np.ceil(duration * DENSE_RATE))
     W = columns.matrix(trajectory.sample(np.linspace(0.0, duration, count + 1)))
-    optimised = []
+    optimized = []
     for samples in experiment.samples:
         for both_ends in (False, True):
             times = np.linspace(0.0, duration, samples, endpoint=both_ends)
-            optimised.append(SampledCriteria(
+            optimized.append(SampledCriteria(
                 samples, both_ends, criteria_of(columns.matrix(trajectory.sample(times)))
             ))
     rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DENSE_RATE
     recorded = round(trajectory.duration * rate)
     evaluation = _evaluation(columns, W, DENSE_RATE, recorded, torque_noise)
-    return replace(evaluation, optimised=tuple(optimised))
+    return replace(evaluation, optimized=tuple(optimized))
 
 
 def evaluate_recording(
@@ -246,7 +246,7 @@ def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:
                 'both_ends': one.both_ends,
                 'criteria': criteria_content(one.criteria),
             }
-            for one in evaluation.optimised
+            for one in evaluation.optimized
         ],
         'weakest': [
             {

@@ -74,7 +74,7 @@ class Experiment:
     # Names in CRITERIA and OPTIMIZERS.
     criterion: str
     optimizer: str
-    # Samples of a period the criterion is optimised on; of several sets the worst counts.
+    # Samples of a period the criterion is optimized on; of several sets the worst counts.
     samples: tuple[int, ...]
     # Options of the optimizer by name.
     optimizer_options: Mapping[str, Any] = field(default_factory=dict)

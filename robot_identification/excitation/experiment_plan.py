@@ -251,7 +251,7 @@ _WHOLE_ARM = (
         '04_validation_random', 'validation', 2, 20.0,
         {'form': 'fourier', 'harmonics': 5, 'base_period': 14.0},
         {
-            'description': 'validation: a series with random coefficients, optimised for nothing',
+            'description': 'validation: a series with random coefficients, optimized for nothing',
             'periods': 2, 'optimizer': 'random',
         },
     ),

@@ -72,7 +72,7 @@ class JointHealth:
     # judged'}.
     state: str
     reason: str  # in words
-    # Of friction against the reference, normalised to one temperature; mean of the last windows
+    # Of friction against the reference, normalized to one temperature; mean of the last windows
     # [%]. NaN where there are none.
     change: float
     standard_error: float

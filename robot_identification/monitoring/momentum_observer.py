@@ -4,7 +4,7 @@
 """
 Which torque others exert on the joints, without measuring an acceleration.
 
-The generalised momentum of bodies and rotors changes by what drives, friction, gravity and others
+The generalized momentum of bodies and rotors changes by what drives, friction, gravity and others
 do. What the model knows of that is taken off; the rest, through a low-pass of first order, is the
 external torque (De Luca and Mattone, ICRA 2005, with the C of Christoffel's symbols, of which
 M' = C + C^T).

@@ -8,7 +8,7 @@ What the joints need beyond the model of the bare arm is linear in ten parameter
 and in the terms of every joint that may differ from the model. Both are estimated by recursive
 least squares on triangular factors, with forgetting along the excited directions only.
 
-A payload that is taken or dropped is found by a generalised likelihood ratio: do the last samples
+A payload that is taken or dropped is found by a generalized likelihood ratio: do the last samples
 fit better if mass and first moments may have changed since? [1]_
 
 References

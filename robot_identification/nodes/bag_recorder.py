@@ -61,7 +61,7 @@ NOTES = (
 
 class BagRecorder(Node):
     """
-    Writes what arrives, as it arrives; nothing is deserialised.
+    Writes what arrives, as it arrives; nothing is deserialized.
 
     One thread does everything: rclpy's executor of several threads is too slow for 500 Hz.
     """

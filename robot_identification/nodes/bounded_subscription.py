@@ -28,10 +28,10 @@ def create_bounded_subscription(
     qos: QoSProfile,
 ) -> Subscription:
     """
-    Subscribe to a topic; serialised messages of more than 64 KiB are left out.
+    Subscribe to a topic; serialized messages of more than 64 KiB are left out.
 
     A million names in a message are a million Python objects, and the node does nothing else until
-    they are made. Here it is asked first how long the serialised message is; what is left is the
+    they are made. Here it is asked first how long the serialized message is; what is left is the
     copy that the middleware makes. A warning says what is left out.
     """
     def receive(data: bytes) -> None:

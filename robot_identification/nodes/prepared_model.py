@@ -47,7 +47,7 @@ class PreparedModel:
     names: tuple[str, ...]  # what the driver calls the joints, kinematic order
     predictor: TorquePredictor  # its filters
     contact: ContactObserver | None  # observer of external torques, where the model allows one
-    calibrated: bool  # whether it knows from which torque on a joint counts as touched
+    calibrated: bool  # whether it has thresholds for contact detection
     feed_forward: FeedForward | None  # where it is wanted and the model allows it
     health: FrictionHealth  # watches friction
     # Where its reference goes once it is learned; None where it was read, or is not kept.
@@ -72,12 +72,12 @@ def prepare_model(
     thresholds: CollisionThresholds | None = None
     bandwidth = options.bandwidth
     if calibration is None:
-        remarks.append('collision_file is not set: nothing counts as touched')
+        remarks.append('collision_file is not set: no contact is detected')
     else:
         try:
             found = load_collision_calibration(calibration, model, file_sha256(path))
         except UsageError as error:
-            remarks.append(f'nothing counts as touched: {error}')
+            remarks.append(f'no contact is detected: {error}')
         else:
             thresholds, bandwidth = found.thresholds, found.bandwidth
     contact = None

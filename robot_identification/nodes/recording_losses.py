@@ -14,7 +14,7 @@ _STAMP_END = 12  # [bytes]; CDR: four in front, and a stamp of two 32-bit intege
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp [ns] of a serialised message that begins with a header, 0 without one."""
+    """Return the stamp [ns] of a serialized message that begins with a header, 0 without one."""
     if len(data) < _STAMP_END:
         return 0
     # The second byte states how numbers are encoded; odd ones are little-endian.

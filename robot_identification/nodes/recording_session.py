@@ -84,7 +84,7 @@ class RecordingSession:
     """
     A bag being recorded, from the moment that every required topic is connected.
 
-    Nothing is deserialised. All methods are called from one thread, the executor's. `failure` says
+    Nothing is deserialized. All methods are called from one thread, the executor's. `failure` says
     why nothing more is written; `is_gone` whether the bag is not at its place any more. Raises
     BagError if a topic is not published, not connected or of an unknown type, or the bag cannot be
     written; then no bag is left behind.

@@ -23,7 +23,7 @@ _LITTLE_ENDIAN = 1  # bit of the second byte of a message, as CDR has it
 
 def stamp_of(data: bytes) -> int:
     """
-    Return the header stamp [ns] of a message serialised as CDR with its four bytes in front.
+    Return the header stamp [ns] of a message serialized as CDR with its four bytes in front.
 
     Raises DataError if it is too short to have one.
     """

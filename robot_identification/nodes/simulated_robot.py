@@ -65,7 +65,7 @@ class SimulatedRobot(Node):
         noise_seed = declare(
             self, 'noise_seed', 0, 'of the sensor noise', minimum=0, maximum=2**31 - 1
         )
-        noise = declare(self, 'sensor_noise', True, 'whether sensors are noisy and quantised')
+        noise = declare(self, 'sensor_noise', True, 'whether sensors are noisy and quantized')
         factor = declare(
             self, 'real_time_factor', 1.0,
             'simulated over wall-clock time; other than 1 publishes /clock',

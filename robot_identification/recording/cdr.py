@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Serialised ROS 2 messages (CDR), many of one layout at once.
+Serialized ROS 2 messages (CDR), many of one layout at once.
 
 Where the bytes of a field lie depends on the strings and list lengths before it. The messages of
 one publisher repeat these, so offsets are found once, from one message, and the others only have

@@ -179,7 +179,7 @@ def _criteria_columns(
     before = certificate.get('search', {}).get('criteria_before')
     columns: dict[str, Mapping[str, float | None]] = {'random start': before} if before else {}
     columns['dense'] = evaluation.dense
-    for one in evaluation.optimised:
+    for one in evaluation.optimized:
         ends = 'with both ends' if one.both_ends else 'at k T/N'
         columns[f'{one.samples} {ends}'] = one.criteria
     return columns

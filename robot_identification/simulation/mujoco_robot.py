@@ -5,7 +5,7 @@
 The MuJoCo simulator: rigid body by MuJoCo, friction, drives, sensors and position servo by us.
 
 MuJoCo's own frictionloss is a soft constraint and not sign(dq); friction is therefore computed
-here and applied as a generalised force, which makes the truth exact. Pinocchio takes no part, so
+here and applied as a generalized force, which makes the truth exact. Pinocchio takes no part, so
 that a simulator used to test an estimator shares no code with it.
 
 Elastic joints are linear springs between MuJoCo's links and rotors that are ours. The springs'

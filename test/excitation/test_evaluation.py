@@ -64,10 +64,10 @@ def test_criteria_are_those_of_the_samples_that_are_named(arm, experiment, motio
     """Each set in both readings: t = k T/N, and from start to end."""
     found = evaluate_motion(arm, experiment, motion)
     columns = BaseColumns(arm, experiment)
-    assert [(one.samples, one.both_ends) for one in found.optimised] == [
+    assert [(one.samples, one.both_ends) for one in found.optimized] == [
         (20, False), (20, True), (30, False), (30, True)
     ]
-    for one in found.optimised:
+    for one in found.optimized:
         step = 4.0 / (one.samples - 1 if one.both_ends else one.samples)
         W = columns.matrix(motion.sample(step * np.arange(one.samples)))
         for name, criterion in CRITERIA.items():
@@ -155,7 +155,7 @@ def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):
     recorded = evaluate_recording(arm, experiment, motion.sample(t), 125.0)
     assert recorded.dense == pytest.approx(planned.dense, rel=1e-9)
     assert recorded.samples == 501
-    assert not recorded.optimised
+    assert not recorded.optimized
     long = motion.sample(np.linspace(0.0, 4.0, 2 * MAXIMUM_SAMPLES + 1))
     thinned = evaluate_recording(arm, experiment, long, 10_000.0)
     # A sum of 20000 samples for one of 501 of a smooth motion.

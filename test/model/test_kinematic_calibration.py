@@ -96,7 +96,7 @@ def conf(tmp_path):
         lines = [f'delta_{key} = {list(values)}' for key, values in corrections.items()]
         path.write_text('\n'.join([
             f'[{section}]', *lines, 'joint_checksum = [ 0x6e0f7bf, 0xa32a713f ]',
-            'calibration_status = 2 # 0 == notInitialized / 1 == notLinearised / 2 == Linearised',
+            'calibration_status = 2 # 0 == notInitialized / 1 == notLinearised / 2 == Linearized',
         ]))
         return path
 

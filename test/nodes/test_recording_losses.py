@@ -5,7 +5,8 @@
 
 import struct
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import pytest
 from robot_identification.nodes.recording_losses import DuplicateCounter, LossCounter, stamp_of
 
@@ -73,7 +74,7 @@ def test_equal_stamps_in_a_row_are_duplicates():
 
 @given(seconds=st.integers(0, 2**31 - 1), nanoseconds=st.integers(0, 10**9 - 1))
 def test_a_stamp_is_read_from_either_byte_order(seconds, nanoseconds):
-    """The second byte of a serialised message says which it is."""
+    """The second byte of a serialized message says which it is."""
     expected = seconds * 10**9 + nanoseconds
     little = bytes([0, 1, 0, 0]) + struct.pack('<iI', seconds, nanoseconds) + bytes(8)
     big = bytes([0, 0, 0, 0]) + struct.pack('>iI', seconds, nanoseconds) + bytes(8)

@@ -31,7 +31,7 @@ MORE_TYPES = {
 @pytest.fixture(scope='session')
 def types():
     """Return rosbags' types of ROS 2 Jazzy, and those of a robot machine."""
-    pytest.importorskip('rosbags', reason='rosbags, which serialises, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which serializes, is not installed')
     from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
     store = get_typestore(Stores.ROS2_JAZZY)
@@ -44,7 +44,7 @@ def types():
 
 
 @pytest.fixture(scope='session')
-def serialise(types):
+def serialize(types):
     """Return a function that makes the bytes of a message: a type and its fields."""
     def make(kind, *fields, little_endian=True):
         message = types.types[kind](*fields)
@@ -64,10 +64,10 @@ def header(types):
 
 
 @pytest.fixture(scope='session')
-def to_cdr(serialise, header):
+def to_cdr(serialize, header):
     """Return a function that makes (log time, bytes) of a builders.Message."""
     def make(message, frame='base_link', little_endian=True):
-        return message.log_time, serialise(
+        return message.log_time, serialize(
             JOINT_STATE, header(message.stamp, frame), list(message.name), message.position,
             message.velocity, message.effort, little_endian=little_endian,
         )

@@ -34,7 +34,7 @@ SENSOR = {
 
 
 def joint_state(number):
-    """Return a serialised joint state that carries its number, 2 ms after the one before."""
+    """Return a serialized joint state that carries its number, 2 ms after the one before."""
     seconds, nanoseconds = divmod(10**9 + number * 2_000_000, 10**9)
     kinds = TYPES.types
     header = kinds['std_msgs/msg/Header'](

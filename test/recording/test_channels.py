@@ -40,7 +40,7 @@ def read(joints, write_mcap, tmp_path):
 
 
 @pytest.fixture
-def array(serialise, types):
+def array(serialize, types):
     """Return a function that makes a Float64MultiArray of either package."""
     def make(values, kind=ARRAY, label=''):
         package = kind.split('/')[0]
@@ -48,7 +48,7 @@ def array(serialise, types):
             types.types[f'{package}/msg/MultiArrayDimension'](label, len(values), 1)
         ] if label else []
         layout = types.types[f'{package}/msg/MultiArrayLayout'](dimensions, 0)
-        return serialise(kind, layout, np.array(values, dtype=float))
+        return serialize(kind, layout, np.array(values, dtype=float))
 
     return make
 
@@ -89,20 +89,20 @@ def test_vectors_of_the_rtde_publisher(read, array, namespace, kind):
     assert recording.notes == ()
 
 
-def test_states_of_the_ur_driver(read, serialise):
+def test_states_of_the_ur_driver(read, serialize):
     """Percent becomes a share; modes are numbers; a latched message comes before the motion."""
     mode, safety = 'ur_dashboard_msgs/msg/RobotMode', 'ur_dashboard_msgs/msg/SafetyMode'
     state = '/ur/io_and_status_controller/'
     recording = read({
         (f'/ur{PERCENT}', 'std_msgs/msg/Float64'): [
-            (time, serialise('std_msgs/msg/Float64', 25.0 * k)) for k, time in enumerate(times(5))
+            (time, serialize('std_msgs/msg/Float64', 25.0 * k)) for k, time in enumerate(times(5))
         ],
-        (f'{state}robot_mode', mode): [(times(1, 2.0)[0], serialise(mode, -1))],
+        (f'{state}robot_mode', mode): [(times(1, 2.0)[0], serialize(mode, -1))],
         (f'{state}safety_mode', safety): [
-            (time, serialise(safety, k)) for k, time in enumerate(times(3))
+            (time, serialize(safety, k)) for k, time in enumerate(times(3))
         ],
         (f'{state}robot_program_running', 'std_msgs/msg/Bool'): [
-            (time, serialise('std_msgs/msg/Bool', k != 1)) for k, time in enumerate(times(3))
+            (time, serialize('std_msgs/msg/Bool', k != 1)) for k, time in enumerate(times(3))
         ],
     })
     found = recording.channels.items()
@@ -114,27 +114,27 @@ def test_states_of_the_ur_driver(read, serialise):
     assert recording.channels['robot_mode'].stamps == pytest.approx([-1.0], abs=1e-9)
 
 
-def test_speed_scaling_of_the_rtde_publisher_is_a_share(read, serialise):
+def test_speed_scaling_of_the_rtde_publisher_is_a_share(read, serialize):
     kind = 'example_interfaces/msg/Float64'
-    recording = read({('/rtde/speed_scaling', kind): [(times(1)[0], serialise(kind, 0.5))]})
+    recording = read({('/rtde/speed_scaling', kind): [(times(1)[0], serialize(kind, 0.5))]})
     assert recording.channels['speed_scaling'].values.tolist() == [[0.5]]
 
 
-def test_stand_ins_of_standard_types_serve(read, serialise):
+def test_stand_ins_of_standard_types_serve(read, serialize):
     """A simulated robot has no ur_dashboard_msgs."""
     recording = read({
         ('/io_and_status_controller/safety_mode', 'std_msgs/msg/Int32'): [
-            (times(1)[0], serialise('std_msgs/msg/Int32', 3))
+            (times(1)[0], serialize('std_msgs/msg/Int32', 3))
         ],
     })
     assert recording.channels['safety_mode'].values.tolist() == [[3.0]]
 
 
-def test_other_topics_are_nothing_to_us(read, serialise, array):
+def test_other_topics_are_nothing_to_us(read, serialize, array):
     """Another type under the name, a name that only ends alike, and images of no content."""
     recording = read({
         ('/safety_mode', 'std_msgs/msg/String'): [
-            (1, serialise('std_msgs/msg/String', 'normal'))
+            (1, serialize('std_msgs/msg/String', 'normal'))
         ],
         ('/not_target_current', ARRAY): [(1, array([1, 2, 3]))],
         ('/camera', 'sensor_msgs/msg/Image'): [(1, b'not an image')],
@@ -179,7 +179,7 @@ def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
 
 
 @pytest.fixture
-def dynamic(serialise, header, types):
+def dynamic(serialize, header, types):
     """Return a function that makes a DynamicJointState: values by interface, by joint."""
     def make(stamp, joints):
         values = [
@@ -188,7 +188,7 @@ def dynamic(serialise, header, types):
             )
             for found in joints.values()
         ]
-        return serialise(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
+        return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
 
     return make
 

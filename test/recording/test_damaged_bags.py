@@ -380,9 +380,9 @@ def test_without_checksums_nothing_but_values_can_be_wrong(bags, tmp_path, form)
             assert np.count_nonzero(differing) <= 1 or recording.completeness.cause
 
 
-def test_another_type_under_the_name_is_named(tmp_path, write_mcap, serialise):
+def test_another_type_under_the_name_is_named(tmp_path, write_mcap, serialize):
     """Strings on /joint_states, as such or as what they are not."""
-    raw = [(k, serialise('std_msgs/msg/String', 'x' * 80)) for k in range(100)]
+    raw = [(k, serialize('std_msgs/msg/String', 'x' * 80)) for k in range(100)]
     path = write_mcap(tmp_path / 'a.mcap', {('/joint_states', 'std_msgs/msg/String'): raw})
     with pytest.raises(BagError, match=r'no topic of joint states; it has /joint_states '
                                        r'\(std_msgs/msg/String\)'):

@@ -162,27 +162,27 @@ def test_a_list_that_is_longer_than_its_message_is_damage(good, to_cdr, field, l
         assert groups == []
 
 
-def test_another_type_or_encoding_is_damage(serialise, good, to_cdr):
-    text = serialise('std_msgs/msg/String', 'not a joint state at all, but long enough for one')
+def test_another_type_or_encoding_is_damage(serialize, good, to_cdr):
+    text = serialize('std_msgs/msg/String', 'not a joint state at all, but long enough for one')
     parameter_list = b'\x00\x03' + to_cdr(good[0])[1][2:]
     for data, words in ((text, 'message'), (parameter_list, 'not plain CDR'), (b'', 'not plain')):
         _, damage = group_by_layout([data], walk_joint_state)
         assert words in str(damage)
 
 
-def dynamic(serialise, header, types, stamp, joints):
+def dynamic(serialize, header, types, stamp, joints):
     """Return a DynamicJointState of interfaces by joint."""
     values = [
         types.types['control_msgs/msg/InterfaceValue'](list(found), np.array([*found.values()]))
         for found in joints.values()
     ]
-    return serialise(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
+    return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
 
 
-def test_dynamic_joint_states_name_their_interfaces(serialise, header, types):
+def test_dynamic_joint_states_name_their_interfaces(serialize, header, types):
     """In any order and of any joint; an interface that is not there was not recorded."""
     raw = [
-        (k, dynamic(serialise, header, types, 10**9 + k, {
+        (k, dynamic(serialize, header, types, 10**9 + k, {
             'gamma': {'effort': 30.0 + k, 'position': 3.0 + k},
             'gpio': {'speed_scaling_factor': 1.0},
             'alpha': {'position': 1.0 + k, 'velocity': 10.0 + k, 'temperature': 31.5},

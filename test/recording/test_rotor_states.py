@@ -73,7 +73,7 @@ def test_a_topic_of_rotors(read, good, rotor_messages, to_cdr, namespace, name):
     assert len(recording.until(1.0).channels['rotor_position']) == 100
 
 
-def test_an_interface_of_the_joint_states(good, serialise, header, types, write_mcap, tmp_path):
+def test_an_interface_of_the_joint_states(good, serialize, header, types, write_mcap, tmp_path):
     """A DynamicJointState has them beside position and temperature, read or beside those read."""
     def dynamic(message):
         values = [
@@ -84,7 +84,7 @@ def test_an_interface_of_the_joint_states(good, serialise, header, types, write_
             )
             for i in range(3)
         ]
-        return message.log_time, serialise(
+        return message.log_time, serialize(
             DYNAMIC_JOINT_STATE, header(message.stamp), list(message.name), values
         )
 
@@ -92,7 +92,7 @@ def test_an_interface_of_the_joint_states(good, serialise, header, types, write_
     raw = [dynamic(message) for message in good]
     alone = write_mcap(tmp_path / 'alone.mcap', {topic: raw})
     joint_states = [
-        (message.log_time, serialise(
+        (message.log_time, serialize(
             JOINT_STATE, header(message.stamp), list(message.name), message.position,
             message.velocity, message.effort,
         ))

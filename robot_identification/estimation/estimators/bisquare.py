@@ -39,7 +39,7 @@ class BisquareLoss:
 @dataclass(frozen=True)
 class BisquareRegression(Estimator):
     r"""
-    Minimise :math:`\sum_j \sum_k \rho((\tau_{jk} - W_{jk} \theta) / s_j)` [1]_.
+    Minimize :math:`\sum_j \sum_k \rho((\tau_{jk} - W_{jk} \theta) / s_j)` [1]_.
 
     :math:`\rho` grows like a square and is constant beyond `tuning` standard deviations. It may
     have several minima; the one near Huber's estimate is taken. With normal noise the default

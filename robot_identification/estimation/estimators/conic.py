@@ -54,7 +54,7 @@ _DETERMINANT_MAP, _DIAGONAL_OF_Z = _determinant_rows()
 
 def solve_conic(problem: ConsistentProblem, weight: float) -> FloatArray | None:
     """
-    Return the unknowns (s,) that minimise squares and regularization, by a conic program.
+    Return the unknowns (s,) that minimize squares and regularization, by a conic program.
 
     None if clarabel is not installed, or what it returns does not hold.
     """

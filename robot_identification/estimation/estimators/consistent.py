@@ -47,7 +47,7 @@ SQUARES_OF_BODY = 10.0
 @dataclass(frozen=True)
 class ConsistentLeastSquares(Estimator):
     r"""
-    Minimise :math:`\lVert \tau - W \theta \rVert^2` over physically consistent bodies [1]_ [2]_.
+    Minimize :math:`\lVert \tau - W \theta \rVert^2` over physically consistent bodies [1]_ [2]_.
 
     Every link's pseudo-inertia is positive definite, no rotor inertia is negative, nor is a
     friction coefficient but those of a law that may be. An entropic regularization towards the
@@ -245,7 +245,7 @@ class ConsistentBody:
 
 def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> ConsistentBody:
     """
-    Minimise ``|R @ parameters - z|^2`` over physically consistent bodies.
+    Minimize ``|R @ parameters - z|^2`` over physically consistent bodies.
 
     Of an unknown body there is no reference: the regularization, towards a ball of the mass
     found, is a millionth of the squares, and raises them by no more than some hundred-thousandths.

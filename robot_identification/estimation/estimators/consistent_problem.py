@@ -4,7 +4,7 @@
 """
 Least squares over physically consistent bodies, regularized towards reference bodies.
 
-Weighted squared residuals plus a divergence are minimised,
+Weighted squared residuals plus a divergence are minimized,
 ``|R x - z|^2 + weight * sum(-log det(P / P0) + trace(P / P0) - 4)`` over the pseudo-inertias P of
 the links [1]_ [2]_. R and z are triangular factors, so that the time does not depend on the number
 of samples.

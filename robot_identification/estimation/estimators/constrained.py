@@ -26,7 +26,7 @@ STEPS_PER_UNKNOWN = 10
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(Estimator):
     r"""
-    Minimise :math:`\lVert \tau - W \theta \rVert^2` with no rotor inertia below zero [1]_.
+    Minimize :math:`\lVert \tau - W \theta \rVert^2` with no rotor inertia below zero [1]_.
 
     Friction coefficients are not negative either, except those of a law that may be. A rotor
     inertia or friction coefficient that is merged with other parameters in one base parameter has

@@ -30,7 +30,7 @@ CORRELATION_MARGIN = 1.0e-9
 @dataclass(frozen=True)
 class GeneralizedLeastSquares(Estimator):
     r"""
-    Minimise :math:`\sum_k \rho_k^T \Sigma^{-1} \rho_k`, :math:`\rho_k = \tau_k - W_k \theta`.
+    Minimize :math:`\sum_k \rho_k^T \Sigma^{-1} \rho_k`, :math:`\rho_k = \tau_k - W_k \theta`.
 
     :math:`\Sigma` is the covariance of the joints' residuals at one instant, from the weighted
     least-squares residuals and renewed `reweightings` times [1]_: what disturbs several joints at

@@ -37,7 +37,7 @@ class HuberLoss:
 @dataclass(frozen=True)
 class HuberRegression(Estimator):
     r"""
-    Minimise :math:`\sum_j \sum_k \rho((\tau_{jk} - W_{jk} \theta) / s_j)` [1]_.
+    Minimize :math:`\sum_j \sum_k \rho((\tau_{jk} - W_{jk} \theta) / s_j)` [1]_.
 
     :math:`\rho` is half the square up to `tuning` and linear beyond. The scale :math:`s_j` of
     each joint is 1.4826 times the median size of its residuals. With normal noise the default

@@ -135,7 +135,7 @@ def _solve_in_turn(
     problem: IdentificationProblem, weights: FloatArray, groups: tuple[IntArray, ...]
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Minimise the squares of the last group, then, among the minima, those of the one before.
+    Minimize the squares of the last group, then, among the minima, those of the one before.
 
     Returns the unknowns (size,), and the map (size, m) to them from the right-hand side of the
     stacked problem. Raises RankDeficientError if no group determines something well enough.

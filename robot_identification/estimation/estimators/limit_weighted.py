@@ -17,7 +17,7 @@ from robot_identification.estimation.problem import Estimate, Estimator, Identif
 @dataclass(frozen=True)
 class LimitWeightedLeastSquares(Estimator):
     r"""
-    Minimise :math:`\sum_j \lVert \tau_j - W_j \theta \rVert^2 / \tau_{\max,j}^2` [1]_, eq. 10.
+    Minimize :math:`\sum_j \lVert \tau_j - W_j \theta \rVert^2 / \tau_{\max,j}^2` [1]_, eq. 10.
 
     Rows are scaled; a dense weight matrix of all rows, which took the authors 139 s, is never
     formed. The common gear ratio in their weights changes nothing and is left out.

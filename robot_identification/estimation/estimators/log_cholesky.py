@@ -45,7 +45,7 @@ _UNITS = np.array([from_upper_triangle(unit) for unit in np.eye(10)])
 
 def solve_log_cholesky(problem: ConsistentProblem, weight: float) -> FloatArray:
     """
-    Return the unknowns (s,) that minimise squares and regularization, without a conic solver.
+    Return the unknowns (s,) that minimize squares and regularization, without a conic solver.
 
     With ``P = U U'`` in units of the reference and a step ``dP = U D U'``, the divergence is
     ``<D, U'U - 1> + |D|^2 / 2`` to second order: each Newton step is a linear least-squares

@@ -45,7 +45,7 @@ COST_ROUNDING = 1.0e-12
 @dataclass(frozen=True)
 class MaximumLikelihood(Estimator):
     r"""
-    Minimise the errors of positions and torques over the motion and the parameters [1]_ [2]_.
+    Minimize the errors of positions and torques over the motion and the parameters [1]_ [2]_.
 
     That is :math:`\sum \lVert q - \hat q \rVert^2 / \sigma_q^2 + \sum \lVert \tau - W(\hat q)
     \theta \rVert^2 / \sigma_\tau^2`. The motion :math:`\hat q` is a Fourier series, velocity and
@@ -188,7 +188,7 @@ class _State:
 @dataclass(frozen=True, eq=False)
 class _Equations:
     """
-    Linearised equations of one recording, reduced to a triangle.
+    Linearized equations of one recording, reduced to a triangle.
 
     `triangle` is that of ``[motion parameters residual]`` with `moving` columns of the motion of
     so many `joints`, and `cost` the squares of the residual.
@@ -267,7 +267,7 @@ class _PeriodicRecording:
         """Return the motion of some coefficients (2 K + 1, n)."""
         return FourierSeries(self.motion.series.period, coefficients)
 
-    def linearise(
+    def linearize(
         self, coefficients: FloatArray, theta: FloatArray, weights: FloatArray
     ) -> _Equations:
         """Return the equations of a step from coefficients (2 K + 1, n) and unknowns (size,)."""
@@ -427,7 +427,7 @@ def _descend(
     tolerance: float,
 ) -> _Descent:
     """Return where the steps of Levenberg and Marquardt end, for given weights."""
-    equations = _linearise(recordings, state, weights)
+    equations = _linearize(recordings, state, weights)
     passes, damping, settled = 1, 0.0, False
     for _ in range(iterations):
         step = _step(equations, damping)
@@ -439,7 +439,7 @@ def _descend(
             ),
             state.theta + step.theta,
         )
-        found = _linearise(recordings, tried, weights)
+        found = _linearize(recordings, tried, weights)
         passes += 1
         before, after = (sum(part.cost for part in each) for each in (equations, found))
         if after <= before * (1.0 + COST_ROUNDING):
@@ -453,11 +453,11 @@ def _descend(
     return _Descent(state, equations, passes, settled)
 
 
-def _linearise(
+def _linearize(
     recordings: Sequence[_PeriodicRecording], state: _State, weights: FloatArray
 ) -> tuple[_Equations, ...]:
     return tuple(
-        recording.linearise(own, state.theta, weights)
+        recording.linearize(own, state.theta, weights)
         for recording, own in zip(recordings, state.coefficients, strict=True)
     )
 

@@ -15,7 +15,7 @@ from robot_identification.estimation.problem import Estimate, Estimator, Identif
 @dataclass(frozen=True)
 class OrdinaryLeastSquares(Estimator):
     r"""
-    Minimise :math:`\lVert \tau - W \theta \rVert^2` [1]_.
+    Minimize :math:`\lVert \tau - W \theta \rVert^2` [1]_.
 
     Every joint's newton metre counts the same, so the noise of the strong joints hides what the
     weak ones know; `WeightedLeastSquares` is better for arms with joints of several sizes.

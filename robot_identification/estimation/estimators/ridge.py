@@ -31,7 +31,7 @@ LEAST_PART, GREATEST_PART, CANDIDATES = 1.0e-6, 1.0e3, 121
 @dataclass(frozen=True)
 class RidgeRegression(Estimator):
     r"""
-    Minimise :math:`\lVert \tau - W \pi \rVert^2 + \lambda \lVert \pi \rVert^2` [1]_, eq. 3.73.
+    Minimize :math:`\lVert \tau - W \pi \rVert^2 + \lambda \lVert \pi \rVert^2` [1]_, eq. 3.73.
 
     The unknowns are all standard parameters :math:`\pi`, base parameters :math:`K \pi` are the
     result. As the observation matrix of the standard parameters is that of the base parameters
@@ -40,7 +40,7 @@ class RidgeRegression(Estimator):
     With the report's penalty, the smallest eigenvalue of :math:`W^T W` that is not zero, the
     solution has no part in the null space of :math:`W`, and its part along the direction that the
     data show least is half of what the data say. Units matter: a kilogram costs as much as a
-    kilogram square metre. The offset of single recordings is not penalised.
+    kilogram square metre. The offset of single recordings is not penalized.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class RidgeRegression(Estimator):
     def _prior(
         self, problem: IdentificationProblem, weights: FloatArray, center: _Center
     ) -> tuple[PriorTerm, str]:
-        """Return the rows that penalise, and how strongly in words."""
+        """Return the rows that penalize, and how strongly in words."""
         spectrum = _Spectrum(problem, weights, center)
         if self.rule == 'fixed':
             penalty = float(self.penalty or 0.0)
@@ -224,7 +224,7 @@ def shortest_standard_parameters(reduction: BaseReduction, theta_base: FloatArra
     """
     Return the standard parameters (p,) of least norm that have given base parameters (b,).
 
-    For a ridge estimate they are the minimiser over all standard parameters: what the youBot
+    For a ridge estimate they are the minimizer over all standard parameters: what the youBot
     report prints, in its table 4.1, as masses and inertias. They have no part in the null space
     of the observation matrix, and no physical meaning.
     """

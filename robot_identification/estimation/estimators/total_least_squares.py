@@ -35,7 +35,7 @@ MOST_NAMES = 3
 @dataclass(frozen=True)
 class TotalLeastSquares(Estimator):
     r"""
-    Minimise the noise in torques and columns together [1]_.
+    Minimize the noise in torques and columns together [1]_.
 
     It is the least :math:`\sum_j (\lVert \Delta W_j \rVert^2 + \lVert \Delta \tau_j \rVert^2)`,
     all columns scaled to equal noise, for which :math:`\tau_j + \Delta \tau_j = (W_j + \Delta

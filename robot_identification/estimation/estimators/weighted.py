@@ -16,7 +16,7 @@ from robot_identification.estimation.solving import renew_weights
 @dataclass(frozen=True)
 class WeightedLeastSquares(Estimator):
     r"""
-    Minimise :math:`\sum_j \lVert \tau_j - W_j \theta \rVert^2 / \sigma_j^2` [1]_.
+    Minimize :math:`\sum_j \lVert \tau_j - W_j \theta \rVert^2 / \sigma_j^2` [1]_.
 
     The standard deviations are those of the ordinary least-squares residuals, renewed
     `reweightings` times.

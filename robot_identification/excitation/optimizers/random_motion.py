@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A random motion, for validation or as way-points: nothing is minimised."""
+"""A random motion, for validation or as way-points: nothing is minimized."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RandomMotion(Optimizer):
     """
     The first random candidate that keeps all limits and is clear of collisions.
 
-    Its objective is reported and not minimised: a motion to validate with should not be the one
+    Its objective is reported and not minimized: a motion to validate with should not be the one
     that a model is best at. Of the form `fourier` it is a pseudo-random motion, of `via_points` a
     way through random poses.
     """

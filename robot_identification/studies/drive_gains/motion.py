@@ -80,7 +80,7 @@ def gains_from_motion(
     For every joint, ``gain * current = W @ theta + payload's torque``, with the bare arm's base
     parameters theta unknown and the second term zero without the payload. The noise is in the
     currents, which are columns of the unknown gains: total least squares with the other columns
-    exact give a start, from which the squares of the currents' own errors are minimised, joints
+    exact give a start, from which the squares of the currents' own errors are minimized, joints
     weighted by their noise. The motions need not be the same; neither inertial parameters nor
     gains of the arm are used. Raise NotIdentifiableError if the scale or all gains are invisible.
     """

@@ -41,7 +41,7 @@ def squares_of(robot, seed, *, rows=120, noise=1.0, friction=4):
 
 
 def cost(squares, x, weight):
-    """Return what both solvers minimise."""
+    """Return what both solvers minimize."""
     return squares.squared_residual(x) + weight * squares.divergence(x)
 
 

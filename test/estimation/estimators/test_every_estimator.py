@@ -33,7 +33,7 @@ NEED_ROWS = {
     'gls', 'huber', 'bisquare', 'dictionary', 'limit_weighted', 'recursive', 'consistent',
     'log_cholesky',
 } | NEED_TIME
-# These do not minimise the squared residuals of their problem: noise in the columns is taken
+# These do not minimize the squared residuals of their problem: noise in the columns is taken
 # back, torques of the wrist count before those of the base.
 OTHER_CONDITIONS = {'dictionary', 'tls', 'joint_groups', 'consistent', 'log_cholesky'}
 SEEDS = st.integers(0, 2**32 - 1)

@@ -42,7 +42,7 @@ def ridge_oracle(W, tau, penalty):
 @settings(max_examples=10)
 @given(seed=SEEDS, decades=st.floats(-3.0, 3.0))
 def test_ridge_is_that_of_the_standard_parameters(arm, reduction, seed, decades):
-    """A given penalty, on base factors alone: the minimiser over all standard parameters."""
+    """A given penalty, on base factors alone: the minimizer over all standard parameters."""
     problem, W, tau, _ = problem_of(arm, reduction, seed)
     penalty = 10.0**decades
     estimate = RidgeRegression('fixed', penalty=penalty).estimate(problem)
@@ -194,7 +194,7 @@ def test_the_prior_term_is_the_distance_of_standard_parameters(robots):
     assert rows @ rows == pytest.approx(distance, rel=1e-6)
 
 
-def test_offsets_of_single_recordings_are_not_penalised(arm, reduction):
+def test_offsets_of_single_recordings_are_not_penalized(arm, reduction):
     """They are found in full where the penalty leaves nothing of the parameters."""
     recordings = []
     for seed, value in ((7, 3.0), (8, -3.0)):

@@ -155,7 +155,7 @@ def test_the_estimate_solves_its_equations(arm, reduction, name, equal_joints, s
 
 
 def test_huber_is_scipys(arm, reduction):
-    """With the scales found, a general minimiser of the same loss ends at the same place."""
+    """With the scales found, a general minimizer of the same loss ends at the same place."""
     problem, W, tau, _ = problem_of(arm, reduction, 2)
     estimate = HuberRegression().estimate(problem)
     rows = W / estimate.sigma[:, None]

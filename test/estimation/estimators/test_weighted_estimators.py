@@ -185,7 +185,7 @@ def test_residual_covariance_is_that_of_the_residuals(arm, reduction):
 
 
 def test_without_correlation_generalized_is_weighted(arm, reduction):
-    """Property P3: with a diagonal covariance both minimise the same."""
+    """Property P3: with a diagonal covariance both minimize the same."""
     problem, _ = problem_of(arm, reduction, 5)
     rows = gather_rows(problem, problem.observations, np.zeros(problem.size))
     found = solve_unknowns(rows.whiten(np.diag(NOISE**2)), 1.0 / NOISE)

@@ -17,7 +17,7 @@ HILLS = 4.0
 
 class FakeProblem:
     """
-    Minimise a bowl with hills, one minimum about each whole number, in a box and a ball.
+    Minimize a bowl with hills, one minimum about each whole number, in a box and a ball.
 
     The hills are the same function of each coefficient, and a part ties neighbours together; so
     parts of good candidates are good in others, as with joints of an arm.

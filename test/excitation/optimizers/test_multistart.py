@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Random starts, from each of which the criterion itself is minimised, and nothing is kept."""
+"""Random starts, from each of which the criterion itself is minimized, and nothing is kept."""
 
 from excitation.optimizers.fake_problem import FakeProblem
 import numpy as np
