@@ -177,8 +177,8 @@ def all_misprints(responses: Mapping[str, StepResponse]) -> tuple[Misprint, ...]
         Misprint('eq. 3.72 and 3.73', 'm links in one, n links in the other',
                  'one letter', "the penalty is of the size of K'K, ten times the links"),
         Misprint('eq. 3.74', 'sum from n = 0', 'from n = 1',
-                 'the term n = 0 is the constant b_0, the same as q_0: the two cannot be told '
-                 'apart'),
+                 'the term n = 0 is the constant b_0, the same as q_0: the two cannot be '
+                 'distinguished'),
         Misprint('eq. 3.74, text', 'ω_f is the sampling frequency', 'the base frequency',
                  'the harmonics are its multiples'),
         Misprint('section 3.5.2, derivative', 'j 2π f_s / P', 'j 2π k f_s / P of bin k',
