@@ -8,6 +8,7 @@ Links and typed commands of all pages are held by test_formats_docs.py, the tuto
 test_tutorials.py.
 """
 
+import argparse
 import ast
 from contextlib import chdir
 import importlib.util
@@ -91,12 +92,15 @@ def test_commands_page_has_every_command_and_option(site):
 
 
 def command_options() -> dict[str, set[str]]:
-    """Return the options of every command."""
+    """Return the options of every command; older names are not shown."""
     (action,) = [
         action for action in make_parser()._actions if hasattr(action, '_name_parser_map')
     ]
     return {
-        name: {option for one in parser._actions for option in one.option_strings}
+        name: {
+            option for one in parser._actions for option in one.option_strings
+            if one.help != argparse.SUPPRESS
+        }
         for name, parser in action.choices.items()
     }
 

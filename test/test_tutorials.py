@@ -258,14 +258,6 @@ def headings(path: Path) -> Iterator[str]:
         yield re.sub(r'[^\w\- ]', '', title.lower()).replace(' ', '-')
 
 
-def calls(path: Path, function: str) -> list[ast.Call]:
-    """Return the calls of a function in a file."""
-    return [
-        node for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == function
-    ]
-
-
 @cache
 def modules_of(node: str) -> tuple[Path, ...]:
     """Return the files of a node: its own, and those in nodes/ that it imports."""
@@ -286,11 +278,11 @@ def modules_of(node: str) -> tuple[Path, ...]:
 
 @cache
 def declared_parameters(node: str) -> frozenset[str]:
-    """Return the names of the parameters that a node declares one by one."""
-    return frozenset(
-        call.args[1].value for path in modules_of(node) for call in calls(path, 'declare')
-        if isinstance(call.args[1], ast.Constant)
-    )
+    """Return the parameters of a node on the page that is made from the running nodes."""
+    _, *sections = (ROOT / 'docs' / 'parameters.md').read_text().split('\n## ')
+    tables = dict(section.split('\n', 1) for section in sections)
+    rows = tables['Shared by several nodes'] + tables[node]
+    return frozenset(re.findall(r'^\| `([\w.]+)` \|', rows, re.M))
 
 
 @cache
