@@ -88,27 +88,24 @@ def process(
     samples, gaps = _find_structure(recording, table, duplicate, found)
     samples = replace(samples, delay=delay)
     is_series = kinematic_filter.kind == 'fourier'
-    kinematics = smooth_kinematics(
-        samples, KinematicFilter() if is_series else kinematic_filter
-    )
+    kinematics = smooth_kinematics(samples, KinematicFilter() if is_series else kinematic_filter)
     _count_short_parts(samples, kinematics, recording, found)
     _check_kinematics(recording, table, kinematics, robot, found)
     scored = kinematics.usable & table.in_window
     scored &= ~_excluded_rows(recording, table, scored, keep_slowed, found)
     _check_remaining(recording, scored, found)
     fitted = scored & ~duplicate & _between(kinematics.moving)
-    found.exclude(
-        scored & ~duplicate & ~fitted, 'at rest before or after all motion (scored, not fitted)'
-    )
+    at_rest = scored & ~duplicate & ~fitted
+    found.exclude(at_rest, 'at rest before or after all motion (scored, not fitted)')
     noise: Mapping[str, FloatArray] = {}
     if is_series:
         periodic = follow_period(samples, kinematics, fitted, kinematic_filter)
         noise = periodic.noise
         found.notes += periodic.notes
-    rotors = RotorSide(None, scored)
-    if rotor_side:
-        rotors = follow_rotors(recording, samples, kinematics, fitted, kinematic_filter)
-        found.notes += rotors.notes
+    rotors = follow_rotors(
+        recording, samples, kinematics, fitted, kinematic_filter
+    ) if rotor_side else RotorSide(None, scored)
+    found.notes += rotors.notes
     found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
     fitted &= rotors.known
     found_delay = None if robot is None else find_delay(robot, samples, fitted)
@@ -139,9 +136,8 @@ def process(
         noise=noise,
     )
     warnings = find_stale_effort(dataset) if with_effort else ()
-    if robot is not None:
-        warnings += check_effort(dataset, robot)
-    return replace(dataset, notes=(*dataset.notes, *warnings))
+    plausibility = () if robot is None else check_effort(dataset, robot)
+    return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
 
 
 @dataclass

@@ -62,17 +62,14 @@ def render_identification_report(
         errors_on(dataset, predicted, dataset.fitted, detailed=False)
         for dataset, predicted in zip(datasets, predictions, strict=True)
     ]
-    scored = [
-        Scored(dataset, predicted, dataset.fitted, errors)
-        for dataset, predicted, errors in zip(
-            datasets, predictions, identification.cross_validation, strict=True
-        )
-    ]
+    scored, fitted = (
+        [
+            Scored(dataset, predicted, dataset.fitted, one)
+            for dataset, predicted, one in zip(datasets, predictions, errors, strict=True)
+        ]
+        for errors in (identification.cross_validation, fits)
+    )
     unseen_bags = unseen_validation.bags if unseen_validation else ()
-    fitted = [
-        Scored(bag.dataset, bag.predicted, bag.rows, errors)
-        for bag, errors in zip(scored, fits, strict=True)
-    ]
     residuals = residual_section(fitted)
     shown = {entry.name for entry in inertial_coefficients(model)}
     rows = parameter_rows(model, identification.decided_by_prior)
@@ -85,12 +82,9 @@ def render_identification_report(
         command_line=command_line,
         has_tables=has_tables,
         truth=truth,
-        error_tables=[
-            compared_error_table(*errors)
-            for errors in zip(
-                identification.cross_validation, fits, identification.prior, strict=True
-            )
-        ],
+        error_tables=list(map(
+            compared_error_table, identification.cross_validation, fits, identification.prior
+        )),
         nrmse_mean=_mean(identification.cross_validation),
         prior_mean=_mean(identification.prior),
         prior_better=_joints_won_by_prior(identification),
