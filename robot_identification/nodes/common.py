@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import math
 import os
 import signal
@@ -241,7 +241,7 @@ def run_node(
             node.get_logger().warning(f'{problem}: no log file is written; set ROS_LOG_DIR')
         instance, clock = Instance(node), ClockWatch(node)
         while not (stop.signal or instance.refusal or getattr(node, 'finished', None) is not None):
-            executor.spin_once(timeout_sec=0.1)
+            spin_once(executor, 0.1)
             instance.update()
             clock.update()
         _close(node, executor)
@@ -264,14 +264,25 @@ def run_node(
         rclpy.try_shutdown()
 
 
+def spin_once(executor: Executor, timeout: float) -> None:
+    """
+    Let an executor do what is due within a time [s].
+
+    A subscription that a callback destroys meanwhile is skipped by rclpy, but not its events: the
+    next wait is without them.
+    """
+    with suppress(rclpy_implementation.InvalidHandle):
+        executor.spin_once(timeout_sec=timeout)
+
+
 def _close(node: Node, executor: Executor) -> None:
     """Make a node end what it does, and take it out of the executor."""
     close = getattr(node, 'close', lambda: True)
     while not close():
-        executor.spin_once(timeout_sec=0.05)
+        spin_once(executor, 0.05)
     executor.remove_node(node)
     # What the threads have already taken ends before its handles are destroyed.
-    executor.spin_once(timeout_sec=0.1)
+    spin_once(executor, 0.1)
 
 
 def _close_in_need(node: Node, executor: Executor) -> None:

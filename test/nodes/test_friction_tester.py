@@ -182,7 +182,7 @@ def test_a_joint_that_is_not_held_ends_the_test(tester):
     tester.robot.drift = 0.0
     tester.begin()
     tester.robot.alone = True
-    tester.assert_ended(f'do not say any more where {HELD} is')
+    tester.assert_ended(f'do not show any more where {HELD} is')
     tester.robot.alone = False
 
 
