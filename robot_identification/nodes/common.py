@@ -266,7 +266,7 @@ def run_node(
 
 def spin_once(executor: Executor, timeout: float) -> None:
     """
-    Let an executor do what is due within a time [s].
+    Wait for at most a time [s] for work, and do it.
 
     A subscription that a callback destroys meanwhile is skipped by rclpy, but not its events: the
     next wait is without them.
