@@ -33,7 +33,7 @@ def test_units_are_told_apart(simulated, said, true, known):
         return
     note, = notes
     looks = {'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm'}
-    assert f'said to be in {said}, but looks like {looks[true]}' in note
+    assert f'stated to be in {said}, but looks like {looks[true]}' in note
     assert '--effort-unit' in note
     assert 'elbow_joint' in note
 

@@ -179,7 +179,7 @@ def test_what_cannot_be_seen_is_named():
     same = fit_gain(
         'pan', [GainPoint(5.0, 0.5, 0.0)] * 3, DriveGainsOptions(intercept=True)
     )
-    assert 'intercept cannot be told' in same.reason
+    assert 'intercept cannot be distinguished' in same.reason
     with pytest.raises(NotIdentifiableError, match=r'no drive gain can be seen \(pan: '):
         poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], DriveGainsOptions())
     with pytest.raises(UsageError, match='must not be negative'):
