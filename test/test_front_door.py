@@ -41,6 +41,15 @@ def test_importing_the_package_imports_nothing_heavy():
     }
 
 
+def test_the_command_line_loads_no_part_of_scipy_before_it_is_used():
+    """Each part takes a tenth of a second or more, which a person waits for at every command."""
+    loaded = run(
+        'import sys\nfrom robot_identification.cli.main import make_parser\nmake_parser()\n'
+        'print(*(name for name in sys.modules if name.startswith("scipy.")))'
+    ).split()
+    assert not {'scipy.optimize', 'scipy.signal', 'scipy.stats'} & set(loaded)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     """As of any module."""
     import robot_identification

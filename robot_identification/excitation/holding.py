@@ -16,7 +16,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.model import Motion, rigid_torque, RobotModel
-from scipy.optimize import minimize
+import scipy
 
 # Random poses of the range; chosen: shares are known to 1 %.
 POSES = 2000
@@ -118,7 +118,10 @@ def _least_torques(robot: RobotModel, limits: MotionLimits, starts: FloatArray) 
         shares = _gravity_torques(robot, q[None])[0] / limits.torque
         return float(np.sum(np.maximum(shares - 1.0, 0.0) ** 2))
 
-    ends = [minimize(excess, start, bounds=bounds, method='L-BFGS-B').x for start in starts]
+    ends = [
+        scipy.optimize.minimize(excess, start, bounds=bounds, method='L-BFGS-B').x
+        for start in starts
+    ]
     torques = _gravity_torques(robot, np.array(ends))
     least: FloatArray = torques[np.argmin((torques / limits.torque).max(axis=1))]
     return least

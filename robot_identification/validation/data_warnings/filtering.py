@@ -14,7 +14,7 @@ from robot_identification.validation.data_warnings.thresholds import (
     FILTER_CUTOFFS, LEAST_FALL, LEAST_GAIN, LEAST_REMOVED,
 )
 from robot_identification.validation.verdict import DataWarning
-from scipy.signal import butter, sosfilt, sosfiltfilt
+import scipy
 
 # Of the Butterworth filters that are tried: between an RC element and a steep one.
 ORDER = 2
@@ -64,11 +64,11 @@ def _filtered(
     """Return signals (m, ..) after a low-pass, window by window."""
     parts = []
     for part, rate in evidence.parts:
-        sos = butter(ORDER, cutoff, fs=rate, output='sos')
+        sos = scipy.signal.butter(ORDER, cutoff, fs=rate, output='sos')
         own = values[part]
         parts.append(
-            sosfilt(sos, own - own[:1], axis=0) + own[:1] if causal
-            else sosfiltfilt(sos, own, axis=0)
+            scipy.signal.sosfilt(sos, own - own[:1], axis=0) + own[:1] if causal
+            else scipy.signal.sosfiltfilt(sos, own, axis=0)
         )
     joined: FloatArray = np.concatenate(parts)
     return joined
