@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 import math
 import os
 import signal
@@ -20,7 +20,9 @@ from rcl_interfaces.msg import (
 )
 import rclpy
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
-from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.executors import (
+    Executor, MultiThreadedExecutor, SingleThreadedExecutor, TimeoutException,
+)
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -207,6 +209,22 @@ def _refusals_of_ros() -> Iterator[None]:
         raise UsageError(f'ROS refuses to start this node: {error}') from error
 
 
+class PatientExecutor(MultiThreadedExecutor):
+    """
+    Executor whose wait outlives a subscription that another thread destroys meanwhile.
+
+    rclpy skips destroyed entities when it builds a wait set, but not the events of a subscription.
+    The wait then ends without work; an error of a callback stays one.
+    """
+
+    def wait_for_ready_callbacks(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the next callback that is due, as rclpy does."""
+        try:
+            return super().wait_for_ready_callbacks(*args, **kwargs)
+        except rclpy_implementation.InvalidHandle:
+            raise TimeoutException from None
+
+
 def run_node(
     make_node: Callable[[], Node], *, threads: int = 1, arguments: Sequence[str] | None = None
 ) -> int:
@@ -233,7 +251,7 @@ def run_node(
             )
             executor = (
                 SingleThreadedExecutor() if threads == 1
-                else MultiThreadedExecutor(num_threads=threads)
+                else PatientExecutor(num_threads=threads)
             )
             node = make_node()
         executor.add_node(node)
@@ -241,7 +259,7 @@ def run_node(
             node.get_logger().warning(f'{problem}: no log file is written; set ROS_LOG_DIR')
         instance, clock = Instance(node), ClockWatch(node)
         while not (stop.signal or instance.refusal or getattr(node, 'finished', None) is not None):
-            spin_once(executor, 0.1)
+            executor.spin_once(timeout_sec=0.1)
             instance.update()
             clock.update()
         _close(node, executor)
@@ -264,25 +282,14 @@ def run_node(
         rclpy.try_shutdown()
 
 
-def spin_once(executor: Executor, timeout: float) -> None:
-    """
-    Wait for at most a time [s] for work, and do it.
-
-    A subscription that a callback destroys meanwhile is skipped by rclpy, but not its events: the
-    next wait is without them.
-    """
-    with suppress(rclpy_implementation.InvalidHandle):
-        executor.spin_once(timeout_sec=timeout)
-
-
 def _close(node: Node, executor: Executor) -> None:
     """Make a node end what it does, and take it out of the executor."""
     close = getattr(node, 'close', lambda: True)
     while not close():
-        spin_once(executor, 0.05)
+        executor.spin_once(timeout_sec=0.05)
     executor.remove_node(node)
     # What the threads have already taken ends before its handles are destroyed.
-    spin_once(executor, 0.1)
+    executor.spin_once(timeout_sec=0.1)
 
 
 def _close_in_need(node: Node, executor: Executor) -> None:
