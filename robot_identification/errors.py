@@ -7,6 +7,8 @@ Errors a user can cause, each with the exit code of the command line.
 Every message names the file, topic or joint, the value, the limit and what to do next.
 """
 
+from typing import Any
+
 from robot_identification.texts import shown
 
 
@@ -39,6 +41,11 @@ class MissingDependencyError(UsageError):
 
     def __init__(self, module: str, purpose: str, command: str) -> None:
         super().__init__(f'{purpose} needs {module}, which is not installed: run `{command}`')
+        self._arguments = module, purpose, command
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it was made of: errors of other processes are sent."""
+        return type(self), self._arguments
 
 
 class NotIdentifiableError(IdentificationError):

@@ -21,6 +21,7 @@ import importlib.metadata
 import multiprocessing
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 import os
 import platform
 import signal
@@ -160,11 +161,17 @@ def _do(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
     """Return the message of a result or of an error."""
     try:
         return DONE, function(*arguments)
-    except MissingDependencyError as error:
-        # It cannot be pickled: it is made of three texts.
-        return FAILED, (UsageError(str(error)), traceback.format_exc())
     except Exception as error:
-        return FAILED, (error, traceback.format_exc())
+        return FAILED, (_sendable(error), traceback.format_exc())
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error, or one with its type and message if it cannot be pickled."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        return RuntimeError(f'{type(error).__name__}: {error}')
+    return error
 
 
 def _report(connection: Connection, content: Any) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import signal
 
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, MissingDependencyError
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,21 @@ def process_of(job):
 def refuse(job):
     """Fail as a bag that cannot be used does."""
     raise DataError(f'{job.name} is odd' if job.value % 2 else f'{job.name} is even')
+
+
+class UnpicklableError(Exception):
+    """An error that no other process can be sent."""
+
+    def __reduce__(self):
+        """Refuse."""
+        raise TypeError('no')
+
+
+def fail_differently(job):
+    """Fail with an error that cannot be pickled, or one of a missing library."""
+    if job.value % 2:
+        raise UnpicklableError(f'{job.name} is odd')
+    raise MissingDependencyError('xacro', job.name, 'pip install xacro')
 
 
 def kill_always(job):

@@ -8,8 +8,8 @@ import sys
 import pytest
 from robot_identification import parallel
 from robot_identification.errors import MissingDependencyError, UsageError
-from robot_identification.parallel import InThisProcess, open_scheduler
-from scheduled_jobs import Number
+from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
+from scheduled_jobs import fail_differently, Number
 
 NUMBERS = [Number(value) for value in range(7)]
 
@@ -38,6 +38,18 @@ def test_without_dask_the_command_that_installs_it_is_named(monkeypatch):
     with pytest.raises(MissingDependencyError, match='`pip install distributed`'):
         open_scheduler('tcp://127.0.0.1:8786')
     open_scheduler(None)
+
+
+def test_every_error_of_another_process_is_reported():
+    """With its type where it can be pickled, else by name; not as a killed process."""
+    with LocalProcesses(1) as scheduler:
+        outcomes = list(scheduler.outcomes(fail_differently, NUMBERS[:2]))
+    assert [outcome.lost for outcome in outcomes] == [None, None]
+    missing, other = (outcome.error for outcome in outcomes)
+    assert isinstance(missing, MissingDependencyError)
+    assert str(missing) == 'number 0 needs xacro, which is not installed: run `pip install xacro`'
+    assert str(other) == 'UnpicklableError: number 1 is odd'
+    assert 'in fail_differently' in str(other.__cause__)
 
 
 @pytest.mark.parametrize(('name', 'processes', 'message'), [
