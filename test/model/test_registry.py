@@ -8,7 +8,6 @@ from pathlib import Path
 import shutil
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, read_yaml
@@ -25,51 +24,6 @@ DRIVERS = {
     'ur5_porcelli_bse': (UR_JOINTS[:3], 'A', (125.0,)),
     'ur5_porcelli_wrist': (UR_JOINTS[3:], 'A', (125.0,)),
 }
-# Standard Denavit-Hartenberg lengths [m] as the vendor publishes them (numbers.md A1, A12, A13).
-DH = {
-    'ur5': ([0.089159, 0, 0, 0.10915, 0.09465, 0.0823], [0, -0.425, -0.39225, 0, 0, 0]),
-    'ur10': ([0.1273, 0, 0, 0.163941, 0.1157, 0.0922], [0, -0.612, -0.5723, 0, 0, 0]),
-    'ur5e': ([0.1625, 0, 0, 0.1333, 0.0997, 0.0996], [0, -0.425, -0.3922, 0, 0, 0]),
-}
-ALPHA = np.radians([90, 0, 0, 90, -90, 0])
-
-
-def dh_flange(name, q):
-    """Return the flange in the base of standard Denavit-Hartenberg frames."""
-    pose = np.eye(4)
-    for theta, d, a, alpha in zip(q, *DH[name], ALPHA, strict=True):
-        c, s, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
-        pose = pose @ np.array([
-            [c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d],
-            [0, 0, 0, 1],
-        ])
-    return pose
-
-
-@pytest.mark.parametrize('name', DH)
-def test_kinematics_are_the_published_ones(robots, name, rng):
-    """From the controller's base frame to tool0; 1e-12 is rounding of a metre."""
-    model = robots[name].pinocchio
-    data = model.createData()
-    for q in rng.uniform(-3, 3, (10, 6)):
-        pin.framesForwardKinematics(model, data, q)
-        base, tool = (data.oMf[model.getFrameId(frame)] for frame in ('base', 'tool0'))
-        np.testing.assert_allclose(
-            (base.inverse() * tool).homogeneous, dh_flange(name, q), atol=1e-12
-        )
-
-
-def test_flange_of_the_ur5_at_zero():
-    """The fixture of numbers.md A1 holds for the test's own chain too."""
-    np.testing.assert_allclose(
-        dh_flange('ur5', np.zeros(6))[:3, 3], [-0.81725, -0.19145, -0.005491], atol=1e-6
-    )
-
-
-def test_files_have_the_names_of_their_robots():
-    """So that one robot is found without reading all files."""
-    for known in known_robots():
-        assert known.yaml.stem == known.name
 
 
 @pytest.mark.parametrize('known', known_robots(), ids=lambda known: known.name)
@@ -239,22 +193,6 @@ WRONG = {
     'a lower end above the upper end of the URDF': (
         ((*ELBOW, 'position', [9.0, None]),), 'elbow_joint: position runs from 9.0 to 3.14'
     ),
-    'a table of three rows': (
-        (('denavit_hartenberg', 'a', [0.0] * 3),), 'denavit_hartenberg: a must be a list of 6'
-    ),
-    'a table without angles': (
-        (('denavit_hartenberg', 'alpha', DELETE),), 'denavit_hartenberg: missing alpha'
-    ),
-    'a table of an unknown kind': (
-        (('denavit_hartenberg', 'convention', 'mixed'),), "convention is 'mixed'"
-    ),
-    'a base that is a number': ((('denavit_hartenberg', 'base', 3),), 'base must be a mapping'),
-    'an encoder that is a number': (((*ELBOW, 'encoder', 1),), 'elbow_joint: encoder must be'),
-    'an encoder that scales': (((*ELBOW, 'encoder', {'sign': 2.0}),), 'sign is 2.0'),
-    'an encoder at nan': (
-        ((*ELBOW, 'encoder', {'zero': float('nan')}),), 'elbow_joint: encoder: zero'
-    ),
-    'a list of locks': ((('locked', [1]),), '`locked` must map joint names'),
     'unknown key': ((('colour', 'blue'),), 'unknown key colour'),
     'unknown key of a joint': (((*ELBOW, 'velocitiy', 1.0),), 'elbow_joint.*velocitiy'),
     'no name': ((('name', DELETE),), 'missing name'),

@@ -1,11 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The data of UR3, UR3e, UR10e and youBot arm: published facts, possible bodies, shapes."""
+"""The data of the shipped arms: published facts, possible bodies, shapes."""
 
 from xml.etree import ElementTree
 
 import numpy as np
+from oracles import dh_chain
 import pinocchio as pin
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
@@ -15,8 +16,12 @@ from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.robot_model import limits_of_urdf
 
 SHIPPED = ('ur3', 'ur3e', 'ur10e', 'youbot')
-# Standard Denavit-Hartenberg lengths [m] of the vendor's support article, d then a.
+# Standard Denavit-Hartenberg lengths [m] of the vendor's support article (UR5, UR10 and UR5e:
+# numbers.md A1, A12, A13), d then a.
 DH = {
+    'ur5': ([0.089159, 0, 0, 0.10915, 0.09465, 0.0823], [0, -0.425, -0.39225, 0, 0, 0]),
+    'ur10': ([0.1273, 0, 0, 0.163941, 0.1157, 0.0922], [0, -0.612, -0.5723, 0, 0, 0]),
+    'ur5e': ([0.1625, 0, 0, 0.1333, 0.0997, 0.0996], [0, -0.425, -0.3922, 0, 0, 0]),
     'ur3': ([0.1519, 0, 0, 0.11235, 0.08535, 0.0819], [0, -0.24365, -0.21325, 0, 0, 0]),
     'ur3e': ([0.15185, 0, 0, 0.13105, 0.08535, 0.0921], [0, -0.24355, -0.2132, 0, 0, 0]),
     'ur10e': ([0.1807, 0, 0, 0.17415, 0.11985, 0.11655], [0, -0.6127, -0.57155, 0, 0, 0]),
@@ -29,18 +34,9 @@ MASSES = {
     'ur10e': [7.369, 13.051, 3.989, 2.1, 1.98, 0.615],
     'youbot': [1.39, 1.318, 0.821, 0.769, 0.687],
 }
-# Rajagopal 2017, table 3.1 [deg]: what the youBot's driver reads at the first end, straight up and
-# at the other end; then the model's range, the lost minus sign of the last minimum restored.
-READINGS = np.radians([
-    [0, 169, 338], [0, 65, 155], [0, -146, -297], [0, 102.5, 205], [0, 167.5, 335],
-])
+# Rajagopal 2017, table 3.1 [deg]: the youBot's range, the lost minus sign of the last minimum
+# restored.
 RANGES = np.radians([[-169, 169], [-65, 90], [-151, 146], [-102.5, 102.5], [-167.5, 167.5]])
-
-
-@pytest.fixture(scope='module')
-def shipped():
-    """Return the four robots by name."""
-    return {name: load_robot(name) for name in SHIPPED}
 
 
 def urdf_of(name):
@@ -48,26 +44,17 @@ def urdf_of(name):
     return share_directory() / 'urdf' / f'{name}.urdf'
 
 
-def dh_chain(d, a, q):
-    """Return the pose of the last standard Denavit-Hartenberg frame in the first."""
-    pose = pin.SE3.Identity()
-    for angle, di, ai, alpha in zip(q, d, a, ALPHA, strict=True):
-        screw_z = pin.SE3(pin.utils.rotate('z', angle), np.array([0.0, 0.0, di]))
-        screw_x = pin.SE3(pin.utils.rotate('x', alpha), np.array([ai, 0.0, 0.0]))
-        pose = pose * screw_z * screw_x
-    return pose.homogeneous
-
-
 @pytest.mark.parametrize('name', DH)
-def test_kinematics_are_the_vendors_table(shipped, name, rng):
+def test_kinematics_are_the_vendors_table(name, rng):
     """From the controller's base frame to tool0; 1e-12 is rounding of a metre."""
-    model = shipped[name].pinocchio
-    data = model.createData()
+    model = load_robot(name).pinocchio
+    data, (d, a) = model.createData(), DH[name]
+    chain = dh_chain(a, ALPHA, d, np.zeros(6), 'standard')
     for q in rng.uniform(-3.0, 3.0, (10, 6)):
         pin.framesForwardKinematics(model, data, q)
         base, tool = (data.oMf[model.getFrameId(frame)] for frame in ('base', 'tool0'))
         np.testing.assert_allclose(
-            (base.inverse() * tool).homogeneous, dh_chain(*DH[name], q), atol=1e-12
+            (base.inverse() * tool).homogeneous, chain.frames(q)[-1], atol=1e-12
         )
 
 
@@ -95,12 +82,8 @@ def inertias_of_file(name):
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_every_link_is_a_possible_body(name):
-    """
-    The pseudo-inertia of each link of the file is positive definite, the base's included.
-
-    The limit is a mass that is spread by a millimetre: thinner than any link of these arms, and
-    far above the rounding of the printed digits.
-    """
+    """The pseudo-inertia of each link of the file is positive definite, the base's included."""
+    # The limit is a rod 1 mm thick: thinner than any link, far above rounding of printed digits.
     inertias = inertias_of_file(name)
     assert len(inertias) == len(MASSES[name]) + 1
     for link, inertia in inertias.items():
@@ -110,64 +93,42 @@ def test_every_link_is_a_possible_body(name):
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_masses_are_the_published_ones(shipped, name):
+def test_masses_are_the_published_ones(name):
     """The file's numbers reach the model digit by digit; fixed frames add nothing."""
-    model = shipped[name].pinocchio
+    model = load_robot(name).pinocchio
     np.testing.assert_array_equal([body.mass for body in model.inertias[1:]], MASSES[name])
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_every_joint_has_limits(shipped, name):
-    """All are finite, and the YAML says what the URDF says, so that either alone is safe."""
-    robot = shipped[name]
-    limits = robot.limits
-    for values in (limits.velocity, limits.acceleration, limits.effort):
-        assert np.all(np.isfinite(values) & (values > 0.0))
-    assert np.all(np.isfinite(limits.lower) & np.isfinite(limits.upper))
-    assert np.all(limits.lower < limits.upper)
-    stated = limits_of_urdf(robot.urdf, robot.joint_names)
+def test_limits_of_yaml_and_urdf_agree(name):
+    """The YAML says what the URDF says, so that either alone is safe."""
+    robot = load_robot(name)
+    found, stated = robot.limits, limits_of_urdf(robot.urdf, robot.joint_names)
     for key in ('lower', 'upper', 'velocity', 'effort'):
-        np.testing.assert_array_equal(getattr(limits, key), getattr(stated, key), err_msg=key)
+        np.testing.assert_array_equal(getattr(found, key), getattr(stated, key), err_msg=key)
 
 
-def test_drive_gains_of_the_ur3(shipped):
+def test_drive_gains_of_the_ur3():
     """Raviola et al. 2021, table 1, over a gear of 101; the e-Series' are not published."""
     np.testing.assert_allclose(
-        shipped['ur3'].drives.drive_gain,
+        load_robot('ur3').drives.drive_gain,
         101.0 * np.array([0.1249, 0.1249, 0.0934, 0.0453, 0.0453, 0.0453]), rtol=1e-12,
     )
     for name in ('ur3e', 'ur10e'):
-        assert np.all(np.isnan(shipped[name].drives.drive_gain))
+        assert np.all(np.isnan(load_robot(name).drives.drive_gain))
 
 
-def candle(robot):
-    """Return the model's poses at its zero position."""
-    data = robot.pinocchio.createData()
-    pin.forwardKinematics(robot.pinocchio, data, np.zeros(robot.n))
-    return list(data.oMi)[1:]
-
-
-def test_youbot_stands_straight_up_at_zero(shipped):
-    """
-    The candle: joints 2 to 5 above each other, 33 mm before the axis of joint 1.
-
-    1e-12 is rounding of quarter turns.
-    """
-    origins = np.array([pose.translation for pose in candle(shipped['youbot'])])
-    np.testing.assert_allclose(origins[:, 0], [0.024, 0.057, 0.057, 0.057, 0.057], atol=1e-12)
-    np.testing.assert_allclose(origins[:, 1], 0.0, atol=1e-12)
-    np.testing.assert_allclose(
-        origins[:, 2], [0.115, 0.115, 0.27, 0.405, 0.5186], atol=1e-12
-    )
-
-
-def test_youbot_turns_as_its_driver_counts(shipped):
-    """Axes in the world at the candle, as the ROS description has them: 1 and 5 point down."""
-    robot = shipped['youbot']
-    down, left = [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]
-    model = robot.pinocchio
+def test_youbot_stands_straight_up_at_zero():
+    """The candle: joints 2 to 5 above each other, axes 1 and 5 point down."""
+    model = load_robot('youbot').pinocchio
     data = model.createData()
     pin.computeJointJacobians(model, data, np.zeros(5))
+    # 1e-12 is rounding of quarter turns.
+    origins = np.array([pose.translation for pose in list(data.oMi)[1:]])
+    np.testing.assert_allclose(origins.T, [
+        [0.024, 0.057, 0.057, 0.057, 0.057], np.zeros(5), [0.115, 0.115, 0.27, 0.405, 0.5186],
+    ], atol=1e-12)
+    down, left = [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]
     axes = [
         pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)[3:, joint - 1]
         for joint in range(1, 6)
@@ -175,17 +136,11 @@ def test_youbot_turns_as_its_driver_counts(shipped):
     np.testing.assert_allclose(axes, [down, left, left, left, down], atol=1e-12)
 
 
-def test_youbot_ranges_are_those_of_the_report(shipped):
-    """Both rows of table 3.1, and the encoders lead from one to the other; 1e-12 is rounding."""
-    robot = shipped['youbot']
-    assert robot.joint_names == tuple(f'arm_joint_{number}' for number in range(1, 6))
+def test_youbot_ranges_are_those_of_the_report():
+    """Of table 3.1, to rounding; test_robot_model.py has its readings of the encoders."""
+    limits = load_robot('youbot').limits
     np.testing.assert_allclose(
-        np.column_stack([robot.limits.lower, robot.limits.upper]), RANGES, atol=1e-12
-    )
-    first, straight, last = (robot.encoders.to_model(column) for column in READINGS.T)
-    np.testing.assert_allclose(straight, 0.0, atol=1e-12)
-    np.testing.assert_allclose(
-        np.sort(np.column_stack([first, last]), axis=1), RANGES, atol=1e-12
+        np.column_stack([limits.lower, limits.upper]), RANGES, atol=1e-12
     )
 
 
@@ -209,37 +164,28 @@ def overlapping_links(robot, q):
 
 
 POSES = {
-    **{name: (np.zeros(6), [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]) for name in DH},
+    **{name: (np.zeros(6), [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]) for name in SHIPPED[:3]},
     # The candle, and the folded arm from which the driver counts.
-    'youbot': (np.zeros(5), READINGS[:, 0] - READINGS[:, 1]),
+    'youbot': (np.zeros(5), load_robot('youbot').encoders.to_model(np.zeros(5))),
 }
 FOLDED = {
-    **{name: [0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0] for name in DH},
+    **{name: [0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0] for name in SHIPPED[:3]},
     'youbot': [0.0, RANGES[1, 1], RANGES[2, 1], 0.0, 0.0],
 }
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_shapes_leave_the_resting_poses_free(shipped, name):
-    """
-    No link touches one that is not its neighbour where the arm stands or is parked.
-
-    There the housings do not touch either; shapes that did would forbid every motion from there.
-    That the check sees something is shown by the elbow folded onto the arm.
-    """
+def test_shapes_leave_the_resting_poses_free(name):
+    """Links that are no neighbours touch if the elbow is folded, not where the arm rests."""
     pytest.importorskip('coal', reason='coal, the collision library, is not installed')
     for q in POSES[name]:
-        assert overlapping_links(shipped[name], q) == set()
-    assert overlapping_links(shipped[name], FOLDED[name]) != set()
+        assert overlapping_links(load_robot(name), q) == set()
+    assert overlapping_links(load_robot(name), FOLDED[name]) != set()
 
 
-def test_base_parameters_of_the_youbot(shipped):
-    """
-    29 of 50 on the ground (numbers.md B5), and of link 1 only Izz is seen (B14).
-
-    The class depends on the frames: z of the maker's first frame is the axis of joint 1.
-    """
-    robot = shipped['youbot']
+def test_base_parameters_of_the_youbot():
+    """29 of 50 on the ground (numbers.md B5), and of link 1 only Izz is seen (B14)."""
+    robot = load_robot('youbot')
     reduction = reduce_to_base(robot, make_standard_parameters(robot.n, (), False))
     assert (reduction.rank, reduction.parameters.size) == (29, 50)
     first_link = reduction.parameters.names[:10]

@@ -11,7 +11,6 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf, read_urdf
-from robot_identification.model.urdf_variants import for_simulation
 
 MASS = 'mass value="1.5"'
 
@@ -52,19 +51,12 @@ def test_moving_joints_limits_and_links_are_read():
     assert urdf.links_without_inertial == ()
 
 
-def test_zero_limits_mean_unknown():
+@pytest.mark.parametrize('limit', ['<limit lower="0" upper="0" velocity="0" effort="0"/>', ''])
+def test_missing_and_zero_limits_mean_unknown(limit):
     """Zero is written where nobody knows; a joint that may not move would be fixed."""
-    text = two_link_urdf(limit='<limit lower="0" upper="0" velocity="0" effort="0"/>')
-    first = parse_urdf(text, 'arm.urdf').joints[0]
+    first = parse_urdf(two_link_urdf(limit=limit), 'arm.urdf').joints[0]
     assert first.position == (-np.inf, np.inf)
     assert (first.velocity, first.effort) == (np.inf, np.inf)
-
-
-def test_missing_limits_mean_unknown():
-    first = parse_urdf(two_link_urdf(limit=''), 'arm.urdf').joints[0]
-    assert first.position == (-np.inf, np.inf)
-    assert (first.velocity, first.effort) == (np.inf, np.inf)
-    assert build(two_link_urdf(limit='')).n == 2
 
 
 def test_a_continuous_joint_has_one_position():
@@ -112,15 +104,6 @@ def test_stripping_is_idempotent_and_keeps_the_dynamics():
 def test_an_axis_of_any_length_is_a_direction():
     long = build(two_link_urdf(axis=(0, 0, 5)))
     np.testing.assert_allclose(torque(long), torque(build(two_link_urdf())), atol=1e-12)
-
-
-def test_a_moved_link_without_inertial_is_remembered():
-    text = robot_urdf(
-        '<link name="ground"/>', '<link name="ghost"/>', link('hand'),
-        joint('one', 'ground', 'ghost'), joint('two', 'ghost', 'hand', axis=(0, 1, 0)),
-    )
-    assert parse_urdf(text, 'arm.urdf').links_without_inertial == ('ghost',)
-    assert build(text).n == 2
 
 
 def test_masses_and_principal_moments_are_read():
@@ -180,40 +163,3 @@ def test_files_are_refused_by_name(tmp_path):
     (tmp_path / 'arm.urdf').write_bytes(b'\xff\xfe\x00')
     with pytest.raises(DescriptionError, match='UTF-8'):
         read_urdf(tmp_path / 'arm.urdf')
-
-
-def test_joints_are_locked_for_simulation_where_they_stand():
-    """The frame of the link behind is where the joint would have brought it, to rounding."""
-    text = two_link_urdf(rpy=(0.3, -0.2, 0.1), axis=(0, 0.6, 0.8))
-    fixed = for_simulation(text, {'one': 0.7})
-    assert fixed.count('type="fixed"') == 1
-    assert 'collision' not in fixed
-    whole, simulated = (pin.buildModelFromXML(part) for part in (text, fixed))
-    poses = []
-    for model, q in ((whole, np.array([0.7, 0.4])), (simulated, np.array([0.4]))):
-        data = model.createData()
-        pin.framesForwardKinematics(model, data, q)
-        poses.append(data.oMf[model.getFrameId('lower')].homogeneous)
-    np.testing.assert_allclose(poses[0], poses[1], atol=1e-12)
-
-
-def test_locked_joints_stand_at_neutral_clipped_to_their_limits():
-    """The reduced arm is the whole one with that joint held still."""
-    text = two_link_urdf(limit='<limit lower="0.5" upper="1" velocity="1" effort="1"/>')
-    whole, reduced = build(text), make_robot_model(parse_urdf(text, 'arm'), joints=['two'])
-    assert reduced.joint_names == ('two',)
-    q, dq, ddq = np.array([0.5, -0.7]), np.array([0.0, 1.3]), np.array([0.0, -2.0])
-    expected = pin.rnea(whole.pinocchio, whole.pinocchio.createData(), q, dq, ddq)
-    model = reduced.pinocchio
-    found = pin.rnea(model, model.createData(), q[1:], dq[1:], ddq[1:])
-    np.testing.assert_allclose(found, expected[1:], atol=1e-12)
-
-
-def test_joints_must_exist_and_stand_in_order():
-    urdf = parse_urdf(two_link_urdf(), 'arm.urdf')
-    with pytest.raises(UsageError, match=r'no joint three .*one, two'):
-        make_robot_model(urdf, joints=['one', 'three'])
-    with pytest.raises(UsageError, match='kinematic order: one two'):
-        make_robot_model(urdf, joints=['two', 'one'])
-    with pytest.raises(UsageError, match='once each'):
-        make_robot_model(urdf, joints=['one', 'one'])
