@@ -18,13 +18,13 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option, add_output_option
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
-from robot_identification.files import check_writable, write_atomically
+from robot_identification.files import check_writable, ResultFolder, write_atomically
 from robot_identification.model import IdentifiedModel
+from robot_identification.options import add_arguments, from_values
 from robot_identification.prediction import EffortComparison
 from robot_identification.recording import JOINT_STATE, new_bag, rosbags_library, SIMULATED_EPOCH
 from robot_identification.studies.energy import (
-    check_threshold, energy_columns, energy_content, energy_of_bag, energy_of_trajectory,
-    energy_text, MotionEnergy, render_energy_report,
+    energy_columns, energy_content, energy_text, EnergyOptions, MotionEnergy, run_energy,
 )
 
 # Values by joint or by name, shape (N, number of names), for each topic or kind of column.
@@ -49,13 +49,7 @@ def add_parser(subparsers: Any) -> None:
         help='kinetic energy, power, and what friction takes, with a report next to the output '
         '(docs/energy.md); not a safety function',
     )
-    parser.add_argument(
-        '--threshold', type=float, metavar='J', help='of --energy: compare kinetic energy with it'
-    )
-    parser.add_argument(
-        '--trajectory', type=Path, metavar='FILE',
-        help='of --energy: a planned motion in the place of a bag',
-    )
+    add_arguments(parser, EnergyOptions)
     add_output_option(parser, '.mcap or .csv with measured, predicted and residual')
     add_json_option(parser)
 
@@ -63,6 +57,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict and write the comparison, the energy, or both."""
     _check_arguments(args)
+    options = from_values(EnergyOptions, lambda key: getattr(args, key))
     model = load_model(args.model)
     content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
     signals: Signals = {}
@@ -76,14 +71,13 @@ def run(args: argparse.Namespace) -> int:
         content |= _errors(model, comparison, args)
         lines += _error_lines(model, content)
     if args.energy:
-        energy, messages = (
-            energy_of_bag(model, args.bag) if args.trajectory is None
-            else energy_of_trajectory(model, args.trajectory)
-        )
-        notes += [note for note in messages if note not in notes]
-        stamps, signals = energy.stamps, {**signals, **energy_signals(energy)}
-        content['energy'], text = _report_energy(args, model, energy, tuple(notes))
-        lines += [*text.splitlines(), f'report: {_report_file(args)}']
+        report = _report_file(args)
+        folder = ResultFolder(report.parent, args.force, args.command_line)
+        result = run_energy(args.model, args.bag, options, folder, report.name)
+        notes += [note for note in result.notes if note not in notes]
+        stamps, signals = result.energy.stamps, {**signals, **energy_signals(result.energy)}
+        content['energy'] = energy_content(result)
+        lines += [*energy_text(result).splitlines(), f'report: {report}']
     if args.output.suffix == '.csv':
         write_atomically(args.output, signals_csv(stamps, signals))
     else:
@@ -149,27 +143,6 @@ def _error_lines(model: IdentifiedModel, content: dict[str, Any]) -> list[str]:
         shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
         lines.append(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
     return lines
-
-
-def _report_energy(
-    args: argparse.Namespace, model: IdentifiedModel, energy: MotionEnergy, notes: tuple[str, ...]
-) -> tuple[dict[str, Any], str]:
-    """Write the report of the energy; return its figures and its text."""
-    check = None if args.threshold is None else check_threshold(energy, args.threshold)
-    motion = (
-        ('Recording', str(args.bag)) if args.trajectory is None
-        else ('Trajectory', str(args.trajectory))
-    )
-    parameters = (
-        'identified' if model.theta_consistent is None
-        else 'physically consistent, with the covariance of the identified ones'
-    )
-    page = render_energy_report(
-        model, energy, check, (('Model', str(args.model)), ('Parameters', parameters), motion),
-        notes, args.command_line,
-    )
-    write_atomically(_report_file(args), page)
-    return energy_content(energy, check), energy_text(energy, check)
 
 
 def _rms(values: FloatArray) -> FloatArray:

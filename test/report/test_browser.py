@@ -33,7 +33,8 @@ from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report
 from robot_identification.studies.drive_gains.report import render_drive_gains_report
 from robot_identification.studies.energy.energy import check_threshold, energy_of_motion
-from robot_identification.studies.energy.report import render_energy_report
+from robot_identification.studies.energy.options import EnergyOptions
+from robot_identification.studies.energy.report import EnergyResult, render_energy_report
 from robot_identification.studies.friction_map.estimate import FrictionMap, FrictionPoint, HARMONIC
 from robot_identification.studies.friction_map.report import render_friction_map_report
 from robot_identification.studies.payload.report import render_payload_report
@@ -209,10 +210,10 @@ def _friction_map_page():
 def _energy_page(model, dataset):
     energy = energy_of_motion(model, dataset.stamps, dataset.motion)
     threshold = 0.5 * float(np.max(energy.kinetic.value))
-    return render_energy_report(
-        model, energy, check_threshold(energy, threshold), (('Motion', 'a bag'),), ('a note',),
-        'predict ..',
-    )
+    return render_energy_report(EnergyResult(
+        model, Path('a model'), Path('a bag'), EnergyOptions(threshold), energy,
+        check_threshold(energy, threshold), ('a note',),
+    ), 'predict ..')
 
 
 def _campaign_page():

@@ -17,6 +17,7 @@ from robot_identification.studies.energy.energy import (
     check_threshold, energy_notes, energy_of_bag, energy_of_motion, Interval, MotionEnergy,
     with_possible_bodies,
 )
+from robot_identification.studies.energy.options import EnergyOptions
 
 FRICTION = 'coulomb,viscous,offset,load'
 
@@ -184,7 +185,7 @@ def test_crossings_of_a_threshold():
     assert check_threshold(energy, 4.2).crossings == ()
     for wrong in (0.0, -1.0, np.nan):
         with pytest.raises(UsageError, match=r'--threshold is .* must be positive'):
-            check_threshold(energy, wrong)
+            EnergyOptions(wrong)
 
 
 def test_what_a_model_cannot_tell_is_said(model):

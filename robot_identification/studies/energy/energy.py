@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DataError, UsageError
+from robot_identification.errors import DataError
 from robot_identification.model import (
     block_slices, energy_regressor, IdentifiedModel, initial_friction_states, Motion,
     observation_matrix, rigid_and_transmitted_torque,
@@ -124,9 +124,9 @@ def energy_of_bag(model: IdentifiedModel, bag: Path) -> tuple[MotionEnergy, tupl
     """
     _refuse_relative_scale(model)
     dataset, notes = load_for_model(model, bag)
-    possible, said = with_possible_bodies(model)
+    possible, messages = with_possible_bodies(model)
     energy = energy_of_motion(possible, dataset.stamps, dataset.motion)
-    return energy, (*notes, *said, *energy_notes(model, energy))
+    return energy, (*notes, *messages, *energy_notes(model, energy))
 
 
 def energy_of_trajectory(
@@ -140,9 +140,9 @@ def energy_of_trajectory(
     """
     _refuse_relative_scale(model)
     motion = motion_of_trajectory(path, model.robot.joint_names).at_temperature(model.temperature)
-    possible, said = with_possible_bodies(model)
+    possible, messages = with_possible_bodies(model)
     energy = energy_of_motion(possible, np.arange(len(motion)) / RATE, motion)
-    return energy, (*said, *energy_notes(model, energy))
+    return energy, (*messages, *energy_notes(model, energy))
 
 
 def with_possible_bodies(model: IdentifiedModel) -> tuple[IdentifiedModel, tuple[str, ...]]:
@@ -207,13 +207,7 @@ def energy_of_motion(
 
 
 def check_threshold(energy: MotionEnergy, threshold: float) -> ThresholdCheck:
-    """
-    Compare the kinetic energy along a motion with a threshold [J].
-
-    Raises UsageError if the threshold is not a positive finite number.
-    """
-    if not (np.isfinite(threshold) and threshold > 0.0):
-        raise UsageError(f'--threshold is {threshold:g} J, it must be positive')
+    """Compare the kinetic energy along a motion with a positive threshold [J]."""
     t, value = energy.stamps, energy.kinetic.value
     above = np.concatenate([[False], value > threshold, [False]])
     edges = np.flatnonzero(np.diff(above.astype(int)))

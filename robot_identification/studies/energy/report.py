@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from robot_identification.studies.comparison import CONFIDENCE
 from robot_identification.studies.energy.energy import (
     ABOVE, BELOW, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
 )
+from robot_identification.studies.energy.options import EnergyOptions
 
 CAUTION = (
     'This is not a safety function. It says what a model says of one motion: bodies that the '
@@ -28,6 +31,19 @@ CAUTION = (
 # Times above a threshold that are listed.
 MOST_CROSSINGS = 20
 HEADER = ('joint', 'delivered [J]', '+-', 'lost to friction [J]', '+-', 'largest power [W]')
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyResult:
+    """Result of the study of energy."""
+
+    model: IdentifiedModel  # the model
+    model_file: Path  # file of the model
+    bag: Path | None  # the recorded motion; None for that of a trajectory
+    options: EnergyOptions  # the options, with the planned motion
+    energy: MotionEnergy  # the energy
+    check: ThresholdCheck | None  # None without a threshold
+    notes: tuple[str, ...]  # notes on model and motion
 
 
 def energy_columns(energy: MotionEnergy) -> dict[str, FloatArray]:
@@ -43,8 +59,9 @@ def energy_columns(energy: MotionEnergy) -> dict[str, FloatArray]:
     }
 
 
-def energy_content(energy: MotionEnergy, check: ThresholdCheck | None) -> dict[str, Any]:
+def energy_content(result: EnergyResult) -> dict[str, Any]:
     """Return the energy of a motion as plain values; docs/energy.md says what they are."""
+    energy, check = result.energy, result.check
     peak = energy.peak
     strongest = int(np.argmax(np.abs(energy.power.value)))
     return {
@@ -127,8 +144,9 @@ def joint_rows(energy: MotionEnergy) -> list[tuple[str, ...]]:
     ]
 
 
-def energy_text(energy: MotionEnergy, check: ThresholdCheck | None) -> str:
+def energy_text(result: EnergyResult) -> str:
     """Return the energy of a motion as plain text, at most 100 columns wide."""
+    energy, check = result.energy, result.check
     lines = [line for sentence in energy_sentences(energy, check) for line in wrap(sentence)]
     if check is not None and check.crossings:
         lines += ['', *text_table(CROSSING_HEADER, crossing_rows(check))]
@@ -138,20 +156,9 @@ def energy_text(energy: MotionEnergy, check: ThresholdCheck | None) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def render_energy_report(
-    model: IdentifiedModel,
-    energy: MotionEnergy,
-    check: ThresholdCheck | None,
-    made: tuple[tuple[str, str], ...],
-    notes: tuple[str, ...],
-    command_line: str = '',
-) -> str:
-    """
-    Return the report of a motion's energy, one HTML file that needs no network.
-
-    `energy` is by this model; `check` is None without a threshold. `made` holds pairs of name and
-    text for the sources (model and motion), `command_line` the command as typed.
-    """
+def render_energy_report(result: EnergyResult, command_line: str = '') -> str:
+    """Return the report of a motion's energy, one HTML file that needs no network."""
+    model, energy, check = result.model, result.energy, result.check
     level = {None: 'usable', ABOVE: 'bad', UNDECIDED: 'usable', BELOW: 'good'}[
         None if check is None else check.outcome
     ]
@@ -170,8 +177,21 @@ def render_energy_report(
         crossing_header=CROSSING_HEADER,
         crossings=[] if check is None else crossing_rows(check),
         more=0 if check is None else max(len(check.crossings) - MOST_CROSSINGS, 0),
-        made=made, notes=notes, command_line=command_line,
+        made=_sources(result), notes=result.notes, command_line=command_line,
     )
+
+
+def _sources(result: EnergyResult) -> tuple[tuple[str, str], ...]:
+    """Return pairs of name and text: the model, its parameters and the motion."""
+    parameters = (
+        'identified' if result.model.theta_consistent is None
+        else 'physically consistent, with the covariance of the identified ones'
+    )
+    motion = (
+        ('Trajectory', str(result.options.trajectory)) if result.bag is None
+        else ('Recording', str(result.bag))
+    )
+    return ('Model', str(result.model_file)), ('Parameters', parameters), motion
 
 
 def _at(figure: Interval, index: int) -> list[float]:
