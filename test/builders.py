@@ -4,10 +4,12 @@
 """What several tests build: small URDFs, bags message by message, and a real test arm."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+import gc
 import io
 from pathlib import Path
+import resource
 import sysconfig
 from typing import NamedTuple
 
@@ -193,6 +195,19 @@ def write_text_bag(path: Path, count: int) -> Path:
             data = store.serialize_cdr(store.types[kind](f'word {number}'), kind)
             writer.write(connection, 10**9 + number, data)
     return path
+
+
+@contextmanager
+def room_for(size):
+    """Let no file of this process grow beyond a size [bytes], as a full disk would."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        # What a writer of rosbags leaves open is closed here, not in another test.
+        gc.collect()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -9,19 +9,18 @@ joints is recorded anew for each fault, message by message.
 """
 
 import ast
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-import gc
 import itertools
 import os
 from pathlib import Path
 import re
-import resource
 import shutil
 import signal
 from typing import Any
 
-from builders import contents, FIRST_STAMP, JOINT_STATE, joint_states, run_command, write_bag
+from builders import (
+    contents, FIRST_STAMP, JOINT_STATE, joint_states, room_for, run_command, write_bag,
+)
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
@@ -178,18 +177,6 @@ def in_standard_errors(model, clean):
 
 
 # disk and death.
-
-
-@contextmanager
-def room_for(size):
-    """Let no file exceed a size [bytes]."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        gc.collect()
 
 
 # A writer of rosbags that cannot write does not close its file.
@@ -834,18 +821,13 @@ def test_any_name_of_a_file_will_do(lab):
     assert 'File name too long' in found.err
 
 
-@pytest.fixture
-def fifo(tmp_path):
-    """Return a pipe that nobody writes to."""
-    os.mkfifo(tmp_path / 'pipe.mcap')
-    return tmp_path / 'pipe.mcap'
-
-
-def test_what_is_no_regular_file_is_refused_at_once(lab, fifo):
+def test_what_is_no_regular_file_is_refused_at_once(lab):
     """Nothing waits for a pipe, and nothing reads zeros for ever."""
     inside = lab.folder / 'folder'
     inside.mkdir()
-    os.mkfifo(inside / 'bag.mcap')
+    fifo, table = lab.folder / 'pipe.mcap', lab.folder / 'pipe.csv'
+    for pipe in (inside / 'bag.mcap', fifo, table):
+        os.mkfifo(pipe)
     zero = Path('/dev/zero')
     for bag in (zero, Path('/dev/null'), fifo):
         found = lab.identify(bag, code=4)
@@ -853,6 +835,7 @@ def test_what_is_no_regular_file_is_refused_at_once(lab, fifo):
     assert 'bag.mcap is not a regular file' in lab.identify(inside, code=4).err
     for arguments in (
         ('validate', zero, lab.arm.bags[0], '-o', lab.results),
+        ('validate', lab.arm.model_file, table, '-o', lab.results),
         ('predict', fifo, lab.arm.bags[0], '-o', lab.results / 'p.csv'),
         ('identify', lab.arm.bags[0], '--urdf', zero, '-o', lab.results),
         ('identify', lab.arm.bags[0], '--robot', lab.arm.yaml, '--config', fifo, '-o',

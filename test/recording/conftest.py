@@ -8,6 +8,7 @@ from pathlib import Path
 from builders import JOINT_STATE, joint_states
 import numpy as np
 import pytest
+from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE
 
 NAMES = ('alpha', 'beta', 'gamma')
 COUNT = 400
@@ -76,12 +77,23 @@ def to_cdr(serialize, header):
 
 
 @pytest.fixture(scope='session')
-def write_mcap():
-    """
-    Return a function that writes messages, by topic and type, with the mcap library.
+def dynamic(serialize, header, types):
+    """Return a function that makes a DynamicJointState: a stamp and interfaces by joint."""
+    def make(stamp, joints):
+        values = [
+            types.types['control_msgs/msg/InterfaceValue'](
+                list(found), np.array([*found.values()], dtype=float)
+            )
+            for found in joints.values()
+        ]
+        return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
 
-    Options are those of its Writer; chunks are small, so that there are several.
-    """
+    return make
+
+
+@pytest.fixture(scope='session')
+def write_mcap():
+    """Return a function that writes messages by topic and type; chunks are small: several."""
     writer_module = pytest.importorskip('mcap.writer', reason='mcap is not installed')
 
     def write(path: Path, contents, metadata='', **options):

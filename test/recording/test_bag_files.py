@@ -4,8 +4,6 @@
 """Whole bags of every form: what is read is what rosbags reads, and it is called complete."""
 
 from dataclasses import replace
-import os
-from pathlib import Path
 import shutil
 import sqlite3
 
@@ -13,9 +11,8 @@ from backports import zstd
 from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, UsageError
 from robot_identification.recording import raw_bag
-from robot_identification.recording.bag import find_joint_names, read_recording
+from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_files import BagFiles, open_bag
 from robot_identification.recording.rosbags_reader import NotIntactError
 
@@ -242,37 +239,9 @@ def test_paths_may_hold_anything(good, tmp_path):
         assert_all_of(read_recording(file, NAMES), good)
 
 
-def test_a_link_to_a_bag_is_followed(good, tmp_path):
-    path = write_bag(tmp_path / 'bag', good)
-    (tmp_path / 'link').symlink_to(path)
-    assert_all_of(read_recording(tmp_path / 'link', NAMES), good)
-
-
 def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monkeypatch):
     """By number and by size; nothing is lost or read twice there."""
     contents = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
     path = write_mcap(tmp_path / 'a.mcap', contents)
     monkeypatch.setattr(raw_bag, 'BLOCK_MESSAGES', 7)
     assert_all_of(read_recording(path, NAMES), good)
-
-
-def test_names_and_topic_are_found(good, tmp_path):
-    path = write_bag(tmp_path / 'bag', good, topic='/arm/joint_states')
-    assert find_joint_names(path) == NAMES
-    assert read_recording(path, NAMES).topic == '/arm/joint_states'
-
-
-@pytest.mark.skipif(not hasattr(os, 'mkfifo'), reason='named pipes are of POSIX')
-def test_what_is_no_file_is_not_opened(tmp_path):
-    """A pipe would block for ever, and /dev/zero never end."""
-    os.mkfifo(tmp_path / 'pipe.mcap')
-    for path in tmp_path / 'pipe.mcap', Path('/dev/zero'):
-        with pytest.raises(BagError, match='neither a folder nor a regular file'):
-            read_recording(path, NAMES)
-    with pytest.raises(BagError, match=r'pipe\.mcap is not a regular file'):
-        read_recording(tmp_path, NAMES)
-    os.mkfifo(tmp_path / 'pipe.csv')
-    with pytest.raises(BagError, match='is not a regular file'):
-        read_recording(tmp_path / 'pipe.csv', NAMES)
-    with pytest.raises(UsageError, match='no such bag'):
-        read_recording(tmp_path / 'broken link', NAMES)

@@ -3,11 +3,8 @@
 
 """What the writer leaves: whole bags, bags of a killed writer, and bags on a full disk."""
 
-from contextlib import contextmanager
-import json
-import resource
 
-from builders import custom_data_of, topics_of
+from builders import custom_data_of, room_for, topics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.reader import make_reader
@@ -66,27 +63,18 @@ def numbers(path):
     return read_recording(path, NAMES).q[:, 0].tolist()
 
 
-@contextmanager
-def file_size_limit(size):
-    """Let no file of this process grow beyond a size [bytes], as a full disk would."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_four_readers_agree_on_a_whole_bag(tmp_path):
     """Ours, rosbags', mcap's and a plain YAML reader find the same bag."""
     writer = open_writer(tmp_path / 'bag', chunk_size=4096)
     write(writer, 0, 300)
     writer.custom_data['lost_messages'] = '{}'
     writer.close()
-    assert numbers(tmp_path / 'bag') == list(range(300))
-    recording = read_recording(tmp_path / 'bag', NAMES)
-    assert recording.completeness.state == 'complete'
-    assert recording.metadata == {**NOTES, 'lost_messages': '{}'}
+    # The file alone, as it is copied out of its folder, says the same.
+    for path in tmp_path / 'bag' / 'bag.mcap', tmp_path / 'bag':
+        assert numbers(path) == list(range(300))
+        recording = read_recording(path, NAMES)
+        assert recording.completeness.state == 'complete'
+        assert recording.metadata == {**NOTES, 'lost_messages': '{}'}
     with AnyReader([tmp_path / 'bag'], default_typestore=TYPES) as reader:
         found = [
             reader.deserialize(raw, connection.msgtype).position[0]
@@ -109,17 +97,6 @@ def test_four_readers_agree_on_a_whole_bag(tmp_path):
     assert information['message_count'] == 300
     assert information['duration']['nanoseconds'] == 299 * 2_000_000
     assert information['relative_file_paths'] == ['bag.mcap']
-
-
-def test_the_file_alone_says_what_was_noted(tmp_path):
-    """Of a .mcap that was copied out of its folder the notes and the counts are known."""
-    writer = open_writer(tmp_path / 'bag')
-    write(writer, 0, 60)
-    writer.custom_data['lost_messages'] = '{"/joint_states": 2}'
-    writer.close()
-    recording = read_recording(tmp_path / 'bag' / 'bag.mcap', NAMES)
-    assert recording.metadata == {**NOTES, 'lost_messages': '{"/joint_states": 2}'}
-    assert recording.completeness.state == 'complete'
 
 
 def test_quality_of_service_is_a_sequence_with_words(tmp_path):
@@ -245,7 +222,7 @@ def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
     write(whole, 0, 2000)
     whole.close()
     limit = round(share * whole.byte_count)
-    with file_size_limit(limit):
+    with room_for(limit):
         writer = open_writer(tmp_path / 'bag', chunk_size=8192)
         with pytest.raises(BagError, match=r'bag cannot be written on: .*make room'):
             write(writer, 0, 2000)
@@ -268,7 +245,7 @@ def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
 @pytest.mark.parametrize('limit', [0, 20, 3000])
 def test_a_disk_that_takes_no_message_is_left_without_a_bag(tmp_path, limit):
     """Nothing that has no message looks like a bag."""
-    with file_size_limit(limit), pytest.raises(BagError, match=r'cannot be written'):
+    with room_for(limit), pytest.raises(BagError, match=r'cannot be written'):
         writer = open_writer(tmp_path / 'bag', chunk_size=8192)
         try:
             write(writer, 0, 200)
@@ -284,7 +261,6 @@ def test_a_bag_without_messages_says_so(tmp_path):
         read_recording(tmp_path / 'bag', NAMES)
     content = yaml.safe_load((tmp_path / 'bag' / 'metadata.yaml').read_text())
     assert content['rosbag2_bagfile_information']['message_count'] == 0
-    assert json.loads(json.dumps(content))
 
 
 def test_a_discarded_bag_is_gone(tmp_path):

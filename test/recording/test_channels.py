@@ -61,11 +61,7 @@ def times(count, start=4.0):
 @pytest.mark.parametrize('namespace', ['', '/rtde', '/cell_1/rtde'])
 @pytest.mark.parametrize('kind', [ARRAY, 'std_msgs/msg/Float64MultiArray'])
 def test_vectors_of_the_rtde_publisher(read, array, namespace, kind):
-    """
-    One column a joint in kinematic order; currents and torques follow the sign of the effort.
-
-    Messages without a stamp: the log clock, moved by the median difference to the header stamps.
-    """
+    """One column a joint in kinematic order; currents and torques have the effort's sign."""
     keys = {'temperature': 'joint_temperatures', 'target_current': 'target_current',
             'target_torque': 'target_moment', 'actual_current': 'actual_current'}
     rows = np.arange(30.0).reshape(10, 3)
@@ -83,7 +79,7 @@ def test_vectors_of_the_rtde_publisher(read, array, namespace, kind):
         channel = recording.channels[name]
         factor = 1.0 if name == 'temperature' else sign
         np.testing.assert_array_equal(channel.values, factor * (100 * number + rows))
-        # The first joint state is stamped 3 s.
+        # The first joint state is stamped 3 s; the log clock is moved to the header stamps.
         np.testing.assert_allclose(channel.stamps, 1.0 + 0.1 * np.arange(10), atol=1e-9)
         assert len(channel) == 10
     assert recording.notes == ()
@@ -176,21 +172,6 @@ def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
     assert len(recording) == 400
     assert recording.completeness.state == 'complete'
     assert 'target_current: /rtde/target_current is read up to a message' in recording.notes[0]
-
-
-@pytest.fixture
-def dynamic(serialize, header, types):
-    """Return a function that makes a DynamicJointState: values by interface, by joint."""
-    def make(stamp, joints):
-        values = [
-            types.types['control_msgs/msg/InterfaceValue'](
-                list(found), np.array([*found.values()], dtype=float)
-            )
-            for found in joints.values()
-        ]
-        return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
-
-    return make
 
 
 def states(message, k, temperature=True):

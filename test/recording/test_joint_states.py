@@ -62,11 +62,7 @@ def specifications(draw):
 
 @given(found=st.lists(specifications(), min_size=1, max_size=30), repeats=st.integers(1, 4))
 def test_a_block_is_what_its_messages_are(to_cdr, found, repeats):
-    """
-    Names in changing order, missing lists, other joints, another frame, either byte order.
-
-    Compared with blocks of one message, and with rosbags, which decodes every message by itself.
-    """
+    """Any names, lists, frame and byte order: as in blocks of one message, and by rosbags."""
     raw, expected = [], []
     for k, (names, which, frame, little, values) in enumerate(found * repeats):
         sizes = {'all': len(names), 'none': 0, 'too short': len(names) - 1,
@@ -170,19 +166,10 @@ def test_another_type_or_encoding_is_damage(serialize, good, to_cdr):
         assert words in str(damage)
 
 
-def dynamic(serialize, header, types, stamp, joints):
-    """Return a DynamicJointState of interfaces by joint."""
-    values = [
-        types.types['control_msgs/msg/InterfaceValue'](list(found), np.array([*found.values()]))
-        for found in joints.values()
-    ]
-    return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
-
-
-def test_dynamic_joint_states_name_their_interfaces(serialize, header, types):
+def test_dynamic_joint_states_name_their_interfaces(dynamic):
     """In any order and of any joint; an interface that is not there was not recorded."""
     raw = [
-        (k, dynamic(serialize, header, types, 10**9 + k, {
+        (k, dynamic(10**9 + k, {
             'gamma': {'effort': 30.0 + k, 'position': 3.0 + k},
             'gpio': {'speed_scaling_factor': 1.0},
             'alpha': {'position': 1.0 + k, 'velocity': 10.0 + k, 'temperature': 31.5},
@@ -251,12 +238,6 @@ def test_two_arms_are_not_guessed_between(named, names):
     """Both prefixes are said, and the option that chooses."""
     with pytest.raises(DataError, match=r"prefixes '(left_)?', '(left|right)_'.*--joint-names"):
         columns_of(*(named(*each) for each in names))
-
-
-def test_a_part_of_the_joints_is_an_error_that_lists_both_sets(named):
-    with pytest.raises(DataError, match=r'lacks the joint gamma of the model.*names alpha, beta, '
-                                        r'finger, the model has alpha, beta, gamma'):
-        columns_of(named('alpha', 'beta', 'finger'))
 
 
 def test_values_without_names_are_refused(named):

@@ -73,35 +73,19 @@ def test_a_topic_of_rotors(read, good, rotor_messages, to_cdr, namespace, name):
     assert len(recording.until(1.0).channels['rotor_position']) == 100
 
 
-def test_an_interface_of_the_joint_states(good, serialize, header, types, write_mcap, tmp_path):
+def test_an_interface_of_the_joint_states(good, dynamic, to_cdr, write_mcap, tmp_path):
     """A DynamicJointState has them beside position and temperature, read or beside those read."""
-    def dynamic(message):
-        values = [
-            types.types['control_msgs/msg/InterfaceValue'](
-                ['position', 'rotor_position', 'effort', 'temperature'],
-                np.array([message.position[i], message.position[i] + BEND,
-                          message.effort[i], 30.0]),
-            )
-            for i in range(3)
-        ]
-        return message.log_time, serialize(
-            DYNAMIC_JOINT_STATE, header(message.stamp), list(message.name), values
-        )
-
-    topic = ('/dynamic_joint_states', DYNAMIC_JOINT_STATE)
-    raw = [dynamic(message) for message in good]
-    alone = write_mcap(tmp_path / 'alone.mcap', {topic: raw})
-    joint_states = [
-        (message.log_time, serialize(
-            JOINT_STATE, header(message.stamp), list(message.name), message.position,
-            message.velocity, message.effort,
-        ))
+    rotors = {('/dynamic_joint_states', DYNAMIC_JOINT_STATE): [
+        (message.log_time, dynamic(message.stamp, {
+            name: {'position': q, 'rotor_position': q + BEND, 'effort': effort,
+                   'temperature': 30.0}
+            for name, q, effort in zip(message.name, message.position, message.effort, strict=True)
+        }))
         for message in good
-    ]
-    beside = write_mcap(
-        tmp_path / 'beside.mcap', {('/joint_states', JOINT_STATE): joint_states, topic: raw}
-    )
-    for path in (alone, beside):
+    ]}
+    joints = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
+    for topics in (rotors, {**joints, **rotors}):
+        path = write_mcap(tmp_path / 'bag.mcap', topics)
         recording = read_recording(path, NAMES)
         assert set(recording.channels) == {'rotor_position', 'temperature'}
         channel = recording.channels['rotor_position']
