@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
-from robot_identification.estimation.joint_stiffness import with_bodies_of_urdf
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.two_encoders import KnownFriction, TwoEncoders
@@ -33,6 +32,7 @@ from robot_identification.simulation.ground_truth import (
 )
 from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
 from robot_identification.simulation.run import SimulatedRun
+from robot_identification.validation.joint_stiffness import with_bodies_of_urdf
 from robot_identification.validation.metrics import square_over_mean
 
 ROBOT, EXPERIMENT, PROFILE = 'ur5e', 'madsen_2020_ur5e', 'madsen_2020'

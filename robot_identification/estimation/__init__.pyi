@@ -45,8 +45,5 @@ from .uncertainty.covariance import Covariance as Covariance, covariance_of as c
 from .uncertainty.intervals import (
     confidence_intervals as confidence_intervals, joint_test as joint_test, JointTest as JointTest,
 )
-from .uncertainty.model_tests import (
-    information_criteria as information_criteria, nested_test as nested_test, Pair as Pair,
-    STRONG_CORRELATION as STRONG_CORRELATION, strong_pairs as strong_pairs,
-)
+from .uncertainty.model_tests import nested_test as nested_test
 from .uncertainty.scatter import MOST_FREEDOM as MOST_FREEDOM, problem_of as problem_of

@@ -23,10 +23,11 @@ from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.rows import TIME_BLOCKS
-from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.model import RobotModel
 from robot_identification.parallel import InThisProcess, Scheduler
-from robot_identification.processing import find_stationary_joints, find_unexcited_joints
+from robot_identification.processing import (
+    find_stationary_joints, find_unexcited_joints, have_rotors,
+)
 from robot_identification.validation import Contradiction, find_contradictions
 
 

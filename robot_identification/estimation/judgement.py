@@ -18,20 +18,18 @@ from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.inputs import Inputs
-from robot_identification.estimation.joint_stiffness import describe_figures, two_encoder_figures
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import (
     condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
     ranges_covered, temperature_notes, temperatures_covered,
 )
-from robot_identification.estimation.recommendations import (
-    prior_decided, recommend, Recommendation,
-)
-from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.model import IdentifiedModel, SignalSource
+from robot_identification.processing import have_rotors
 from robot_identification.validation import (
-    bandwidth_of, examine_data, Folds, judge, score_urdf, Verdict,
+    bandwidth_of, describe_two_encoder_figures, examine_data, Folds, judge, Recommendation,
+    score_urdf, two_encoder_figures, Verdict,
 )
 
 # The verdict names no more recommended motions than this.
@@ -116,7 +114,7 @@ def judge_identification(
             *offset_notes(fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
             *fit.estimate.notes, *condition_notes(fit.estimate), *covariance.notes,
-            *describe_figures(names, of_joints),
+            *describe_two_encoder_figures(names, of_joints),
         ),
         candidates=choice.candidates,
         decided_by_prior=prior_decided(fit.estimate),

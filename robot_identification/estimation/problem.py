@@ -612,23 +612,6 @@ def stack_factors(
     return R, z
 
 
-def combine_problems(problems: Sequence[IdentificationProblem]) -> IdentificationProblem:
-    """Return the problem of recordings from those of each; `DataError` if parameters differ."""
-    first = problems[0]
-    for other in problems[1:]:
-        if other.reduction.names != first.reduction.names or other.nuisance or first.nuisance:
-            raise DataError('recordings reduced to different base parameters cannot be combined')
-    return replace(
-        first,
-        factors=tuple(
-            combine_factors(same) for same in zip(*(p.factors for p in problems), strict=True)
-        ),
-        samples=np.sum([problem.samples for problem in problems], axis=0),
-        blocks=tuple(block for problem in problems for block in problem.blocks),
-        observations=None,
-    )
-
-
 def build_problem(
     robot: RobotModel, reduction: BaseReduction, data: Sequence[TrainingData]
 ) -> IdentificationProblem:

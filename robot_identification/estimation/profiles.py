@@ -58,11 +58,6 @@ class Profile:
             name for name, kind in ESTIMATORS.items() if isinstance(self.estimator, kind)
         )
 
-    @property
-    def friction_names(self) -> str:
-        """Comma list of the friction laws, 'none' without any."""
-        return ','.join(law.name for law in self.friction) or 'none'
-
 
 PORCELLI_2020 = Profile(
     paper=(

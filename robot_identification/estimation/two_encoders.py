@@ -42,7 +42,7 @@ from robot_identification.model import (
     BaseReduction, FRICTION_LAWS, FrictionLaw, FrictionTerm, reduce_to_base, RobotModel,
     StandardParameters,
 )
-from robot_identification.processing import Dataset
+from robot_identification.processing import Dataset, have_rotors
 
 # Where rotor inertias come from.
 AUTOMATIC, KNOWN, ESTIMATED = ROTOR_INERTIAS = ('auto', 'known', 'estimated')
@@ -182,11 +182,6 @@ class TwoEncoders:
                 for joint, laws in self.friction.items()
             },
         }
-
-
-def have_rotors(datasets: Sequence[Dataset]) -> bool:
-    """Return whether rotor positions were recorded in all recordings."""
-    return all(dataset.motion.rotor is not None for dataset in datasets)
 
 
 def two_encoders_from_content(content: Any, folder: Path) -> TwoEncoders:

@@ -1,7 +1,9 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .dataset import Dataset as Dataset, MOVING_SPEED as MOVING_SPEED
+from .dataset import (
+    Dataset as Dataset, have_rotors as have_rotors, MOVING_SPEED as MOVING_SPEED,
+)
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,
     find_stationary_joints as find_stationary_joints,

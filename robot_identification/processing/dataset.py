@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -117,3 +117,8 @@ class Dataset:
     def moving(self) -> BoolArray:
         """Where each joint moves, shape (N, n)."""
         return np.abs(self.motion.dq) > MOVING_SPEED
+
+
+def have_rotors(datasets: Sequence[Dataset]) -> bool:
+    """Return whether rotor positions were recorded in all recordings."""
+    return all(dataset.motion.rotor is not None for dataset in datasets)

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.estimation import Covariance, Pair, STRONG_CORRELATION, strong_pairs
+from robot_identification.estimation import Covariance
 from robot_identification.model import IdentifiedModel
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.figures import FONT_SIZE, Picture, picture_of, WIDTH
@@ -17,8 +18,19 @@ RESOLUTION = 110.0  # [dots per inch]
 MOST_PAIRS = 12  # rows of the table
 # Names that fit beside the picture.
 MOST_NAMES = 24
+# Correlation of two estimates above which the data hardly distinguish them.
+STRONG_CORRELATION = 0.95
 # Where nothing else is known: many degrees of freedom.
 MANY = 1.0e6
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two parameters whose estimates go together; `correlation` from -1 to 1."""
+
+    first: str
+    second: str
+    correlation: float
 
 
 def covariance_from_model(model: IdentifiedModel) -> Covariance:
@@ -35,10 +47,14 @@ def covariance_from_model(model: IdentifiedModel) -> Covariance:
 
 def strongest_pairs(model: IdentifiedModel) -> tuple[tuple[Pair, ...], int]:
     """Return the most strongly correlated pairs, and how many are beyond STRONG_CORRELATION."""
-    covariance = covariance_from_model(model)
-    pairs = strong_pairs(model.reduction.names, covariance, 0.0)
-    strong = sum(abs(pair.correlation) > STRONG_CORRELATION for pair in pairs)
-    return pairs[:MOST_PAIRS], strong
+    names = model.reduction.names
+    first, second = np.triu_indices(len(names), 1)
+    values = np.nan_to_num(covariance_from_model(model).correlation)[first, second]
+    order = np.argsort(-np.abs(values), kind='stable')[:MOST_PAIRS]
+    pairs = tuple(
+        Pair(names[first[k]], names[second[k]], float(values[k])) for k in order if values[k]
+    )
+    return pairs, int(np.count_nonzero(np.abs(values) > STRONG_CORRELATION))
 
 
 def correlation_picture(model: IdentifiedModel) -> Picture:

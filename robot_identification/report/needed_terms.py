@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import math
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, RankDeficientError
 from robot_identification.estimation import (
-    Covariance, Estimate, Identification, information_criteria, joint_test, nested_test,
+    Covariance, Estimate, Identification, IdentificationProblem, joint_test, nested_test,
     solve_weighted,
 )
 from robot_identification.model import IdentifiedModel
@@ -132,6 +133,22 @@ def _against_smaller(
         without = solve_weighted(smaller, estimate.weights)
     except (DataError, RankDeficientError):
         return math.nan, math.nan
-    whole = information_criteria(problem, estimate.unknowns, share)
-    less = information_criteria(smaller, without.unknowns, share)
-    return white.p_value, less.bic - whole.bic
+    growth = schwarz_criterion(smaller, without.unknowns, share) - schwarz_criterion(
+        problem, estimate.unknowns, share
+    )
+    return white.p_value, growth
+
+
+def schwarz_criterion(
+    problem: IdentificationProblem, unknowns: FloatArray, independent_share: float
+) -> float:
+    """
+    Return Schwarz's criterion (BIC) of a fit with its own noise on every joint.
+
+    `independent_share` is independent samples over samples: with correlated residuals all terms
+    but the number of parameters count so much less.
+    """
+    squares = np.maximum(problem.squared_residuals(unknowns), np.finfo(float).tiny)
+    fit = independent_share * float(np.sum(problem.samples * np.log(squares / problem.samples)))
+    rows = independent_share * float(np.sum(problem.samples))
+    return fit + (problem.size + problem.n) * math.log(max(rows, 1.0))

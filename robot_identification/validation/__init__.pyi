@@ -14,7 +14,15 @@ from .folds import (
     blocked_folds as blocked_folds, FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS,
     is_no_worse as is_no_worse, Trial as Trial,
 )
+from .joint_stiffness import (
+    describe_two_encoder_figures as describe_two_encoder_figures,
+    two_encoder_figures as two_encoder_figures,
+)
 from .metrics import noise_deviation as noise_deviation, square_over_mean as square_over_mean
+from .recommendations import (
+    information_of as information_of, Recommendation as Recommendation,
+    recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,
+)
 from .training_data import find_training_data as find_training_data
 from .validation import (
     bandwidth_of as bandwidth_of, errors_content as errors_content, errors_on as errors_on,

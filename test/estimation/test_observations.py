@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.estimation import problem as module
 from robot_identification.estimation import rows as rows_module
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.problem import (
-    build_problem, combine_factors, combine_problems, Observations, TriangularFactor,
-)
+from robot_identification.estimation.problem import combine_factors, Observations, TriangularFactor
 from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
@@ -280,26 +277,6 @@ def test_a_selection_is_what_would_be_built_from_its_rows(
             np.testing.assert_array_equal(one, other)
         assert selected.passes == 2
     assert whole.passes == 0
-
-
-def test_recordings_combine_to_what_is_built_at_once(robot, reduction, data):
-    """As far as factors go; the rows behind them are not kept together."""
-    separate = [build_problem(robot, reduction, [part]) for part in data]
-    combined = combine_problems(separate)
-    assert_same_problem(combined, build_problem(robot, reduction, data))
-    assert combined.observations is None
-
-
-def test_recordings_of_different_parameters_do_not_combine(robot, reduction, data):
-    other = reduce_to_base(robot, make_standard_parameters(
-        3, parse_friction('offset'), reflected_inertia=True
-    ))
-    problems = [build_problem(robot, r, data[:1]) for r in (reduction, other)]
-    with pytest.raises(DataError, match='different base parameters cannot be combined'):
-        combine_problems(problems)
-    own = Observations(robot, reduction, data, offset_by_recording=True).factor()
-    with pytest.raises(DataError, match='cannot be combined'):
-        combine_problems([own, own])
 
 
 @pytest.mark.parametrize(('asked', 'made'), [(1, 0), (5, 5), (50, 10)])

@@ -13,7 +13,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.profiles import find_profile, PROFILES
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import exclude_each_other, parse_friction
+from robot_identification.model.friction import exclude_each_other
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import make_standard_parameters
 
@@ -39,8 +39,6 @@ def test_choices_exist(name):
     profile = PROFILES[name]
     assert find_profile(name) is profile
     assert type(profile.estimator) is ESTIMATORS[profile.estimator_name]
-    laws = parse_friction(profile.friction_names)
-    assert [type(law) for law in laws] == [type(law) for law in profile.friction]
     assert not any(
         exclude_each_other(one.name, other.name)
         for one in profile.friction for other in profile.friction

@@ -24,9 +24,6 @@ from robot_identification.errors import (
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.joint_stiffness import (
-    BentJoint, describe_figures, fit_stiffness, two_encoder_figures,
-)
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import load_recipe, Recipe
@@ -50,6 +47,9 @@ from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_elastic_joints,
+)
+from robot_identification.validation.joint_stiffness import (
+    BentJoint, describe_two_encoder_figures, fit_stiffness, two_encoder_figures,
 )
 
 simulator = pytest.importorskip(
@@ -214,12 +214,12 @@ def test_figures_are_those_of_the_paper_and_of_the_springs(arm):
     errors = figures['stiffness_standard_errors']
     assert np.all(np.abs(figures['stiffness'] - STIFFNESS) < 3.0 * errors)
     assert np.all(errors[:3] < 0.02 * STIFFNESS)
-    text = describe_figures(arm.robot.joint_names, figures)
+    text = describe_two_encoder_figures(arm.robot.joint_names, figures)
     assert 'elbow_joint 1e+04 +- ' in text[0] or 'elbow_joint 9' in text[0]
     assert '% less' in text[1]
     plain = dataset_of(arm.robot, arm.links, arm.tau)
     assert two_encoder_figures(model_of(arm, found), [plain], [plain.fitted]) == {}
-    assert describe_figures(arm.robot.joint_names, {}) == ()
+    assert describe_two_encoder_figures(arm.robot.joint_names, {}) == ()
 
 
 def test_a_rotor_that_is_read_late_is_not_taken_for_a_soft_gear(arm):

@@ -20,7 +20,7 @@ from robot_identification.report.explanation import Scored
 from robot_identification.report.friction_figures import (
     bin_friction, friction_picture, friction_points, sliding_friction,
 )
-from robot_identification.report.needed_terms import find_needed_terms
+from robot_identification.report.needed_terms import find_needed_terms, schwarz_criterion
 from robot_identification.report.parameter_table import (
     largest_change, parameter_classes, parameter_rows, urdf_values,
 )
@@ -172,6 +172,15 @@ def test_steady_sliding_is_the_laws_sum(found):
     expected = theta['f02'] - theta['fc2'] - theta['fv2'] * speeds
     # Far from rest the smooth sign of the law is one to rounding.
     np.testing.assert_allclose(torque, expected, rtol=1e-6)
+
+
+def test_schwarz_criterion_by_hand(found):
+    """``N log(s^2)`` summed over joints, and log(rows) for each parameter and noise."""
+    problem, unknowns = found.estimate.problem, found.estimate.unknowns
+    variance = problem.squared_residuals(unknowns) / problem.samples
+    expected = 0.1 * problem.samples @ np.log(variance)
+    expected += (problem.size + 3) * np.log(0.1 * problem.samples.sum())
+    assert schwarz_criterion(problem, unknowns, 0.1) == pytest.approx(expected)
 
 
 def test_terms_that_are_there_are_needed(found):

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.model import (
     IdentifiedModel, inertial_regressor, Motion, prior_inertial_parameters, standard_torque,
 )
-from robot_identification.processing import Dataset
-from robot_identification.validation import (
-    autocovariance, independent_share, LONGEST_MEMORY, square_over_mean,
-)
+from robot_identification.processing import Dataset, have_rotors
+from robot_identification.validation.details import LONGEST_MEMORY
+from robot_identification.validation.metrics import square_over_mean
+from robot_identification.validation.whiteness import autocovariance, independent_share
 
 # A deflection that follows the torque by less than so many standard errors shows no stiffness.
 SEEN = 3.0
@@ -180,7 +179,9 @@ def with_bodies_of_urdf(model: IdentifiedModel) -> FloatArray:
     return theta
 
 
-def describe_figures(joint_names: Sequence[str], figures: dict[str, Any]) -> tuple[str, ...]:
+def describe_two_encoder_figures(
+    joint_names: Sequence[str], figures: dict[str, Any]
+) -> tuple[str, ...]:
     """Return the figures of `two_encoder_figures` in words, none without them."""
     if not figures:
         return ()

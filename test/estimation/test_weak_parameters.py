@@ -11,9 +11,9 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations, PriorTerm
-from robot_identification.estimation.recommendations import prior_decided, recommend
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
+from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

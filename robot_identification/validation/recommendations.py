@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which parameters the data did not see, and the motion that would show them.
+The motion that would show the parameters that the data did not see.
 
 Nothing is looked up: samples of the recorded motion are changed joint by joint (another position,
 a higher speed, a higher acceleration), added to the factors of the data, and what that does to
@@ -11,31 +11,23 @@ each parameter's information is recommended. Friction is asked with short motion
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.errors import UsageError
-from robot_identification.estimation.problem import Estimate, IdentificationProblem, Observations
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.scatter import held_by_bounds
 from robot_identification.model import (
     joint_axes, JointMotion, Motion, observation_matrix, random_motion, RobotModel, run_friction,
     StandardParameters,
 )
 from robot_identification.processing import MOVING_SPEED
 
-# A relative standard error above this is no knowledge of a parameter.
-WEAK_SHARE = 0.5
 # Twenty seconds of a better motion must raise the information so much to be worth a word: they
 # halve the standard error.
 WORTH_RECOMMENDING = 4.0
 EXTRA_SAMPLES = 2000  # twenty seconds at 100 Hz
-# A gain on nothing is no number.
+# Largest gain that is stated: it is infinite where the data hold no information.
 MOST_GAIN = 1.0e6
-# Random samples that stand for them.
-SAMPLES = 60
 # A change of the motion without which less than this part of the information is left is needed.
 NEEDED_SHARE, MOST_CHANGES = 0.75, 3
 # Lively and slow motion of a single joint: speed [rad/s], way to either side [rad].
@@ -65,40 +57,27 @@ class Recommendation:
         return f'{", ".join(self.parameters)} ({self.finding}): {self.motion}'
 
 
-def prior_decided(estimate: Estimate) -> tuple[str, ...]:
-    """
-    Return the parameters of which the prior knows more than the data.
+@dataclass(frozen=True, eq=False)
+class RecordedInformation:
+    """Information on the base parameters of an arm in its recordings."""
 
-    Information is one over the variance that either alone would leave.
-    """
-    problem, prior = estimate.problem, estimate.prior
-    if problem is None or prior is None:
-        return ()
-    R, _ = problem.stacked(estimate.weights)
-    names = problem.reduction.names
-    free = np.ones(problem.size, dtype=bool)
-    free[: len(names)] = ~held_by_bounds(estimate)
-    data, known = (_information(matrix, free) for matrix in (R, prior.matrix))
-    return tuple(names[i] for i in np.flatnonzero(known[: len(names)] > data[: len(names)]))
+    parameters: StandardParameters  # of the arm
+    names: tuple[str, ...]  # (b,) base parameters, also those that the data do not determine
+    free: BoolArray  # (b,) those that no bound holds
+    rows: FloatArray  # (m, b) weighted, reduced rows of the recording, without other unknowns
+    weights: FloatArray  # (n,) factor on the rows of each joint [1 / N m]
+    motion: Motion  # some samples of the recorded motion
 
 
-def recommend(
-    robot: RobotModel, estimate: Estimate, covariance: Covariance,
-    unidentifiable: Sequence[str] = (),
+def recommend_motions(
+    robot: RobotModel, findings: Mapping[str, str], information: RecordedInformation
 ) -> tuple[Recommendation, ...]:
     """
-    Return what would show the parameters that the data did not, most helpful first.
+    Return the motions that would show some parameters, most helpful first.
 
-    Parameters that are `unidentifiable` were left out of the problem. An estimate without its
-    observations raises a `UsageError`.
+    `findings` says by name what is wrong with each; one that no motion helps is left out.
     """
-    problem = estimate.problem
-    if problem is None or problem.observations is None:
-        raise UsageError('a recommendation needs the recorded motion: identify from the bags')
-    findings = _findings(problem.reduction.names, estimate, covariance, unidentifiable)
-    if not findings:
-        return ()
-    asked = _Question(robot, estimate, problem, problem.observations, tuple(unidentifiable))
+    asked = _Question(robot, information)
     bodies = [name for name in findings if asked.is_body(name)]
     answers = asked.ask_bodies(bodies) if bodies else {}
     for name in findings:
@@ -119,51 +98,23 @@ def recommend(
     return tuple(sorted(found, key=lambda one: -one.gain))
 
 
-def _findings(
-    names: Sequence[str], estimate: Estimate, covariance: Covariance, unidentifiable: Sequence[str]
-) -> dict[str, str]:
-    """Return what is wrong with each parameter that the data hardly show."""
-    findings = dict.fromkeys(unidentifiable, 'the data do not determine it')
-    decided = set(prior_decided(estimate))
-    errors = covariance.standard_errors
-    for name, value, error in zip(names, estimate.theta, errors, strict=True):
-        if name in decided:
-            findings[name] = 'the prior says more of it than the data'
-        elif error > WEAK_SHARE * abs(value):
-            findings[name] = f'standard error above {WEAK_SHARE:.0%}'
-    return findings
-
-
 class _Question:
     """Gain of a better motion beyond the present data."""
 
-    def __init__(
-        self,
-        robot: RobotModel,
-        estimate: Estimate,
-        problem: IdentificationProblem,
-        observations: Observations,
-        unidentifiable: tuple[str, ...],
-    ) -> None:
+    def __init__(self, robot: RobotModel, information: RecordedInformation) -> None:
         self.robot = robot
-        self.parameters = problem.reduction.parameters
-        self.names = problem.reduction.names + unidentifiable
+        self.parameters, self.names = information.parameters, information.names
         self._columns = [self.parameters.names.index(name) for name in self.names]
-        self._weights = estimate.weights
-        self._recorded = _recorded_motion(observations)
+        self._weights = information.weights
+        self._recorded = information.motion
         _, _, prismatic = joint_axes(robot.pinocchio)
         self._unit = ['m' if slides else 'rad' for slides in prismatic]
-        self._lively = _lively_motion(robot)
-        free = np.append(~held_by_bounds(estimate), np.ones(len(unidentifiable), dtype=bool))
-        R, _ = problem.stacked(self._weights)
-        others = R[:, problem.reduction.rank:]
-        known = np.zeros((len(R), len(self.names)))
-        known[:, : problem.reduction.rank] = R[:, : problem.reduction.rank]
-        # What is no parameter of the model is eliminated; what is held by a bound is known.
-        self._free = free
-        self._data = _eliminate(known, others)[:, free]
+        self._lively = _lively_motion(robot, len(self._recorded))
+        # What is held by a bound is known.
+        self._free = information.free
+        self._data = information.rows[:, self._free]
         usual = np.linalg.norm(self._rows(self._lively), axis=0)
-        self._hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))[:, free]
+        self._hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))[:, self._free]
         self._before = self._information_with(self._rows(self._recorded))
 
     def is_body(self, name: str) -> bool:
@@ -235,7 +186,7 @@ class _Question:
         share = np.sqrt(EXTRA_SAMPLES * self.robot.n / max(len(rows), 1))
         whole = np.vstack([self._data, share * rows[:, self._free], self._hold])
         information = np.full(len(self.names), np.inf)
-        information[self._free] = _information(whole, np.ones(whole.shape[1], dtype=bool))
+        information[self._free] = information_of(whole, np.ones(whole.shape[1], dtype=bool))
         return information
 
     def _rows(self, motion: Motion) -> FloatArray:
@@ -356,28 +307,9 @@ class _Question:
         return f'its fastest was {np.max(np.abs(dq)):.2g} {unit}/s'
 
 
-def _recorded_motion(observations: Observations) -> Motion:
-    """Return samples spread evenly over what was fitted, at most SAMPLES."""
-    motions = []
-    total = sum(int(part.rows.sum()) for part in observations.data)
-    for part in observations.data:
-        at = np.flatnonzero(part.rows)
-        count = max(round(SAMPLES * len(at) / max(total, 1)), 1) if len(at) else 0
-        motions.append(part.dataset.motion.rows(at[np.linspace(
-            0, len(at) - 1, count
-        ).astype(int)]))
-    q, dq, ddq = (
-        np.concatenate([getattr(motion, name) for motion in motions])
-        for name in ('q', 'dq', 'ddq')
-    )
-    # As many samples as the lively motion has, whatever the recordings' shares were rounded to.
-    again = np.resize(np.arange(len(q)), SAMPLES)
-    return Motion(q[again], dq[again], ddq[again])
-
-
-def _lively_motion(robot: RobotModel) -> Motion:
+def _lively_motion(robot: RobotModel, samples: int) -> Motion:
     """Return random samples within the limits of the joints."""
-    motion = random_motion(robot, SAMPLES, np.random.default_rng(3))
+    motion = random_motion(robot, samples, np.random.default_rng(3))
     limits = robot.limits
     fastest = np.where(np.isfinite(limits.velocity), limits.velocity, np.inf)
     return Motion(
@@ -387,16 +319,7 @@ def _lively_motion(robot: RobotModel) -> Motion:
     )
 
 
-def _eliminate(columns: FloatArray, others: FloatArray) -> FloatArray:
-    """Return what columns hold that others do not."""
-    if not others.shape[1]:
-        return columns
-    basis, _ = np.linalg.qr(others)
-    rest: FloatArray = columns - basis @ (basis.T @ columns)
-    return rest
-
-
-def _information(matrix: FloatArray, free: BoolArray) -> FloatArray:
+def information_of(matrix: FloatArray, free: BoolArray) -> FloatArray:
     """
     Return one over the variance of each unknown with unit noise on all rows, (size,).
 
