@@ -10,11 +10,9 @@ the tensor, about its origin; the columns of a regressor are those of link 1, li
 
 References
 ----------
-.. [1] G. Porcelli, "Dynamic parameters identification of a UR5 robot manipulator", master thesis,
-   Politecnico di Torino 2020, chapter 3.
-.. [2] J. Rajagopal, "Dynamic Robot Model Parameter Identification via Domain Specific
+.. [1] J. Rajagopal, "Dynamic Robot Model Parameter Identification via Domain Specific
    Optimization", report, University of Applied Sciences Bonn-Rhein-Sieg 2017, chapter 3.
-.. [3] M. Gautier and W. Khalil, "Direct calculation of minimum set of inertial parameters of
+.. [2] M. Gautier and W. Khalil, "Direct calculation of minimum set of inertial parameters of
    serial robots", IEEE Trans. Robotics and Automation 6(3), 1990.
 
 """
@@ -27,8 +25,6 @@ SYMBOLS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 M, MX, MY, MZ, XX, XY, YY, XZ, YZ, ZZ = range(10)
 # Places of the six numbers of a tensor, in the order of the parameters.
 ROWS, COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
-# The error of a complex step is its square, which vanishes beside one.
-COMPLEX_STEP = 1e-30
 # Of unit vectors: far above rounding, far below any angle in a table.
 PARALLEL = 1e-9
 # A smaller coefficient is the cosine of a right angle.
@@ -178,82 +174,9 @@ def change_of_frame(pose):
     return np.array(columns).T
 
 
-def lagrangian_regressor(chain, q, dq, ddq, gravity):
-    """
-    Return the regressor of Lagrange's equations, shape (n, 10 n) [1]_.
-
-    The energies of a link are linear in its parameters (eqs. 3.16 and 3.32): parameter p gives
-    dq' D_p(q) dq / 2 and U_p(q). Its column is (eq. 3.7)
-
-        D_p ddq + (dD_p/dt) dq - d(dq' D_p dq / 2)/dq + dU_p/dq,
-
-    where the derivatives by q are taken by complex steps, exact to rounding.
-
-    Misprints of the thesis, here corrected: 3.18 has the rotation of the base in place of the
-    link's; 3.26 lacks a skew operator in its first-moment term; 3.31 has dq on the left without
-    its transpose and none on the right; 3.38 has Z2 for Z1.
-
-    Parameters
-    ----------
-    chain : Chain
-        The arm.
-    q, dq, ddq : ndarray, shape (n,)
-        Positions [rad or m], velocities and accelerations.
-    gravity : array_like, shape (3,)
-        Gravitational acceleration in the base [m/s^2].
-
-    """
-    n = chain.n
-    D, _ = _energies(chain, q, gravity)
-    steps = [
-        _energies(chain, q + 1j * COMPLEX_STEP * direction, gravity) for direction in np.eye(n)
-    ]
-    dD = np.array([energy.imag for energy, _ in steps]) / COMPLEX_STEP
-    dU = np.array([energy.imag for _, energy in steps]) / COMPLEX_STEP
-    momentum_rate = D @ ddq + np.tensordot(dq, dD, 1) @ dq
-    Y = np.moveaxis(momentum_rate, -1, 0) - 0.5 * (dD @ dq) @ dq + dU
-    return Y.reshape(n, 10 * n)
-
-
-def _energies(chain, q, gravity):
-    """
-    Return what the energies of all links are made of, per parameter.
-
-    Returns
-    -------
-    D : ndarray, shape (n, 10, n, n)
-        Symmetric matrices of the kinetic energy.
-    U : ndarray, shape (n, 10)
-        Potential energy.
-
-    """
-    n, gravity = chain.n, np.asarray(gravity, dtype=float)
-    frames = chain.frames(q)
-    directions, points = chain.axes(frames)
-    D = np.zeros((n, 10, n, n), dtype=frames.dtype)
-    U = np.zeros((n, 10), dtype=frames.dtype)
-    for link in range(n):
-        R, p = frames[link, :3, :3], frames[link, :3, 3]
-        Jv, Jw = np.zeros((2, 3, n), dtype=frames.dtype)
-        for joint in range(link + 1):
-            if chain.prismatic[joint]:
-                Jv[:, joint] = directions[joint]
-            else:
-                Jv[:, joint] = skew(directions[joint]) @ (p - points[joint])
-                Jw[:, joint] = directions[joint]
-        D[link, M] = Jv.T @ Jv
-        U[link, M] = -gravity @ p
-        for axis in range(3):
-            cross = Jv.T @ skew(R[:, axis]) @ Jw
-            D[link, MX + axis] = -(cross + cross.T)
-            U[link, MX + axis] = -gravity @ R[:, axis]
-        D[link, XX:] = Jw.T @ R @ unit_tensors() @ R.T @ Jw
-    return D, U
-
-
 def newton_euler_regressor(chain, q, dq, ddq, gravity):
     """
-    Return the regressor of the Newton-Euler equations, shape (n, 10 n) [2]_.
+    Return the regressor of the Newton-Euler equations, shape (n, 10 n) [1]_.
 
     Twists and their rates are carried forward in the base (eqs. 3.20 to 3.26), the wrench of each
     link follows in its own frame from its 6 x 10 matrix (eq. 3.43), is handed backward from frame
@@ -330,7 +253,7 @@ def _transmission(step):
 
 def gautier_khalil(alpha, a, d, joint_types, gravity_along_first_axis, offset=None):
     """
-    Return the base parameters of an arm in modified frames, in closed form [3]_.
+    Return the base parameters of an arm in modified frames, in closed form [2]_.
 
     From tip to base, every revolute joint lets Iyy, mz and m of its link be written as parameters
     of its own and the link before, every prismatic one the tensor. Near the base some have no

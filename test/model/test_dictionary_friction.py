@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
@@ -139,11 +140,6 @@ def test_the_same_term_twice_is_refused(twice):
     for kind in LAW.constants():
         with pytest.raises(DescriptionError, match=rf'{kind} of dictionary friction'):
             DictionaryFriction(**{kind: twice})
-
-
-def test_what_is_kept_must_be_said_of_every_term():
-    with pytest.raises(ValueError, match='argument'):
-        LAW.keep([True] * 20)
 
 
 # --- a model with it -----------------------------------------------------------------------

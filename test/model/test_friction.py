@@ -8,7 +8,8 @@ from itertools import combinations
 from pathlib import Path
 import re
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
@@ -183,13 +184,6 @@ def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static
     assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
 
 
-def test_stribeck_falls_all_the_way():
-    """From breaking loose to sliding it never rises again, and each step is a fall."""
-    law = FRICTION_LAWS['stribeck'](width=1e-4)
-    torque = torque_of(law, [1.0, 3.0], motion_at(np.linspace(0.01, 0.4, 200)))
-    assert np.all(np.diff(torque) < 0.0)
-
-
 def test_stribeck_of_equal_friction_is_coulomb(rng):
     motion = motion_at(rng.normal(scale=0.1, size=50))
     stribeck = torque_of(FRICTION_LAWS['stribeck'](), [2.0, 2.0], motion)
@@ -213,28 +207,7 @@ def test_powers_lie_between_coulomb_and_viscous_friction(rng):
     assert np.all(between <= np.maximum(np.abs(dq), 1.0))
 
 
-def test_cubic_bends_the_viscous_line():
-    """By hand at 1 and 2 rad/s: 3 dq - dq^3 / 4."""
-    motion = motion_at([1.0, 2.0])
-    line = torque_of(FRICTION_LAWS['viscous'](), [3.0], motion)
-    bend = torque_of(FRICTION_LAWS['cubic_viscous'](), [-0.25], motion)
-    np.testing.assert_array_equal(line + bend, [2.75, 4.0])
-
-
 # --- load and temperature ------------------------------------------------------------------
-
-
-def test_load_raises_coulomb_friction(rng):
-    """Under a constant load of either sign it is Coulomb friction of fc + fcl |load|."""
-    dq = rng.normal(scale=0.05, size=50)
-    for load in (-40.0, 40.0):
-        motion = motion_at(dq, tau_rigid=load)
-        torque = (
-            torque_of(FRICTION_LAWS['coulomb'](), [2.0], motion)
-            + torque_of(FRICTION_LAWS['load'](), [0.05], motion)
-        )
-        whole = torque_of(FRICTION_LAWS['coulomb'](), [2.0 + 0.05 * 40.0], motion)
-        np.testing.assert_allclose(torque, whole, rtol=1e-14)
 
 
 @pytest.mark.parametrize('reference', [0.0, 25.0])
@@ -254,14 +227,6 @@ def test_temperature_makes_viscous_friction_linear(rng, reference):
 
 
 # --- strain wave ---------------------------------------------------------------------------
-
-
-def test_strain_wave_at_its_stribeck_velocity():
-    """By hand: 4 of kinetic friction, 15 / e of static, 11 times 0.1 rad/s of viscous one."""
-    law = FRICTION_LAWS['strain_wave'](width=0.001)
-    motion = motion_at([0.1], tau_rigid=-30.0, temperature=35.0)
-    torque = torque_of(law, BY_HAND['strain_wave'][0], motion)
-    assert torque[0] == pytest.approx(4.0 + 15.0 * 0.36787944117144233 + 1.1, abs=1e-12)
 
 
 def test_strain_wave_contains_the_simpler_laws(rng):

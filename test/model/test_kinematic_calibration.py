@@ -120,17 +120,6 @@ def write_driver_yaml(folder, poses):
     return path
 
 
-@pytest.fixture(scope='module')
-def nominal(tmp_path_factory):
-    """Return the placements of the UR5's joints with the nominal poses of the driver."""
-    return placements(write_driver_yaml(tmp_path_factory.mktemp('nominal'), NOMINAL))
-
-
-def placements(path):
-    """Return the placements of the UR5's joints with a calibration file."""
-    return list(calibrated(load_robot('ur5'), path).pinocchio.jointPlacements)[1:]
-
-
 def calibrated(robot, path):
     """Return the arm of a calibration file, read back from the URDF that it makes."""
     text = calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
@@ -205,19 +194,27 @@ def test_the_command_refuses_the_thesis_table_and_writes_nothing(command, conf, 
     assert not out.exists()
 
 
-def test_a_published_calibration_of_a_ur10(conf, rng):
-    """
-    Lengths of 92 m that cancel: the flange is the controller's, the links stay within 4 mm.
+# Of every joint up to a milliradian and half a millimetre; the last row places the flange.
+DRAWN = {
+    key: [*np.random.default_rng(number).uniform(-5e-4, 5e-4, 5),
+          0.0 if key in ('a', 'alpha') else 3e-4]
+    for number, key in enumerate(COLUMNS)
+}
 
-    A double near 100 m has 1e-14 m; 1e-9 leaves room for six joints, and is a thousandth of what
-    a controller's file can mean.
-    """
-    robot = load_robot('ur10')
-    made = calibrated(robot, conf(FORUM))
+
+@pytest.mark.parametrize(('name', 'corrections'), [('ur10', FORUM), ('ur5', DRAWN)])
+def test_the_flange_is_the_controllers(conf, rng, name, corrections):
+    """Lengths of 92 m cancel (UR10): the links stay within 4 mm, and their bodies the same."""
+    robot = load_robot(name)
+    made = calibrated(robot, conf({key: [float(v) for v in corrections[key]] for key in COLUMNS}))
     qs = rng.uniform(-np.pi, np.pi, (20, 6))
-    assert_flange_is_the_controllers(robot, FORUM, made, qs, 1e-9)
+    # A double near 100 m has 1e-14 m; 1e-9 leaves room for six joints.
+    assert_flange_is_the_controllers(robot, corrections, made, qs, 1e-9)
     assert np.abs(tools(made, qs) - tools(robot, qs)).max() > 1e-3, 'it is worth the while'
     assert shifts(made, robot).max() < 4e-3
+    np.testing.assert_array_equal(
+        prior_inertial_parameters(made), prior_inertial_parameters(robot)
+    )
 
 
 def test_a_calibration_of_another_arm_is_refused(conf):
@@ -226,101 +223,6 @@ def test_a_calibration_of_another_arm_is_refused(conf):
     path = conf(FORUM)
     with pytest.raises(DescriptionError, match=r'wrist_1_joint 0\.0845 m .*Is it the file of'):
         calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
-
-
-def true_axes(robot, rng):
-    """
-    Return an arm that was built: axes at zero in the table's base, a bit off the nominal ones.
-
-    Joint 1 stays on the base's z, which the controller's base is defined by. The flange keeps on
-    the last axis.
-    """
-    table = robot.denavit_hartenberg
-    chain = dh_chain(table.a, table.alpha, table.d, table.theta, 'standard')
-    frames = chain.frames(np.zeros(6))
-    directions, points = (each.copy() for each in chain.axes(frames))
-    for joint in range(1, 6):
-        directions[joint] = pin.exp3(rng.uniform(-1e-3, 1e-3, 3) / 2) @ directions[joint]
-        points[joint] += rng.uniform(-5e-4, 5e-4, 3) / 2
-    reach = frames[-1, :3, 3] @ directions[5] + rng.uniform(-5e-4, 5e-4)
-    end = points[5] + (reach - points[5] @ directions[5]) * directions[5]
-    x = frames[-1, :3, 0] - (frames[-1, :3, 0] @ directions[5]) * directions[5]
-    x /= np.linalg.norm(x)
-    flange = np.eye(4)
-    flange[:3] = np.column_stack([x, np.cross(directions[5], x), directions[5], end])
-    return directions, points, flange
-
-
-def table_of_axes(directions, points, flange):
-    """
-    Return the rows of the standard table of axes, as a controller would have fitted them.
-
-    Each frame stands where the common normal meets the next axis: for axes that are a tenth of a
-    milliradian off the parallel that is metres, or hundreds of metres, away.
-    """
-    frames = [np.eye(4)]
-    for joint in range(5):
-        z, next_z = directions[joint], directions[joint + 1]
-        x = np.cross(z, next_z)
-        x /= np.linalg.norm(x)
-        if x @ (points[joint + 1] - points[joint]) < 0.0:
-            x = -x
-        # z s + x a - next_z t leads from one point to the other.
-        way = np.linalg.solve(
-            np.column_stack([z, x, -next_z]), points[joint + 1] - points[joint]
-        )
-        foot = points[joint + 1] + way[2] * next_z
-        frame = np.eye(4)
-        frame[:3] = np.column_stack([x, np.cross(next_z, x), next_z, foot])
-        frames.append(frame)
-    rows = {key: [] for key in COLUMNS}
-    for before, after in zip(frames, [*frames[1:], flange], strict=True):
-        step = np.linalg.solve(before, after)
-        theta = np.arctan2(step[1, 0], step[0, 0])
-        rows['theta'].append(theta)
-        rows['a'].append(step[0, 3] * np.cos(theta) + step[1, 3] * np.sin(theta))
-        rows['d'].append(step[2, 3])
-        rows['alpha'].append(np.arctan2(step[2, 1], step[2, 2]))
-    rows['a'][5] = rows['alpha'][5] = 0.0  # the flange is on the axis: rounding
-    return rows
-
-
-@pytest.mark.parametrize('seed', range(5))
-def test_a_calibrated_arm_has_its_own_axes(conf, rng, seed):
-    """
-    An arm built with errors below a milliradian and half a millimetre, told by a table of it.
-
-    Its table has lengths of metres that cancel, the URDF gets back the axes that were drawn and
-    the flange that the controller has. Where two axes are 1e-4 rad off the parallel, a last bit
-    of a direction moves the foot of their normal by 1e-12 m times its kilometre: 1e-9. Along
-    the axis that does not matter, across it nothing of it is left; 1e-9 covers both.
-    """
-    robot = load_robot('ur5')
-    table = robot.denavit_hartenberg
-    directions, points, flange = true_axes(robot, np.random.default_rng(seed))
-    rows = table_of_axes(directions, points, flange)
-    corrections = {key: np.array(rows[key]) - getattr(table, key) for key in COLUMNS}
-    assert np.abs(corrections['d']).max() > 1.0, 'a controller would say so too'
-    made = calibrated(robot, conf({key: corrections[key].tolist() for key in COLUMNS}))
-    qs = rng.uniform(-np.pi, np.pi, (10, 6))
-    assert_flange_is_the_controllers(robot, corrections, made, qs, 1e-9)
-    np.testing.assert_allclose(
-        tools(made, qs), [table.base @ product_of_exponentials(directions, points, flange, q)
-                          for q in qs], rtol=0, atol=1e-9,
-    )
-    at_zero = np.linalg.solve(table.base, joint_poses(made))
-    np.testing.assert_allclose(at_zero[:, :3, 2], directions, rtol=0, atol=1e-9)
-    across = np.cross(at_zero[:, :3, 3] - points, directions)
-    np.testing.assert_allclose(across, 0.0, rtol=0, atol=1e-9)
-    assert shifts(made, robot).max() < 1.5e-3, 'errors of half a millimetre, and of 1 m by 1 mrad'
-
-
-def product_of_exponentials(directions, points, flange, q):
-    """Return the flange of an arm of which only axes at zero are known: no frames enter."""
-    pose = pin.SE3.Identity()
-    for direction, point, angle in zip(directions, points, q, strict=True):
-        pose = pose * pin.exp6(np.concatenate([np.cross(point, direction), direction]) * angle)
-    return pose.homogeneous @ flange
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -353,15 +255,6 @@ def test_the_command_writes_a_calibrated_arm(command, conf, tmp_path, rng):
         assert out.read_text().count(part) == nominal.count(part) > 0
 
 
-def test_links_keep_their_bodies(conf):
-    """Masses, centres and tensors are those of the links' frames, which went with the axes."""
-    robot = load_robot('ur10')
-    np.testing.assert_array_equal(
-        prior_inertial_parameters(calibrated(robot, conf(FORUM))),
-        prior_inertial_parameters(robot),
-    )
-
-
 @pytest.mark.parametrize(('name', 'source'), [('ur10', 'forum'), ('ur5', 'extracted')])
 def test_calibrated_arms_keep_their_base_parameters(conf, driver_yaml, name, source):
     """
@@ -385,61 +278,42 @@ def test_calibrated_arms_keep_their_base_parameters(conf, driver_yaml, name, sou
         )
 
 
-def test_nominal_poses_of_the_driver_give_the_nominal_arm(driver_yaml):
-    """Its file has angles of nine digits: 1e-9."""
-    robot = load_robot('ur5')
-    np.testing.assert_allclose(
-        joint_poses(calibrated(robot, driver_yaml(NOMINAL))), joint_poses(robot), rtol=0, atol=2e-9
-    )
-
-
-@pytest.mark.parametrize('link', LINKS)
-@pytest.mark.parametrize('key', range(6), ids=POSE)
-def test_a_changed_pose_appears_at_its_joint_and_nowhere_else(driver_yaml, nominal, link, key):
-    """
-    One number of one joint by a millimetre or milliradian: that joint's placement is the pose.
-
-    1e-12 is rounding; the fixed joints between the links are seen by it, too.
-    """
-    changed = {name: list(pose) for name, pose in NOMINAL.items()}
-    changed[link][key] += 1e-3
-    made = placements(driver_yaml(changed))
-    moved = [
-        name for name, one, other in zip(LINKS, nominal, made, strict=True)
-        if np.abs(one.homogeneous - other.homogeneous).max() > 1e-12
-    ]
-    assert moved == [link]
-    step = LINKS.index(link)
-    before, after = (pose_of(poses[link]) for poses in (NOMINAL, changed))
-    np.testing.assert_allclose(
-        made[step].homogeneous, (nominal[step] * before.inverse() * after).homogeneous,
-        rtol=0, atol=1e-12,
-    )
-
-
 def pose_of(numbers):
     """Return the pose of x, y, z, roll, pitch, yaw."""
     xyz, rpy = np.split(np.array(numbers, dtype=float), 2)
     return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
 
 
-def test_an_extracted_calibration_of_a_ur5(driver_yaml, rng):
-    """
-    Poses as the driver's tool wrote them: its description, made of them, has the same flange.
+# Each number by another fraction of a millimetre or milliradian off its nominal value.
+MOVED = {
+    link: tuple(value + 1e-4 * (1 + row + column / 6) for column, value in enumerate(pose))
+    for row, (link, pose) in enumerate(NOMINAL.items())
+}
 
-    1e-12 is rounding of six products. The axes of this arm are up to 9 mrad off the nominal ones.
-    """
+
+@pytest.mark.parametrize('poses', [NOMINAL, MOVED, EXTRACTED], ids=['nominal', 'moved', 'tool'])
+def test_the_drivers_poses_place_the_last_link(driver_yaml, rng, poses):
+    """The description made of them has the same flange; 1e-12 is rounding of six products."""
     robot = load_robot('ur5')
-    made = calibrated(robot, driver_yaml(EXTRACTED))
+    made = calibrated(robot, driver_yaml(poses))
     qs = rng.uniform(-np.pi, np.pi, (10, 6))
     expected = []
     for q in qs:
         pose = robot.denavit_hartenberg.base
         for link, angle in zip(LINKS, q, strict=True):
             turn = pin.SE3(pin.utils.rotate('z', angle), np.zeros(3))
-            pose = pose @ (pose_of(EXTRACTED[link]) * turn).homogeneous
+            pose = pose @ (pose_of(poses[link]) * turn).homogeneous
         expected.append(pose)
     np.testing.assert_allclose(tools(made, qs, 'wrist_3_link'), expected, rtol=0, atol=1e-12)
+    if poses is NOMINAL:
+        # Its file has angles of nine digits.
+        np.testing.assert_allclose(joint_poses(made), joint_poses(robot), rtol=0, atol=2e-9)
+
+
+def test_an_extracted_calibration_is_that_of_its_arm(driver_yaml):
+    """Its axes are up to 9 mrad off the nominal ones; of another arm it is refused."""
+    robot = load_robot('ur5')
+    made = calibrated(robot, driver_yaml(EXTRACTED))
     assert 1e-3 < shifts(made, robot).max() < 4e-3
     tilts = np.cross(joint_poses(made)[:, :3, 2], joint_poses(robot)[:, :3, 2])
     assert 5e-3 < np.linalg.norm(tilts, axis=1).max() < 1e-2
@@ -564,14 +438,6 @@ def test_damaged_files_of_the_driver_are_refused_by_name(tmp_path, text, message
     with pytest.raises(DescriptionError, match=message) as refusal:
         read_calibration(path)
     assert str(path) in str(refusal.value)
-
-
-@pytest.mark.parametrize('link', LINKS)
-def test_a_missing_link_is_named(driver_yaml, link):
-    robot = load_robot('ur5')
-    path = driver_yaml({name: pose for name, pose in NOMINAL.items() if name != link})
-    with pytest.raises(DescriptionError, match=f'{path} has no pose of {link}; it has '):
-        calibrated(robot, path)
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -158,25 +158,6 @@ def test_a_law_that_needs_temperatures_is_refused_without(ur5, rng):
         observation_matrix(ur5, parameters, replace(motion, temperature=temperature))
 
 
-def test_gravity_torque_of_the_ur5_is_the_published_one(ur5):
-    """Stretched out, from masses and centres of mass alone (numbers.md B11, to its 1e-5)."""
-    rest = np.zeros((1, 6))
-    W = inertial_regressor(ur5, Motion(rest, rest, rest))
-    expected = [0.0, -53.800216, -15.641572, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(W @ prior_inertial_parameters(ur5), expected, atol=1e-5)
-
-
-def test_hanging_from_the_ceiling_turns_gravity_round(ur5, rng):
-    """At rest the torque is linear in gravity, and Pinocchio's frames are the arm's own."""
-    q = rng.uniform(-3, 3, (5, 6))
-    motion = Motion(q, 0.0 * q, 0.0 * q)
-    theta = prior_inertial_parameters(ur5)
-    floor = inertial_regressor(ur5, motion) @ theta
-    ceiling = inertial_regressor(ur5.with_gravity([0.0, 0.0, 9.81]), motion) @ theta
-    np.testing.assert_allclose(ceiling, -floor, atol=1e-12)
-    assert np.abs(floor).max() > 10.0
-
-
 def test_reflected_inertia_is_what_armature_adds(ur5, rng):
     """Pinocchio's armature is in rnea and not in its regressor; the difference is our column."""
     motion = random_motion(rng, 8, 6)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from builders import joint, link, robot_urdf
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
@@ -61,51 +60,6 @@ def gradients(robot, parameters, motion, weights):
     """Return the gradient of ``sum(weights * W)`` by position, velocity and acceleration."""
     gradient = RegressorGradient(robot, parameters)
     return gradient.gradient(gradient.pass_forward(motion), weights)
-
-
-def with_parameters(model, parameters):
-    """Return a copy of a Pinocchio model with these inertial parameters, no rotors."""
-    copy = pin.Model(model)
-    copy.armature = np.zeros(model.nv)
-    for body, ten in enumerate(parameters.reshape(-1, 10), start=1):
-        copy.inertias[body] = pin.Inertia.FromDynamicParameters(ten)
-    return copy
-
-
-def slopes_of_torque(model, joint_index, state):
-    """Return how the torque of a joint changes with position, velocity, acceleration, (3, n)."""
-    data = model.createData()
-    pin.computeRNEADerivatives(model, data, *state)
-    # Of the mass matrix Pinocchio fills the upper triangle.
-    M = np.triu(data.M) + np.triu(data.M, 1).T
-    return np.array([data.dtau_dq[joint_index], data.dtau_dv[joint_index], M[joint_index]])
-
-
-@EACH_ARM
-def test_inertial_columns_against_rnea_derivatives(robots, rng, make):
-    """
-    A row of weights is a set of inertial parameters, whose torque is that row's part of the sum.
-
-    Torques are linear in the parameters. Pinocchio divides by masses: each row is added to bodies
-    of some tens of kilograms, whose derivatives are taken off again. That costs a digit or two;
-    1e-9 of the gradient is a hundred times that.
-    """
-    robot = make(robots)
-    n = robot.n
-    motion = random_motion(rng, n, samples=4)
-    weights = rng.standard_normal((len(motion) * n, 10 * n))
-    found = gradients(robot, make_standard_parameters(n, (), False), motion, weights)
-    model, heavy = robot.pinocchio, np.tile(np.where(np.arange(10) == 0, 30.0, 10.0), n)
-    bare = with_parameters(model, heavy)
-    expected = np.zeros((3, len(motion), n))
-    for k, state in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
-        for j in range(n):
-            loaded = with_parameters(model, weights[k * n + j] + heavy)
-            expected[:, k] += (
-                slopes_of_torque(loaded, j, state) - slopes_of_torque(bare, j, state)
-            )
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9 * np.abs(other).max())
 
 
 @EACH_ARM
