@@ -20,11 +20,6 @@ from robot_identification.model.urdf import parse_urdf
 LENGTHS = st.tuples(*[st.floats(0.01, 0.5)] * 3)
 
 
-@pytest.fixture(scope='module')
-def ur5():
-    return load_robot('ur5')
-
-
 def with_tool(robot, tool):
     """Return the arm with a tool."""
     text = mount_tool(robot.urdf.text, 'ur5', tool_frame(robot), tool)

@@ -3,7 +3,8 @@
 
 """Coulomb and viscous friction nearest to a law: itself where it is that, else the nearest."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.friction import FRICTION_LAWS
@@ -59,16 +60,6 @@ def test_it_is_the_nearest_that_is_not_negative(seed):
     found = nearest_plain_friction(law, coefficients, SPEEDS, 10.0)
     np.testing.assert_allclose(found, expected, atol=1e-8 * (1.0 + np.abs(torque).max()))
     assert min(found) >= 0.0
-
-
-def test_falling_friction_has_no_negative_damping():
-    """Stribeck friction alone falls with speed: its mean over the speeds, and no damping."""
-    law = dictionary_of(stribeck=[0.3])
-    torque = sliding_torque(law, np.array([5.0]), SPEEDS, 0.0)
-    assert np.all(np.diff(torque) < 0.0)
-    coulomb, viscous = nearest_plain_friction(law, np.array([5.0]), SPEEDS, 0.0)
-    assert viscous == 0.0
-    assert coulomb == pytest.approx(np.mean(torque))
 
 
 def test_a_dictionary_without_terms_has_no_friction():

@@ -80,15 +80,6 @@ def test_classes_are_those_of_the_null_space(name, frames):
     assert set(found['unidentifiable']) == hidden
 
 
-def test_a_mass_is_seen_where_its_first_moment_is():
-    """On a wall mx1 works, so the mass of link 1 is in play though its column is zero."""
-    _, _, reduction = classes_of('ur5', WALL)
-    assert 'm1' in linear_classes(reduction)['unidentifiable']
-    physical = physical_classes(reduction)
-    assert {'m1', 'cx1'} <= set(physical['combined'])
-    assert 'mx1' in linear_classes(reduction)['identifiable']
-
-
 @pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
 @pytest.mark.parametrize('mounting', [GROUND, WALL])
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])

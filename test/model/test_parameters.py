@@ -6,9 +6,7 @@
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
-from robot_identification.model.parameters import (
-    FrictionTerm, make_standard_parameters, split_name, StandardParameters,
-)
+from robot_identification.model.parameters import make_standard_parameters, split_name
 
 
 def test_order_is_links_friction_by_kind_rotors():
@@ -35,13 +33,6 @@ def test_slices_cover_the_names(friction, reflected_inertia):
     assert len(parameters.names[parameters.friction_slice]) == 3 * len(laws)
     rotors = parameters.names[parameters.reflected_inertia_slice]
     assert rotors == (('Ia1', 'Ia2', 'Ia3') if reflected_inertia else ())
-
-
-def test_joints_may_have_different_laws():
-    viscous, coulomb = parse_friction('viscous,coulomb')
-    terms = (FrictionTerm(1, coulomb), FrictionTerm(0, viscous))
-    parameters = StandardParameters(2, terms, False)
-    assert parameters.names[20:] == ('fc2', 'fv1')
 
 
 def test_laws_are_named_in_a_comma_list():

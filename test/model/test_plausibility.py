@@ -7,28 +7,12 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.model.plausibility import find_implausibilities, MASS_TOLERANCE
+from robot_identification.model.plausibility import find_implausibilities
 from robot_identification.model.registry import known_robots, load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
-# J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 4.1: links 1 to 5 in columns; his order,
-# m, m c, xx, xy, xz, yy, yz, zz. He calls the estimate not plausible himself.
-TABLE_4_1 = np.array([
-    [0.0, 0.4423282, -0.07506977, -0.18771262, 0.0409276],
-    [0.0, 0.02806447, -0.02850257, -0.00062882, -0.00758307],
-    [0.0, -0.00239462, 0.01631021, -0.08223756, 0.04153505],
-    [0.0, 7.01280635, -0.40840137, -0.35556988, -0.06903857],
-    [0.0, -0.89356512, 0.24514397, -0.03275741, 0.05140932],
-    [0.0, 0.32704962, 0.0536501, -0.10738527, 0.13045645],
-    [0.0, 0.54061164, 0.29247126, 0.21439377, 0.03270133],
-    [0.0, 0.90142364, -0.36549833, -0.12854182, -0.00264338],
-    [0.0, -0.02933403, -0.01265898, -0.09367053, 0.00154423],
-    [-0.2390516, 0.37695014, 0.04190707, -0.45573522, 0.11160058],
-])
-# His row of each of our ten: xz and yy change places.
-OURS = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 # One link that turns about z, its centre of mass on the axis.
 GOOD = np.array([1.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.03, 0.0, 0.0, 0.025])
 
@@ -39,54 +23,6 @@ def pendulum():
     return make_robot_model(parse_urdf(
         robot_urdf(link('ground'), link('bob'), joint('turn', 'ground', 'bob')), 'pendulum'
     ))
-
-
-def links_that_break(found, rule):
-    """Return the numbers of the links that break a rule, and the values found."""
-    return {int(each.link.split()[1]): each.value for each in found if each.rule == rule}
-
-
-@pytest.fixture(scope='module')
-def findings():
-    """Return what is found in the report's estimate for its own arm."""
-    robot = load_robot('youbot')
-    return find_implausibilities(
-        robot, TABLE_4_1[OURS].T.ravel(), maker=prior_inertial_parameters(robot)
-    )
-
-
-def test_the_reports_masses_are_found(findings):
-    """Numbers D10: links 3 and 4 weigh less than nothing, link 1 (never seen) nothing at all."""
-    assert links_that_break(findings, 'mass') == {1: 0.0, 3: -0.07506977, 4: -0.18771262}
-    texts = [each.text for each in findings if each.rule == 'mass']
-    assert texts[1] == 'link 3 (moved by arm_joint_3): mass is -0.07507 kg, it must be positive'
-
-
-def test_the_reports_inertias_are_found(findings):
-    """Numbers D10: the only number seen of link 1 is negative; links 2 to 5 are no bodies."""
-    assert links_that_break(findings, 'inertia')[1] == -0.2390516
-    assert {2, 3, 4, 5} <= set(links_that_break(findings, 'pseudo-inertia'))
-    assert all(value < 0.0 for value in links_that_break(findings, 'pseudo-inertia').values())
-    assert any('Izz is -0.2391 kg m^2' in each.text for each in findings)
-
-
-def test_the_reports_masses_are_not_the_makers(findings):
-    """Differences from the published 1.39, 1.318, 0.821, 0.769 and 0.687 kg, above 0.1 kg all."""
-    expected = {
-        number: abs(found - maker) for number, (found, maker) in enumerate(
-            zip(TABLE_4_1[0], [1.39, 1.318, 0.821, 0.769, 0.687], strict=True), 1)
-    }
-    assert links_that_break(findings, 'maker') == pytest.approx(expected, abs=1e-12)
-    assert MASS_TOLERANCE == 0.1
-    texts = [each.text for each in findings if each.rule == 'maker']
-    assert texts[4].endswith("is -0.6461 kg from the maker's 0.687 kg, credible are 0.1 kg")
-
-
-def test_the_reports_arm_would_run_away(findings):
-    """Its mass matrix is not positive: a simulator cannot use it. The arm comes last."""
-    assert findings[-1].link == 'arm'
-    assert findings[-1].rule == 'mass matrix'
-    assert findings[-1].value < -1.0
 
 
 @pytest.mark.parametrize('name', [known.name for known in known_robots()])
@@ -180,6 +116,7 @@ def test_masses_are_compared_with_the_makers(pendulum, mass, tolerance, flagged)
     assert rules(found) == ['maker'] * flagged
     if flagged:
         assert (found[0].value, found[0].limit) == pytest.approx((abs(mass - 1.0), tolerance))
+        assert found[0].text.endswith("from the maker's 1 kg, credible are 0.1 kg")
     assert find_implausibilities(pendulum, theta) == (), 'nobody to compare with'
 
 
@@ -193,3 +130,4 @@ def test_each_link_is_named_by_its_joint(ur5):
         'link 2 (moved by shoulder_lift_joint)', 'link 5 (moved by wrist_2_joint)', 'arm',
     ]
     assert all(each.text.startswith(each.link) for each in found[:-1])
+    assert found[0].text.endswith('): mass is -100 kg, it must be positive')

@@ -9,9 +9,7 @@ import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
-from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.robot_model import limits_of_urdf
 
@@ -181,14 +179,3 @@ def test_shapes_leave_the_resting_poses_free(name):
     for q in POSES[name]:
         assert overlapping_links(load_robot(name), q) == set()
     assert overlapping_links(load_robot(name), FOLDED[name]) != set()
-
-
-def test_base_parameters_of_the_youbot():
-    """29 of 50 on the ground (numbers.md B5), and of link 1 only Izz is seen (B14)."""
-    robot = load_robot('youbot')
-    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, (), False))
-    assert (reduction.rank, reduction.parameters.size) == (29, 50)
-    first_link = reduction.parameters.names[:10]
-    seen = np.any(reduction.K[:, :10] != 0.0, axis=0)
-    assert [name for name, shows in zip(first_link, seen, strict=True) if shows] == ['Izz1']
-    assert 'Izz1' in reduction.names

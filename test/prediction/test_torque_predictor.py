@@ -12,7 +12,6 @@ from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.validation.validation import predict_effort
 
@@ -180,22 +179,6 @@ def test_a_cut_off_above_what_the_rate_allows_is_lowered(viscous):
     t = np.arange(40) / 20.0
     effort = predictor.run(t, *recording(t))
     assert np.all(np.isfinite(effort))
-
-
-def test_causal_and_zero_phase_agree_on_a_slow_motion(robots):
-    """
-    Within what the delay of both filters explains.
-
-    A torque that changes by 2 rad/s lags by 16 ms, 3 % of it at most.
-    """
-    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Ia3=2.0, Izz1=0.5)
-    t = np.arange(1000) / RATE
-    q, dq = recording(t)
-    ddq = -1.6 * np.sin(2.0 * t[:, None] + np.arange(3))
-    exact = model.effort(Motion(q, dq, ddq))
-    causal = TorquePredictor(model).run(t, q, dq)
-    assert np.abs(causal - exact)[100:].max() < 0.04 * np.abs(exact).max()
-    assert np.abs(causal - exact)[100:].max() > 1e-4 * np.abs(exact).max()
 
 
 def test_the_live_prediction_of_a_recording_is_close_to_the_offline_one(identification):
