@@ -20,7 +20,6 @@ from robot_identification.estimation.many_bags import (
 )
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.model import RobotModel
@@ -28,7 +27,7 @@ from robot_identification.parallel import InThisProcess, Scheduler
 from robot_identification.processing import (
     find_stationary_joints, find_unexcited_joints, have_rotors,
 )
-from robot_identification.validation import Contradiction, find_contradictions
+from robot_identification.validation import Contradiction, find_contradictions, mean_temperature
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import (
     condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
-    ranges_covered, temperature_notes, temperatures_covered,
+    ranges_covered,
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
@@ -29,7 +29,7 @@ from robot_identification.model import IdentifiedModel, SignalSource
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
     bandwidth_of, describe_two_encoder_figures, examine_data, Folds, judge, Recommendation,
-    score_urdf, two_encoder_figures, Verdict,
+    score_urdf, temperature_notes, temperatures_covered, two_encoder_figures, Verdict,
 )
 
 # The verdict names no more recommended motions than this.

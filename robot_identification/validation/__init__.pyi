@@ -23,6 +23,10 @@ from .recommendations import (
     information_of as information_of, Recommendation as Recommendation,
     recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,
 )
+from .temperatures import (
+    mean_temperature as mean_temperature, temperature_notes as temperature_notes,
+    temperatures_covered as temperatures_covered,
+)
 from .training_data import find_training_data as find_training_data
 from .validation import (
     bandwidth_of as bandwidth_of, errors_content as errors_content, errors_on as errors_on,

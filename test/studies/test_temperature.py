@@ -12,7 +12,6 @@ from identified_arms import DURATION, RATE, WarmArm
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.estimation.quality import temperature_notes, temperatures_covered
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals
 from robot_identification.files import read_yaml
@@ -25,6 +24,7 @@ from robot_identification.studies.temperature.line import (
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
+from robot_identification.validation.temperatures import temperature_notes, temperatures_covered
 
 PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
