@@ -12,14 +12,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.excitation.collision import CollisionModel, Obstacle
-from robot_identification.excitation.design import certify, design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation import (
+    Budget, certify, CollisionModel, design_excitation, find_experiment, load_experiment, Obstacle,
+)
 from robot_identification.execution.checks import check_executable
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import load_robot, make_robot_model, parse_urdf
 
 pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
 

@@ -10,22 +10,21 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation import (
+    broken_limits, certify, ExtraLimits, find_experiment, FourierParametrization, hardware_limits,
+    load_experiment, measure_limit_use, motion_limits, MotionLimits, refine_limit_uses,
+    state_constraints, Trajectory,
+)
 from robot_identification.excitation.constraints import (
-    broken_limits, conservative_limit_uses, conservative_shares, hardware_limits, limits_entry,
-    measure_limit_use, motion_limits, MotionLimits, ROUNDING,
+    conservative_limit_uses, conservative_shares, limits_entry, ROUNDING,
 )
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.experiment_limits import (
-    ExtraLimits, FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+    FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
-from robot_identification.excitation.extrema import certified_limit_uses, refine_limit_uses
+from robot_identification.excitation.extrema import certified_limit_uses
 from robot_identification.excitation.fourier_conventions import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.excitation.path_constraints import state_constraints
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.execution.checks import check_executable
 from robot_identification.model.regressor import Motion
 

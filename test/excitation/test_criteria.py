@@ -5,11 +5,10 @@
 
 import numpy as np
 import pytest
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, observation_matrix
+from robot_identification.excitation import CRITERIA, FourierParametrization
+from robot_identification.model import (
+    make_standard_parameters, Motion, observation_matrix, parse_friction,
+)
 
 INF = float('inf')
 SHARPNESSES = (1.0, 2.0, 8.0, 30.0, INF)

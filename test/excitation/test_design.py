@@ -9,20 +9,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.excitation.constraints import (
-    broken_limits, measure_limit_use, motion_limits, MotionLimits,
+from robot_identification.excitation import (
+    broken_limits, Budget, certify, CRITERIA, design_excitation, dump_trajectory, find_experiment,
+    load_experiment, measure_limit_use, motion_limits, MotionLimits, Trajectory,
 )
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.design import certify, design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, observation_matrix
-from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model import (
+    gravity_of_mounting, make_standard_parameters, Motion, observation_matrix, parse_friction,
+    reduce_to_base,
+)
 
 # Some looks, and the descent that passes this number.
 ONE_DESCENT = Budget(20)

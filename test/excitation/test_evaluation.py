@@ -6,20 +6,17 @@
 from builders import two_link_urdf
 import numpy as np
 import pytest
-from robot_identification.excitation.base_columns import BaseColumns
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.evaluation import (
-    drive_noise, evaluate_motion, evaluate_recording, evaluate_start, evaluation_content,
-    MAXIMUM_SAMPLES, standard_errors,
+from robot_identification.excitation import (
+    CRITERIA, evaluate_motion, evaluate_recording, evaluation_content, load_experiment, Trajectory,
 )
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.evaluation import (
+    drive_noise, evaluate_start, MAXIMUM_SAMPLES, standard_errors,
+)
 from robot_identification.excitation.fingerprint import experiment_sha256, robot_sha256
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import canonical_sha256
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, Motion, parse_urdf
 
 EXPERIMENT = """
 schema_version: 1

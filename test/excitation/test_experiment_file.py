@@ -6,13 +6,12 @@
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.experiment_file import (
-    find_experiment, load_experiment, Margins,
+from robot_identification.excitation import (
+    extra_limits_from_content, ExtraLimits, find_experiment, load_experiment, Obstacle,
 )
+from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.experiment_limits import (
-    extra_limits_from_content, extra_limits_to_content, ExtraLimits, FrameBox, FrameSpeed,
-    SineTimesCosine, SumOfJoints,
+    extra_limits_to_content, FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.friction import parse_friction

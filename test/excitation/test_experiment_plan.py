@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import robot_identification
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.excitation.experiment_plan import (
-    APPROACH_SPEED, home_pose, Laboratory, MARGINS, plan_study, slab, USUAL_HOME, usual_window,
+from robot_identification.excitation import (
+    APPROACH_SPEED, Laboratory, plan_study, slab, Trajectory, USUAL_HOME, usual_window,
 )
+from robot_identification.excitation.experiment_plan import home_pose, MARGINS
 from robot_identification.excitation.problem import collision_model
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.registry import load_robot
 

@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation import (
+    Budget, design_excitation, dump_trajectory, find_experiment, FourierParametrization,
+    load_experiment, load_trajectory,
+)
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
@@ -31,7 +31,6 @@ from robot_identification.excitation.parametrizations.static_poses import (
 )
 from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 from scipy.interpolate import make_interp_spline
 
 # Every closed form as it is without options, and the options that change what it computes.

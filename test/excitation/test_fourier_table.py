@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation import (
+    certify, find_experiment, import_motion, load_experiment,
+)
 from robot_identification.excitation.fourier_conventions import from_sum_convention
-from robot_identification.excitation.motion_import import import_motion
 from robot_identification.model.registry import load_robot
 
 TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'

@@ -9,13 +9,12 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.constraints import hardware_limits
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.holding import find_experiment_holding, find_holding, POSES
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.excitation import (
+    Budget, design_excitation, find_experiment, find_experiment_holding, find_holding,
+    hardware_limits, load_experiment,
+)
+from robot_identification.excitation.holding import POSES
+from robot_identification.model import make_robot_model, parse_urdf
 
 MASS, LENGTH, WEIGHT = 2.0, 0.5, 9.81 * 2.0 * 0.5
 

@@ -8,12 +8,11 @@ import json
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.motion_import import import_motion
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.sampled import MAXIMUM_KNOTS
-from robot_identification.excitation.trajectory import (
-    check_rest_at_ends, dump_trajectory, load_trajectory, Trajectory, trajectory_csv,
+from robot_identification.excitation import (
+    check_rest_at_ends, dump_trajectory, FourierParametrization, import_motion, load_trajectory,
+    Trajectory, trajectory_csv,
 )
+from robot_identification.excitation.parametrizations.sampled import MAXIMUM_KNOTS
 from robot_identification.files import dump_yaml
 
 JOINTS = ('shoulder', 'elbow')

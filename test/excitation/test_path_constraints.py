@@ -15,9 +15,7 @@ from robot_identification.excitation.experiment_limits import (
 from robot_identification.excitation.path_constraints import (
     path_constraints, REST_SHARE, SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
 )
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, Motion, parse_urdf
 
 INF = float('inf')
 NAMES = ('q', 'dq', 'ddq')

@@ -11,28 +11,24 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.collision import CollisionModel, Obstacle
+from robot_identification.excitation import (
+    CollisionModel, CRITERIA, find_experiment, FourierParametrization, Knowledge, load_experiment,
+    Obstacle,
+)
 from robot_identification.excitation.constraints import conservative_shares
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.experiment_limits import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from robot_identification.excitation.problem import equal_size, TrajectoryProblem
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, observation_matrix, rigid_torque
-from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model import (
+    gravity_of_mounting, link_frames, load_robot, make_standard_parameters, Motion,
+    observation_matrix, parse_friction, reduce_to_base, rigid_torque,
+)
 
 FORM = FourierParametrization(4, 8.0)
 INF = float('inf')

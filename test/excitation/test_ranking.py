@@ -12,8 +12,7 @@ import pytest
 from recordings import designed_motion
 from robot_identification.errors import UsageError
 from robot_identification.excitation.ranking import rank_motions
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model import IdentifiedModel, observation_matrix, SignalSource
 
 NOISE = (0.6, 0.6, 0.6, 0.12, 0.12, 0.12)
 

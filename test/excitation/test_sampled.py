@@ -6,11 +6,9 @@
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
-from robot_identification.excitation.parametrizations.sampled import (
-    knot_coefficients, SampledParametrization,
-)
-from robot_identification.excitation.trajectory import (
-    check_rest_at_ends, dump_trajectory, load_trajectory, Trajectory,
+from robot_identification.excitation import (
+    check_rest_at_ends, dump_trajectory, knot_coefficients, load_trajectory,
+    SampledParametrization, Trajectory,
 )
 from robot_identification.files import dump_yaml, read_yaml
 from scipy.interpolate import BPoly

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation import (
+    Budget, design_excitation, dump_trajectory, find_experiment, FourierParametrization,
+    load_experiment,
+)
 from robot_identification.excitation.optimizers import search as search_module
 from robot_identification.excitation.optimizers import workers as workers_module
 from robot_identification.excitation.optimizers.optimizer import (
-    Budget, Candidate, Job, Optimizer, Outcome, SearchState,
+    Candidate, Job, Optimizer, Outcome, SearchState,
 )
 from robot_identification.excitation.optimizers.search import better, Search
 from robot_identification.excitation.optimizers.workers import Workers
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
 
 INF = float('inf')
 EACH, OF_A_ROUND = 7, 5

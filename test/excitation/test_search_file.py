@@ -15,21 +15,18 @@ from hypothesis.extra import numpy as arrays
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation import (
+    Budget, design_excitation, dump_trajectory, Knowledge, load_experiment, load_search,
+    search_owner, search_saver,
+)
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
+from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
 from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.search_file import (
-    dump_search, load_search, search_owner, search_saver,
-)
-from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.search_file import dump_search
 from robot_identification.files import canonical_sha256
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 
 EXPERIMENT = """
 schema_version: 1

@@ -14,33 +14,24 @@ from robot_identification.cli.excite_after import (
     describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
 )
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.base_columns import BaseColumns, experiment_reduction
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import (
-    find_experiment, load_experiment, Margins,
+from robot_identification.excitation import (
+    Budget, design_excitation, find_experiment, FourierParametrization, knowledge_of_model,
+    load_experiment, next_experiment, Trajectory, weak_parameters,
 )
+from robot_identification.excitation.base_columns import BaseColumns, experiment_reduction
+from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
     information_root, InformationGrowth, leave_open,
 )
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.sequential import (
-    knowledge_of_model, next_experiment, no_knowledge, weak_parameters,
+from robot_identification.excitation.sequential import no_knowledge
+from robot_identification.model import (
+    BaseReduction, CoulombFriction, dump_model, gravity_of_mounting, IdentifiedModel,
+    make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
+    PowerViscousFriction, reduce_to_base, SignalSource, ViscousFriction,
 )
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import (
-    BaseReduction, map_base_parameters, reduce_to_base,
-)
-from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.friction.power_viscous import PowerViscousFriction
-from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.model_file import dump_model
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, observation_matrix
-from robot_identification.model.robot_model import Drives, gravity_of_mounting, make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.base_parameters import map_base_parameters
+from robot_identification.model.robot_model import Drives
 
 RATE = 100.0
 NOISE = np.array([0.4, 0.2])

@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation import (
+    Budget, design_excitation, dump_trajectory, find_experiment, load_experiment, load_trajectory,
+)
 from robot_identification.excitation.fingerprint import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.parametrizations.static_poses import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 
 SEEDS = st.integers(0, 2**32 - 1)
 MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)

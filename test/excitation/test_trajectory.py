@@ -10,9 +10,8 @@ import pytest
 from robot_identification.errors import (
     DescriptionError, IdentificationError, UnsafeMotionError, UsageError,
 )
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import (
-    dump_trajectory, load_trajectory, Trajectory, trajectory_csv,
+from robot_identification.excitation import (
+    dump_trajectory, FourierParametrization, load_trajectory, Trajectory, trajectory_csv,
 )
 from robot_identification.files import dump_yaml, read_yaml
 

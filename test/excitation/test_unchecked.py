@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 from robot_identification.cli.excite_text import describe_certificate
 from robot_identification.errors import DescriptionError, UnsafeMotionError
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory, Trajectory
-from robot_identification.excitation.unchecked import (
-    describe_unchecked, find_unchecked, unchecked_from_content, unchecked_to_content,
+from robot_identification.excitation import (
+    certify, describe_unchecked, dump_trajectory, ExtraLimits, find_experiment, find_unchecked,
+    load_experiment, load_trajectory, Trajectory, unchecked_from_content,
 )
+from robot_identification.excitation.unchecked import unchecked_to_content
 from robot_identification.execution.checks import check_executable, check_nothing_unchecked
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 
 FULL = ExtraLimits(limits={'acceleration': 8.0})
 NO_LIMIT = '<limit effort="0" velocity="0"/>'

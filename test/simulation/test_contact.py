@@ -11,14 +11,14 @@ import pinocchio as pin
 import pytest
 from recordings import write_small_arm
 from robot_identification.errors import UsageError
-from robot_identification.model.registry import load_robot
-from robot_identification.model.urdf_variants import for_simulation
+from robot_identification.model import for_simulation, load_robot
 from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.simulation.contact import Contact, Contacts, JointPush
+from robot_identification.simulation import Contact, draw_truth, MujocoRobot, NOISE_FREE
+from robot_identification.simulation.contact import Contacts, JointPush
 from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.ground_truth import draw_truth, prior_truth
-from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE, PHYSICS_STEP
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
 mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

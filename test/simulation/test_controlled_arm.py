@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification.errors import UsageError
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion
+from robot_identification.model import load_robot, Motion
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.simulation import (
+    draw_truth, NOISE_FREE, quintic, Sensors, with_elastic_joints, with_static_friction,
+)
 from robot_identification.simulation.controlled_arm import (
     ComputedTorque, ControlledArm, PdControl, PositionLoop, track,
 )
-from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.ground_truth import (
-    draw_truth, prior_truth, with_elastic_joints, with_static_friction,
-)
-from robot_identification.simulation.mujoco_robot import NOISE_FREE, PHYSICS_STEP, Sensors
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

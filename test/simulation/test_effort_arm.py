@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, rigid_torque
-from robot_identification.simulation.effort_arm import effort_truth, EffortArm, youbot_truth
-from robot_identification.simulation.mujoco_robot import NOISE_FREE, Sensors
+from robot_identification.model import load_robot, Motion, rigid_torque
+from robot_identification.simulation import effort_truth, EffortArm, NOISE_FREE, Sensors
+from robot_identification.simulation.effort_arm import youbot_truth
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
 from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import BreakAwayTest, Phase

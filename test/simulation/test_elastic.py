@@ -11,13 +11,13 @@ import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.model.regressor import Motion
+from robot_identification.simulation import (
+    draw_truth, MujocoRobot, NOISE_FREE, Sensors, with_elastic_joints, with_static_friction,
+    with_warming,
+)
 from robot_identification.simulation.elastic import inverse_elastic
-from robot_identification.simulation.ground_truth import (
-    draw_truth, prior_truth, with_elastic_joints, with_static_friction, with_warming,
-)
-from robot_identification.simulation.mujoco_robot import (
-    inverse_dynamics, MujocoRobot, NOISE_FREE, PHYSICS_STEP, Sensors,
-)
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
 
 STIFFNESS = 1.0e4
 PERIOD = 4.0

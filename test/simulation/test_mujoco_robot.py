@@ -8,13 +8,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
-from robot_identification.model.urdf import read_urdf
-from robot_identification.simulation.ground_truth import draw_truth, GroundTruth, prior_truth
-from robot_identification.simulation.mujoco_robot import (
-    MujocoRobot, NOISE_FREE, PHYSICS_STEP, Sensors, true_inertial_parameters,
+from robot_identification.model import gravity_of_mounting, load_robot, make_robot_model, read_urdf
+from robot_identification.simulation import (
+    draw_truth, GroundTruth, MujocoRobot, NOISE_FREE, Sensors, true_inertial_parameters,
 )
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

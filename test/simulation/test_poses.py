@@ -9,10 +9,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.ground_truth import (
-    draw_truth, prior_truth, with_static_friction,
+from robot_identification.simulation import (
+    draw_truth, MujocoRobot, NOISE_FREE, with_static_friction,
 )
-from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE
+from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.poses import plan_poses, PoseOptions, simulate_poses
 
 POSES = np.array([

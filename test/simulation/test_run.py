@@ -9,20 +9,18 @@ from builders import topics_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.sampled import SampledParametrization
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation import (
+    FourierParametrization, SampledParametrization, Trajectory,
+)
 from robot_identification.model.registry import load_robot
-from robot_identification.recording.bag import read_recording
-from robot_identification.recording.simulated_run import (
-    simulate, simulate_repeats, write_simulated_bag,
+from robot_identification.recording import read_recording, simulate_repeats, write_simulated_bag
+from robot_identification.recording.simulated_run import simulate
+from robot_identification.simulation import (
+    draw_truth, NOISE_FREE, published_effort, Sensors, with_elastic_joints, with_static_friction,
+    with_warming,
 )
-from robot_identification.simulation.ground_truth import (
-    draw_truth, with_elastic_joints, with_static_friction, with_warming,
-)
-from robot_identification.simulation.mujoco_robot import NOISE_FREE, Sensors
 from robot_identification.simulation.poses import PoseOptions, simulate_poses
-from robot_identification.simulation.run import published_effort, published_unit
+from robot_identification.simulation.run import published_unit
 
 QUICK = PoseOptions(dwell=0.1, approach_time=0.2)
 

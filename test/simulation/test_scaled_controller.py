@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
-from robot_identification.simulation.scaled_controller import (
-    PACE_STEP, RESTART_TIME, RobotCondition, ScaledController,
-)
+from robot_identification.simulation import RobotCondition, ScaledController, TrajectoryPoints
+from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.scaled_controller import PACE_STEP, RESTART_TIME
 
 PERIOD = 0.002
 LIMITS = np.array([5.0, 5.0, 4.0])

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.ground_truth import draw_truth, with_warming
-from robot_identification.simulation.mujoco_robot import (
-    inverse_dynamics, MujocoRobot, NOISE_FREE, PHYSICS_STEP,
-)
+from robot_identification.simulation import draw_truth, MujocoRobot, NOISE_FREE, with_warming
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
 from robot_identification.simulation.thermal import (
     AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
 )

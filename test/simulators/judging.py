@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.identified_model import IdentifiedModel, KinematicFilter
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import gravity_of_mounting, RobotModel
-from robot_identification.processing.loading import load_for_model
-from robot_identification.processing.processing import process
+from robot_identification.model import (
+    gravity_of_mounting, IdentifiedModel, rigid_torque, RobotModel,
+)
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.processing import load_for_model, process
 from robot_identification.recording.bag import read_recording
 from robot_identification.validation.metrics import normalized_error
 from robot_identification.validation.validation import predict_effort

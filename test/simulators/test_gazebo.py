@@ -11,8 +11,7 @@ It needs ur_simulation_gz and a workspace with this package, see docs/launch.md.
 
 from launching import launched, why_not_installed, why_not_launchable
 import pytest
-from robot_identification.model.registry import load_robot
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import load_robot, parse_urdf
 from ros_helpers import LATCHED, own_graph, wait_until
 from simulators.by_hand import Person
 from simulators.judging import judge_effort_against_inverse_dynamics

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation import FourierParametrization, Trajectory
+from robot_identification.model import gravity_of_mounting, load_robot
 from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate
 from robot_identification.simulation.ground_truth import prior_truth

@@ -9,13 +9,11 @@ from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation import Budget, CRITERIA
 from robot_identification.excitation.optimizers.local_search import (
     descend, Descent, MOST_EVALUATIONS, MOST_POLISHING, polish,
 )
-from robot_identification.excitation.optimizers.optimizer import (
-    Budget, Candidate, Outcome, SearchState,
-)
+from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
 from robot_identification.excitation.optimizers.random_motion import look
 from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES, Spectral, STAGES
