@@ -65,13 +65,7 @@ def test_distance_by_hand():
     amplitude=st.floats(0.05, 0.9), rate=st.floats(0.3, 20.0), clearance=st.floats(0.0, 0.1)
 )
 def test_a_proof_is_right_about_every_instant(amplitude, rate, clearance):
-    """
-    A swing between coarse instants is found; what is far enough is not refused.
-
-    The nearest approach is 0.45 m less the amplitude, wherever the sine reaches it: five swings
-    a second lie between the first instants that are looked at. 1 mm is the band in which
-    neither is demanded: coal's tolerance and the shortest interval.
-    """
+    """A swing between coarse instants is found; what is far enough is not refused."""
     wall = Obstacle('wall', (0.2, 2.0, 2.0), (0.6, 0.0, 0.0), (0.0, 0.0, 0.0))
     position, velocity = swing(amplitude, rate)
     t = np.linspace(0.0, 10.0, 200_001)
@@ -79,6 +73,9 @@ def test_a_proof_is_right_about_every_instant(amplitude, rate, clearance):
     model = slider([wall])
     if nearest > clearance + 1e-3:
         seen = model.prove(position, 10.0, velocity, clearance)
+        # The nearest approach is 0.45 m less the amplitude, wherever the sine reaches it: five
+        # swings a second lie between the first instants that are looked at. 1 mm is the band in
+        # which neither is demanded: coal's tolerance and the shortest interval.
         assert seen.distance >= nearest - 1e-6
         assert seen.pair == ('cart', 'wall')
     elif nearest < clearance - 1e-3:
@@ -158,11 +155,7 @@ def test_the_base_may_stand_on_the_table(robots):
 
 @pytest.mark.parametrize('link', ['tool0', 'flange'])
 def test_a_tool_moves_with_its_link(robots, link):
-    """
-    A carried box is where a standing one would be, put where the link's frame is at that pose.
-
-    Distances are coal's, to some 1e-6 m.
-    """
+    """A carried box is where a standing one would be, put where the link's frame is."""
     robot, rng = robots['ur5'], np.random.default_rng(2)
     tool = Obstacle('tool', (0.1, 0.05, 0.2), (0.02, 0.0, 0.1), (0.0, 0.3, 0.2), link)
     carried = CollisionModel(robot, [tool])
@@ -185,6 +178,7 @@ def test_a_tool_moves_with_its_link(robots, link):
             } for model in (carried, standing)
         ]
         assert len(found[0]) == 3
+        # Distances are coal's, to some 1e-6 m.
         assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
@@ -205,11 +199,7 @@ def test_a_tool_on_the_axis_of_the_last_joint(robots):
 
 
 def test_which_pairs_a_tool_has(robots):
-    """
-    As a part of its link: none with neighbours, those two joints away only where they may touch.
-
-    What stands in the cell it may touch, however the two are listed.
-    """
+    """None with neighbours, those two joints away where they may touch, and what stands there."""
     # In front of the flange, and bent back along the arm.
     for place, never in (((0.0, 0.0, 0.06), {'wrist_1_link'}), ((0.12, 0.0, -0.15), set())):
         tool = Obstacle('tool', (0.05, 0.05, 0.1 - 2 * min(place)), place, (0, 0, 0), 'tool0')
@@ -237,12 +227,7 @@ def test_slopes_of_distances_by_hand():
 
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])
 def test_slopes_of_distances(robots, name):
-    """
-    The two nearest pairs and how their distances change, against differences.
-
-    Distances are coal's, to 1e-6 m: over 2 mm slopes are known to 1e-3 m/rad. A few bend on the
-    way, where the nearest points pass an edge. Overlaps have slopes, too.
-    """
+    """The two nearest pairs and how their distances change, against differences."""
     wall = Obstacle('wall', (0.1, 2.0, 2.0), (-0.6, 0.0, 0.9), (0.0, 0.2, 0.0))
     model, n = CollisionModel(robots[name], [TABLE, wall]), robots[name].n
     rng, h = np.random.default_rng(1), 1e-3
@@ -252,6 +237,8 @@ def test_slopes_of_distances(robots, name):
     for q, seen, by_q in zip(poses, distances, slopes, strict=True):
         every = model.distances(q)
         nearest = np.argsort(every)[:2]
+        # Distances are coal's, to 1e-6 m: over 2 mm slopes are known to 1e-3 m/rad. A few bend on
+        # the way, where the nearest points pass an edge. Overlaps have slopes, too.
         np.testing.assert_allclose(seen, every[nearest], rtol=0.0, atol=1e-5)
         for index in range(n):
             step = h * np.eye(n)[index]

@@ -84,13 +84,7 @@ def test_an_experiment_tightens_limits_and_never_widens_them(ur5, experiment):
     ViaPointsParametrization(4, 'rest', 3.0),
 ], ids=lambda form: form.name)
 def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
-    """
-    Integrals of the jerk over short intervals within pieces are steps of the acceleration.
-
-    Two Gauss nodes are exact for the quadratic jerk of pieces of degree five, and to 1e-9 for the
-    hundredth part of a turn. Where pieces join smoothly its second derivative may jump: that is
-    1e-6 of an interval. Differences lose 1e-9 to rounding as well.
-    """
+    """Integrals of the jerk over short intervals within pieces are steps of the acceleration."""
     coefficients = rng.standard_normal((2, form.n_coefficients))
     node = np.sqrt(1.0 / 3.0)
     checked = 0
@@ -101,6 +95,9 @@ def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
         jerks = [form.jerk(coefficients, middle + side * half) for side in (-node, node)]
         steps = np.diff(form.sample(coefficients, edges)[2], axis=0)
         scale = np.abs(jerks[0]).max() + 1.0
+        # Two Gauss nodes are exact for the quadratic jerk of pieces of degree five, and to 1e-9
+        # for the hundredth part of a turn. Where pieces join smoothly its second derivative may
+        # jump: that is 1e-6 of an interval. Differences lose 1e-9 to rounding as well.
         np.testing.assert_allclose(
             half[:, None] * (jerks[0] + jerks[1]), steps, atol=2e-6 * half[0] * scale
         )
@@ -119,11 +116,7 @@ def motion_of(form, coefficients):
 
 
 def test_extrema_between_samples_are_found(robots, rng):
-    """
-    From 80 samples of a period the largest of 40001, and hardly more.
-
-    40001 samples miss an extremum by the square of 1e-3 of a turn at the most, 1e-6 of it.
-    """
+    """From 80 samples of a period the largest of 40001, and hardly more."""
     robot = robots['mixed']
     coefficients = rng.standard_normal((3, FOURIER.n_coefficients))
     limits = limits_of(3, velocity=2.0, acceleration=5.0, torque=20.0, jerk=30.0)
@@ -140,6 +133,7 @@ def test_extrema_between_samples_are_found(robots, rng):
             share = np.abs(FOURIER.jerk(coefficients, fine)[:, joint]).max() / 30.0
         else:
             share = expected[use.kind, use.joint].share
+        # 40001 samples miss an extremum by the square of 1e-3 of a turn at the most, 1e-6 of it.
         assert share - 1e-12 <= use.share <= share * (1.0 + 1e-6) + 1e-12, use
         # The value is the one at that instant.
         if use.kind == 'velocity':

@@ -56,16 +56,12 @@ def slopes(function, W, step):
 
 @pytest.mark.parametrize('name', CRITERIA)
 def test_values_by_hand(name, rng):
-    """
-    Of orthogonal columns, as they stand and with more samples of the same.
-
-    In another basis they are the same, but for columns of unit length, of which a product of
-    rotations has other ones.
-    """
+    """Of orthogonal columns, as they stand and with more samples of the same."""
     W = np.zeros((ROWS, 3))
     W[[3, 7, 20], [0, 1, 2]] = np.sqrt(ROWS) * SINGULAR
     assert CRITERIA[name](W) == pytest.approx(BY_HAND[name], rel=1e-12)
     assert CRITERIA[name](np.vstack([W, -W, W])) == pytest.approx(BY_HAND[name], rel=1e-12)
+    # A product of rotations has other columns of unit length.
     if not CRITERIA[name].unit_columns:
         turned = with_singular_values(rng, SINGULAR)
         assert CRITERIA[name](turned) == pytest.approx(BY_HAND[name], rel=1e-10)
@@ -89,28 +85,21 @@ def test_a_stand_in_without_smoothing_is_the_criterion(name, rng):
 @pytest.mark.parametrize('name', CRITERIA)
 @pytest.mark.parametrize('sharpness', SHARPNESSES)
 def test_gradients_of_stand_ins(name, sharpness, rng):
-    """
-    Central differences of step 1e-5 are good to 1e-10 of the third derivative, 1e-11 of value.
-
-    The sharpest mean turns within a thirtieth of a singular value: its third derivative is some
-    thousand times the first. 1e-6 of the gradient is allowed.
-    """
+    """Against central differences, of matrices of unrelated entries."""
     W = rng.standard_normal((ROWS, 5)) * np.geomspace(0.3, 3.0, 5)
     criterion = CRITERIA[name]
     value, gradient = criterion.descend(W, sharpness)
     assert gradient.shape == W.shape
     expected = slopes(lambda M: criterion.descend(M, sharpness)[0], W, 1e-5)
+    # Steps of 1e-5 are good to 1e-10 of the third derivative, which is some thousand times the
+    # first: the sharpest mean turns within a thirtieth of a singular value.
     np.testing.assert_allclose(gradient, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
     assert np.isfinite(value)
 
 
 @pytest.mark.parametrize('name', CRITERIA)
 def test_stand_ins_are_bounds_that_tighten(name, rng):
-    """
-    Never below the unsmoothed one, above by log(b) / (2 p) for each end at the most.
-
-    They fall with the sharpness p. Where nothing is smoothed they are the same for all.
-    """
+    """Never below the unsmoothed one, above by log(b) / (2 p) for each end at the most."""
     W = with_singular_values(rng, np.array([3.0, 2.9, 2.0, 0.31, 0.3, 0.3]))
     exact, _ = CRITERIA[name].descend(W, INF)
     excess = np.array([CRITERIA[name].descend(W, p)[0] - exact for p in SHARPNESSES])
@@ -120,6 +109,7 @@ def test_stand_ins_are_bounds_that_tighten(name, rng):
     if ENDS.get(name, 0):
         assert np.all(np.diff(excess) < 0.0)
     else:
+        # They fall with the sharpness p. Where nothing is smoothed they are the same for all.
         np.testing.assert_allclose(excess, 0.0, atol=1e-12)
 
 
@@ -191,12 +181,9 @@ def test_tiny_and_huge_matrices_do_not_overflow(name, rng):
 
 
 def test_rest_is_no_dry_friction(ur5, rng):
-    """
-    At both ends velocities are rounding noise, whose signs are not the friction's.
-
-    A search would find the noise that suits it: two samples of rest have shown Coulomb friction
-    of joints that never move.
-    """
+    """At both ends velocities are rounding noise, whose signs are not the friction's."""
+    # A search would find the noise that suits it: two samples of rest have shown Coulomb friction
+    # of joints that never move.
     form = FourierParametrization(5, 10.0)
     parameters = make_standard_parameters(6, parse_friction('coulomb_sign,viscous'), False)
     dry = [parameters.names.index(f'fcs{i + 1}') for i in range(6)]

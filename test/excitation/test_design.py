@@ -43,14 +43,11 @@ def designed(ur5, experiment):
 
 @pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
 def test_limits_are_kept_between_the_samples_too(robots, alone, name):
-    """
-    Ten times denser than the certificate's grid, with torques by Pinocchio.
-
-    Between samples 1e-4 s apart nothing exceeds the grid's maximum by more than 1e-6 of it.
-    """
+    """Ten times denser than the certificate's grid, with torques by Pinocchio."""
     robot, experiment = robots[name], alone
     trajectory = design_excitation(robot, experiment, seed=3, budget=ONE_DESCENT)
     motion = trajectory.sample(np.linspace(0.0, 10.0, 100_001)[::3])
+    # Between samples 1e-4 s apart nothing exceeds the grid's maximum by more than 1e-6 of it.
     slack = 1.0 + 1e-6
     limits, margins = robot.limits, experiment.margins
     for index, joint in enumerate(robot.joint_names):

@@ -59,12 +59,7 @@ PASSAGES = [ViaPointsParametrization(6, passage, 7.0) for passage in ('smooth', 
 
 @pytest.mark.parametrize('form', **IDS)
 def test_ends_are_at_rest_to_rounding(form):
-    """
-    Velocity and acceleration by every coefficient, and the way from start to end, to 1e-12.
-
-    Of the largest that the coefficient makes, where that is more than one: rounding is 1e-16 of
-    the terms that cancel. The end is also taken from below, as times beyond it start anew.
-    """
+    """Velocity and acceleration by every coefficient, and the way from start to end, to 1e-12."""
     T = form.duration
     inside = form.basis(np.linspace(0.0, T, 1001))
     for order, (ends, values) in enumerate(
@@ -72,19 +67,15 @@ def test_ends_are_at_rest_to_rounding(form):
     ):
         size = np.maximum(np.abs(values).max(axis=0), 1.0)
         left = ends if order else ends - ends[0]
+        # Of the largest that the coefficient makes, where that is more than one: rounding is 1e-16
+        # of the terms that cancel. The end is also taken from below, as times beyond it start
+        # anew.
         assert np.all(np.abs(left) < 1e-12 * size)
 
 
 @pytest.mark.parametrize('form', **IDS)
 def test_velocity_and_acceleration_add_up_to_the_motion(form):
-    """
-    Gauss integrals of both derivatives over short intervals are the steps of what they derive.
-
-    Four nodes are exact for pieces of degree five. Up to ten pieces end where one of the 2520
-    intervals ends; of 61 some end inside one, but have four continuous derivatives there. Those
-    of stop-and-go motions are intervals of their own. An interval is a 300th of a turn of the
-    highest harmonic. All this is 1e-9 of the largest rate.
-    """
+    """Gauss integrals of derivatives over short intervals are the steps of what they derive."""
     nodes, weights = np.polynomial.legendre.leggauss(4)
     edges = np.union1d(np.linspace(0.0, form.duration, 2521), form.pieces)
     # Two instants that are one but for rounding are no interval.
@@ -95,6 +86,9 @@ def test_velocity_and_acceleration_add_up_to_the_motion(form):
     for value, rate in pairwise(range(3)):
         rates = at_nodes[rate].reshape(*t.shape, -1)
         steps = half * np.einsum('g,ngc->nc', weights, rates)
+        # Four nodes are exact for pieces of degree five. Of 61 pieces some end inside one of the
+        # 2520 intervals, but have four continuous derivatives there. An interval is a 300th of a
+        # turn of the highest harmonic. All this is 1e-9 of the largest rate.
         np.testing.assert_allclose(
             np.diff(at_edges[value], axis=0), steps, atol=1e-9 * np.abs(rates).max()
         )
@@ -114,12 +108,9 @@ def test_no_coefficient_is_redundant_and_periods_follow_each_other(form):
 
 @pytest.mark.parametrize('form', **IDS)
 def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
-    """
-    Within the limits after thirty tries, every joint moves, and the file is read back.
-
-    Also clear of the arm's own links, for each form without options: most of the time goes there.
-    """
-    # The quickest there is: what a form can do counts here, not what an optimizer can.
+    """Within the limits after thirty tries, every joint moves, and the file is read back."""
+    # The quickest there is: what a form can do counts here, not what an optimizer can. Clearance
+    # of the arm's own links takes most of the time, so it is for forms without options.
     experiment = replace(
         load_experiment(find_experiment('demo')), form=form, optimizer='random', samples=(50,),
         collision=form == PARAMETRIZATIONS[form.name](),

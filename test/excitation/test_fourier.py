@@ -22,11 +22,7 @@ ACCELERATION = {1: 2.621, 4: 2.589, 5: 2.688}
 
 @pytest.mark.parametrize('joint', PUBLISHED)
 def test_published_motion(joint):
-    """
-    The thesis' coefficients, a_1 and b_1 left to the conditions at the ends.
-
-    Printed to 1e-4 and summed with weights up to 25, they fix a_1 and b_1 to 2e-3.
-    """
+    """The thesis' coefficients, a_1 and b_1 left to the conditions at the ends."""
     a, b = (np.array(values) for values in PUBLISHED[joint])
     form = FourierParametrization(harmonics=5, base_period=2.0 * np.pi / RATE)
     t = np.linspace(0.0, form.duration, 1001)
@@ -34,6 +30,7 @@ def test_published_motion(joint):
     expected = np.sin(phase) @ a - np.cos(phase) @ b
     B, _, ddB = form.basis(t)
     coefficients = np.concatenate([[0.0], a[1:], b[1:]])
+    # Printed to 1e-4 and summed with weights up to 25, they fix a_1 and b_1 to 2e-3.
     np.testing.assert_allclose(B @ coefficients, expected, atol=3e-3)
     assert np.abs(ddB @ coefficients).max() == pytest.approx(ACCELERATION[joint], abs=4e-3)
 
@@ -64,11 +61,7 @@ CUTS = [0.4, 0.5, 0.7, 0.9, 1.1, 1.5, 2.5]
 @pytest.mark.parametrize('share', CUTS)
 @pytest.mark.parametrize('harmonics', [4, 5, 8])
 def test_a_cut_series_keeps_the_five_conditions(share, harmonics, rng):
-    """
-    D_f v = 0, written out by hand (Tika et al. 2020 use half the base period).
-
-    To 1e-12 of the sum of the terms' magnitudes: sines of multiples of pi are wrong by 1e-15.
-    """
+    """D_f v = 0, written out by hand (Tika et al. 2020 use half the base period)."""
     form = FourierParametrization(harmonics, 20.0, 20.0 * share)
     coefficients = rng.normal(size=(3, form.n_coefficients))
     a, b = form.series(coefficients)
@@ -83,6 +76,8 @@ def test_a_cut_series_keeps_the_five_conditions(share, harmonics, rng):
     )
     size = np.sum(order**2 * (np.abs(a) + np.abs(b)), axis=1)
     for term in terms:
+        # To 1e-12 of the sum of the terms' magnitudes: sines of multiples of pi are wrong by
+        # 1e-15.
         assert np.all(np.abs(term.sum(axis=1)) < 1e-12 * size)
     np.testing.assert_array_equal(np.hstack([a[:, 2:], b[:, 3:]]), coefficients[:, 1:])
 
@@ -125,10 +120,7 @@ def test_a_duration_of_the_base_period_is_none():
     ],
 )
 def test_a_duration_that_determines_no_motion_is_refused_by_name(options, message):
-    """
-    Whole multiples, thirds (where b_3 ends as it began) and what is close to them.
-
-    On half a period twenty sines and twenty cosines are no forty different motions.
-    """
+    """Whole multiples, thirds (where b_3 ends as it began) and what is close to them."""
+    # On half a period twenty sines and twenty cosines are no forty different motions.
     with pytest.raises(DescriptionError, match=message):
         FourierParametrization(**options)

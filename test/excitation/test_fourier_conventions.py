@@ -129,11 +129,7 @@ def test_one_sign_repairs_joint_2():
 
 
 def test_the_repaired_table_is_the_nearest_at_rest():
-    """
-    It rests to rounding, is repaired for good, and goes off at right angles to all that rest.
-
-    A table of the trajectory form is one of these, and is the form's own motion.
-    """
+    """It rests, goes off at right angles to all that rest, and is the form's own motion."""
     a, b = nearest_at_rest(SINE, COSINE)
     check_ends(JOINTS, a, b, RATE, tolerance=1e-14)
     np.testing.assert_allclose(nearest_at_rest(a, b), (a, b), atol=1e-15)

@@ -37,17 +37,14 @@ def test_the_printed_thesis_table_is_refused_for_the_joints_that_do_not_rest(arm
 
 
 def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
-    """
-    At rest to rounding, and certified by the thesis' own limits.
-
-    By its conservative bound joint 4 is 1.4e-5 above pi, printed digits; its exact maximum is not.
-    """
+    """At rest to rounding, and certified by the thesis' own limits."""
     motion = import_motion(REPAIRED, arm.joint_names, robot=arm.name, periods=3)
     assert motion.duration == pytest.approx(20.0, abs=1e-9)
     ends = motion.sample(np.array([0.0, motion.form.duration]))
     assert np.abs(ends.dq).max() < 1e-12
     assert np.abs(ends.ddq).max() < 1e-12
     experiment = load_experiment(find_experiment('porcelli_2020_ur5'))
+    # By its conservative bound joint 4 is 1.4e-5 above pi; its exact maximum is not.
     with pytest.raises(UnsafeMotionError, match=r'wrist_1_joint reaches 3.142 .* conservative'):
         certify(arm, experiment, motion, {})
     certificate = certify(arm, replace(experiment, bounds='sampled'), motion, {}).certificate

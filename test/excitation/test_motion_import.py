@@ -37,15 +37,12 @@ def write(tmp_path):
 
 
 def assert_same_motion(imported, original, factor=1.0):
-    """
-    Check that motions are the same between samples, too.
-
-    Quintics through samples 0.01 s apart err by (10 rad/s * 0.01 s)^6 / 10^4 of a radian, 1e-10,
-    and derivatives lose a factor of 600 and of 600^2; digits of the file are fewer at first.
-    """
+    """Check that motions are the same between samples, too."""
     t = np.linspace(0.0, 4.0, 1237)
     found, expected = imported.sample(t), original.sample(t)
     for kind, tolerance in (('q', 1e-9), ('dq', 1e-7), ('ddq', 1e-4)):
+        # Quintics through samples 0.01 s apart err by (10 rad/s * 0.01 s)^6 / 10^4 of a radian,
+        # 1e-10, and derivatives lose a factor of 600 and of 600^2.
         np.testing.assert_allclose(
             getattr(found, kind), getattr(expected, kind), atol=factor * tolerance
         )

@@ -77,11 +77,7 @@ CONSTRAINTS = {
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])
 @pytest.mark.parametrize('make', CONSTRAINTS.values(), ids=CONSTRAINTS)
 def test_derivatives_are_slopes(robots, rng, name, make):
-    """
-    Central differences of step 1e-5 are good to 1e-10 of the third derivative and 1e-11 of value.
-
-    Shares here are up to some tens, their derivatives some hundreds.
-    """
+    """By central differences, of position, velocity and acceleration."""
     robot = robots[name]
     constraint, motion = make(robot), random_motion(rng, robot.n)
     seen = constraint.evaluate(motion)
@@ -97,6 +93,7 @@ def test_derivatives_are_slopes(robots, rng, name, make):
                 constraint.shares(replace(motion, **{attribute: getattr(motion, attribute) + d}))
                 for d in (step, -step)
             )
+            # Good to 1e-10 of the third derivative, some hundreds, and 1e-11 of the value.
             np.testing.assert_allclose(
                 by[:, :, joint], (plus - minus) / 2e-5, rtol=1e-7, atol=1e-7
             )

@@ -208,11 +208,7 @@ def test_what_is_known_stands_below_the_new_rows(make, rng):
 def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     make, rng, changes, sharpness
 ):
-    """
-    Central differences of step 1e-5 rad lose 1e-9 to rounding in matrices of condition 1e3.
-
-    Without smoothing the condition number turns fast near its kinks: 1e-4 of the gradient.
-    """
+    """By the base columns, and by central differences."""
     problem = make(**changes)
     x = problem.draw(rng)
     value, gradient = problem.descend(x, sharpness)
@@ -225,6 +221,8 @@ def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     assert value == pytest.approx(means, rel=1e-7)
     along = directions(rng, problem.size)
     expected = slopes_along(lambda at: problem.descend(at, sharpness)[0], x, along)
+    # Steps of 1e-5 rad lose 1e-9 to rounding in matrices of condition 1e3. Without smoothing the
+    # condition number turns fast near its kinks: 1e-4 of the gradient.
     np.testing.assert_allclose(
         along @ gradient, expected, rtol=0.0, atol=1e-4 * np.linalg.norm(gradient)
     )
@@ -376,12 +374,7 @@ def test_box_is_the_range_and_amplitudes_as_large(make):
     {}, {'jerk': 2.0}, {'center': {'elbow_joint': 1.9}}, {'form': BSplineParametrization(6, 5.0)},
 ], ids=['as it is', 'jerk', 'a centre', 'another form'])
 def test_linear_limits_are_those_of_the_joints(make, rng, changes):
-    """
-    At the largest amplitude that they allow some limit is used up on a dense grid.
-
-    The grid of the search misses peaks by a few percent and no dense one is beneath it. All
-    joints but one are at rest in turn, so that each is limited by itself.
-    """
+    """At the largest amplitude that they allow some limit is used up on a dense grid."""
     problem = make(**changes)
     for joint in range(6):
         x = about_the_middle(problem, rng)
@@ -390,17 +383,14 @@ def test_linear_limits_are_those_of_the_joints(make, rng, changes):
         x = problem.candidate(coefficients)
         scale = largest_scale(problem, x, lambda at: within(problem, at))
         times, motion = motion_of(problem, scaled(problem, x, scale))
+        # The grid of the search misses peaks by a few percent and no dense one is beneath it. All
+        # joints but one are at rest in turn, so that each is limited by itself.
         assert 1.0 - 1e-3 <= limit_uses(problem, motion, times)[:, joint].max() < 1.05
 
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_conservative_limits_bound_the_amplitudes(seed):
-    """
-    Within the linear limits no conservative share is above 1, at the largest amplitude neither.
-
-    The directions leave 4 % at the most: the cosine of an angle of pi / 16, once for the direction
-    and once for the bound. Smaller auxiliary variables than those of `lift` break a linear limit.
-    """
+    """No share is above 1, and smaller auxiliary variables than those of `lift` break a limit."""
     rng = np.random.default_rng(seed)
     problem = CONSERVATIVE.setdefault('problem', conservative())
     x = about_the_middle(problem, rng)
@@ -409,6 +399,7 @@ def test_conservative_limits_bound_the_amplitudes(seed):
     shares = conservative_shares(
         problem.form, problem.coefficients(largest), problem.limits, rounding=0.0
     )
+    # The directions leave 4 %: the cosine of pi / 16, once for the direction, once for the bound.
     assert 0.96 <= shares.max() <= 1.0 + 1e-9
     A, b = problem.linear_limits()
     z = problem.lift(largest)
@@ -502,11 +493,7 @@ def path_uses(problem, motion):
 
 
 def test_what_is_repaired_keeps_every_limit(in_a_cell):
-    """
-    On 5001 points, those of the path and the clearance with it; both ends are at rest to 1e-9.
-
-    Peaks between the instants of the repair are within its reserve of half a percent.
-    """
+    """On 5001 points, those of the path and the clearance with it; both ends are at rest."""
     rng = np.random.default_rng(5)
     repaired = []
     for _ in range(60):
@@ -555,13 +542,7 @@ def test_a_centre_out_of_its_range_cannot_be_repaired(make, rng):
 
 
 def test_gradients_of_path_limits(in_a_cell):
-    """
-    Torque, box, speed, rules and clearances, each by its slope.
-
-    Differences of step 1e-5 of smooth limits are good to 1e-7 of their size. Distances are coal's,
-    to 1e-6 m: along half a radian their slope is known to 1 % and better. A few turn to another
-    pair, or to another edge of a shape, on the way.
-    """
+    """Torque, box, speed, rules and clearances, each by its slope."""
     rng = np.random.default_rng(6)
     x, instants = in_a_cell.draw(rng), np.linspace(0.0, FORM.duration, 40)
     g, J = in_a_cell.path_limits(x, instants)
@@ -571,6 +552,9 @@ def test_gradients_of_path_limits(in_a_cell):
     clearances = 2 * len(instants)
     smooth = slice(0, len(g) - clearances)
     expected = slopes_along(lambda at: in_a_cell.path_limits(at, instants)[0][smooth], x, along)
+    # Differences of step 1e-5 of smooth limits are good to 1e-7 of their size. Distances are
+    # coal's, to 1e-6 m: along half a radian their slope is known to 1 % and better. A few turn to
+    # another pair, or to another edge of a shape, on the way.
     np.testing.assert_allclose(found[:, smooth], expected, rtol=0.0, atol=1e-5)
     near = slice(len(g) - clearances, None)
     # One coefficient at a time: random directions hardly move the pairs that are nearest.
@@ -585,12 +569,7 @@ def test_gradients_of_path_limits(in_a_cell):
 
 
 def test_path_limits_say_what_is_kept(in_a_cell):
-    """
-    Above zero where a share is beyond 98 %, or a clearance is missed by a share of 0.1 m.
-
-    At many amplitudes: they are as the uses on a dense grid, but for peaks in between. Distances
-    are coal's, to some 1e-6 m.
-    """
+    """Above zero where a share is beyond 98 %, or a clearance is missed by a share of 0.1 m."""
     rng = np.random.default_rng(7)
     seen = []
     for factor in np.geomspace(0.05, 3.0, 30):
@@ -608,6 +587,8 @@ def test_path_limits_say_what_is_kept(in_a_cell):
         poses = in_a_cell.form.basis(instants)[0] @ in_a_cell.coefficients(x).T
         nearest = [np.sort(in_a_cell.collision.distances(q))[:2] for q in poses]
         kept = in_a_cell.experiment.clearance + 0.005
+        # At many amplitudes: they are as the uses on a dense grid, but for peaks in between.
+        # Distances are coal's, to some 1e-6 m.
         np.testing.assert_allclose(
             with_clearance[-10:], (kept - np.ravel(nearest)) / 0.1, rtol=0.0, atol=1e-4
         )

@@ -114,17 +114,14 @@ def test_a_file_cannot_repeat_it_either(knots, tmp_path):
 
 
 def test_no_piece_hides_between_the_instants_of_a_check():
-    """
-    A step within the shortest piece allowed is seen a thousand times a second.
-
-    Points at rest on both sides of it: none of them shows its speed, 1.875 of the mean; a sample
-    within the middle half of the piece, which one always is, shows half of that.
-    """
+    """A step within the shortest piece allowed is seen a thousand times a second."""
     for first in np.linspace(0.5, 0.501, 11):
         form = SampledParametrization([0.0, first, first + 0.002, 1.0])
         q = np.array([[0.0], [0.0], [0.01], [0.01]])
         times = np.linspace(0.0, 1.0, 1001)
         _, dq, _ = form.sample(knot_coefficients(q, 0.0 * q, 0.0 * q), times)
+        # Points at rest on both sides of it: none of them shows its speed, 1.875 of the mean; a
+        # sample within the middle half of the piece, which one always is, shows half of that.
         assert dq.max() > 0.5 * 1.875 * 0.01 / 0.002
 
 

@@ -239,11 +239,8 @@ def test_the_first_of_equals_is_the_better():
 
 @pytest.mark.parametrize(('optimizer', 'evaluations'), [('spectral', 550), ('multistart', 300)])
 def test_designs_of_an_arm_go_on_and_are_repeated(robots, optimizer, evaluations):
-    """
-    The same motion to the last bit: replayed by its count, and taken up from any of its rounds.
-
-    A small arm and small rounds; the second round of `spectral` begins with polishes.
-    """
+    """The same motion to the last bit: replayed by its count, and taken up from a round."""
+    # The second round of `spectral` begins with polishes.
     experiment = replace(
         load_experiment(find_experiment('demo')), collision=False, samples=(20,), window={},
         form=FourierParametrization(3, 5.0), criterion='condition_number', optimizer=optimizer,

@@ -109,23 +109,20 @@ def assert_same_information(rows, expected, tolerance=1e-6):
 @pytest.mark.parametrize('frames', ['joint', 'mdh'])
 @pytest.mark.parametrize('preference', ['gautier_khalil', 'mass_first'])
 def test_information_is_that_of_the_recording_in_every_base_set(ur5, frames, preference):
-    """
-    What was recorded is known, whatever set the next experiment is stated in.
-
-    Inertias of 54 parameters have information over nine orders; 1e-6 of the errors is left. The
-    widths differ on purpose; the oracle has the model's at slow passages, so none are sampled.
-    """
+    """What was recorded is known, whatever set the next experiment is stated in."""
     demo = load_experiment(find_experiment('demo'))
     experiment = replace(
         demo, frames=frames, preference=preference, friction='coulomb,viscous'
     )
     motion = lively(ur5)
+    # The widths differ on purpose; the oracle has the model's at slow passages: none are sampled.
     motion = replace(motion, dq=motion.dq + 0.5 * np.sign(motion.dq))
     noise = np.array([0.5, 0.6, 0.4, 0.2, 0.1, 0.15])
     model = identified(ur5, motion, noise)
     known = knowledge_of_model(model, ur5, experiment)
     assert known.notes == ()
     np.testing.assert_array_equal(known.noise, noise)
+    # 54 parameters have information over nine orders of magnitude; 1e-6 of the errors is left.
     assert_same_information(known.rows, information(ur5, experiment, motion, noise))
     # The identified values predict the same torques.
     W = BaseColumns(ur5, experiment).matrix(motion)
@@ -134,11 +131,8 @@ def test_information_is_that_of_the_recording_in_every_base_set(ur5, frames, pre
 
 
 def test_another_mounting_shows_combinations_of_its_own(arm, wanted):
-    """
-    What a tilted arm saw is knowledge of an upright one, with the rest left open.
-
-    Independently: the upright set is a map of the tilted one, and so is its covariance.
-    """
+    """What a tilted arm saw is knowledge of an upright one, with the rest left open."""
+    # Independently: the upright set is a map of the tilted one, and so is its covariance.
     tilted = arm.with_gravity(gravity_of_mounting(0.5, 0.3, 0.0))
     model = identified(tilted, lively(arm), NOISE)
     upright = experiment_reduction(arm, wanted)
@@ -247,11 +241,7 @@ def test_leaving_directions_open_is_adding_them_as_unknown_parameters(count, see
 
 @given(st.integers(0, 2**31))
 def test_errors_and_times_are_those_of_the_sum_of_information(seed):
-    """
-    Against plain inverses, which well-conditioned examples allow; times by putting them back.
-
-    1e-6 of the target is what the search for the time leaves.
-    """
+    """Against plain inverses, which well-conditioned examples allow; times by putting them back."""
     rng = np.random.default_rng(seed)
     before, run = rng.normal(size=(9, 5)), rng.normal(size=(20, 5))
     run[:, 4] = 0.0
@@ -265,6 +255,7 @@ def test_errors_and_times_are_those_of_the_sum_of_information(seed):
         target = 0.3 * errors[0.0][index]
         runs = growth.runs_until(index, target)
         found = np.linalg.inv(before.T @ before + runs * run.T @ run)[index, index]
+        # What the search for the time leaves.
         assert np.sqrt(found) == pytest.approx(target, rel=1e-6)
         assert growth.runs_until(index, 1.1 * errors[0.0][index]) == 0.0
     # The last one is helped by what the others are known better, and no further.
@@ -275,18 +266,15 @@ def test_errors_and_times_are_those_of_the_sum_of_information(seed):
 
 
 def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, first):
-    """
-    A motion that moves the second joint little leaves its parameters weak.
-
-    What it says is checked against information of the recording itself, sampled as recorded;
-    the analysis samples otherwise, which changes errors by up to 2 % where friction turns over.
-    """
+    """A motion that moves the second joint little leaves its parameters weak."""
     nothing = no_knowledge(arm, wanted, NOISE, RATE)
     weakness = weak_parameters(arm, wanted, first, nothing)
     assert np.all(np.isinf(weakness.before))
     count = int(RATE * wanted.form.duration)
     recording = first.sample(np.arange(count) / RATE)
     F = information(arm, wanted, recording, NOISE)
+    # What it says is checked against information of the recording itself, sampled as recorded; the
+    # analysis samples otherwise, which changes errors by up to 2 % where friction turns over.
     np.testing.assert_allclose(
         weakness.after, np.sqrt(np.diag(np.linalg.inv(F))), rtol=0.02
     )
@@ -377,12 +365,7 @@ def test_the_next_motion_shrinks_the_volume_more_than_repeating_the_first(
 
 
 def test_errors_that_are_promised_are_those_of_an_estimator(arm, wanted, first, following):
-    """
-    Known truth, white noise, least squares of both recordings together, four hundred times.
-
-    The spread of 400 estimates has a relative error of 3.5 %; five of those are allowed, and the
-    2 % of sampling. The mean is within five of its own errors of the truth.
-    """
+    """Known truth, white noise, least squares of both recordings together, four hundred times."""
     known, motion = following
     promised = weak_parameters(arm, wanted, motion, known).after
     times = np.arange(400) / RATE
@@ -394,6 +377,8 @@ def test_errors_that_are_promised_are_those_of_an_estimator(arm, wanted, first, 
     measured = (W @ truth)[:, None] + sigma[:, None] * rng.normal(size=(len(W), 400))
     found = np.linalg.lstsq(W / sigma[:, None], measured / sigma[:, None], rcond=None)[0]
     spread = found.std(axis=1)
+    # The spread of 400 estimates has a relative error of 3.5 %; five of those are allowed, and the
+    # 2 % of sampling. The mean is within five of its own errors of the truth.
     np.testing.assert_allclose(spread, promised, rtol=5 * 0.035 + 0.02)
     assert np.all(np.abs(found.mean(axis=1) - truth) < 5.0 * spread / 20.0)
 

@@ -19,15 +19,13 @@ PICKING = PickAndPlaceParametrization(dwell=0.6, move_time=1.0, blend=0.3)
 
 @given(blend=st.floats(0.01, 0.5))
 def test_a_step_is_the_integral_of_a_trapezoid(blend):
-    """
-    Its corners joined by straight lines; from 0 to 1 with speed 1 / (1 - blend) in between.
-
-    The trapezoidal rule is exact on pieces of a straight velocity, to rounding of 1e-16 a sample.
-    """
+    """Its corners joined by straight lines; from 0 to 1 with speed 1 / (1 - blend) in between."""
     corners = [0.0, blend, 1.0 - blend, 1.0]
     u = np.union1d(np.linspace(0.0, 1.0, 301), corners)
     s, ds, _, _ = trapezoidal_step(u, blend)
     speed = 1.0 / (1.0 - blend)
+    # The trapezoidal rule is exact on pieces of a straight velocity, to rounding of 1e-16 a
+    # sample.
     np.testing.assert_allclose(ds, np.interp(u, corners, [0.0, speed, speed, 0.0]), atol=1e-12)
     area = np.concatenate([[0.0], np.cumsum(0.5 * (ds[1:] + ds[:-1]) * np.diff(u))])
     np.testing.assert_allclose(s, area, atol=1e-12)

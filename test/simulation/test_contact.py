@@ -76,13 +76,7 @@ def test_links_are_those_that_joints_move(robot, links):
 
 
 def test_an_arm_is_pushed_by_the_transposed_jacobian(robot, links, rng):
-    """
-    What a force adds to M dv / h of a step is J^T F, J and M being Pinocchio's.
-
-    Friction is that of the velocity before, with contact and without. Velocities round at 1e-16,
-    over steps of 5e-4 s and with inertias below 10 kg m^2 that is 1e-11; 1e-7 leaves room for
-    two ways to compute M.
-    """
+    """What a force adds to M dv / h of a step is J^T F, J and M being Pinocchio's."""
     truth = draw_truth(robot, 3)
     model = RigidTorque(true_model(robot, truth))
     for joint, link in enumerate(links):
@@ -96,6 +90,9 @@ def test_an_arm_is_pushed_by_the_transposed_jacobian(robot, links, rng):
             arm.push(np.zeros(3), PHYSICS_STEP)
             after.append(arm.true_sample().dq)
         pushed = model.inertia(start) @ (after[1] - after[0]) / PHYSICS_STEP
+        # Friction is that of the velocity before, with contact and without. Velocities round at
+        # 1e-16, over steps of 5e-4 s and with inertias below 10 kg m^2 that is 1e-11; 1e-7 leaves
+        # room for two ways to compute M.
         np.testing.assert_allclose(
             pushed, jacobian(robot, start, joint).T @ force, atol=1e-7, rtol=1e-7
         )
@@ -103,12 +100,7 @@ def test_an_arm_is_pushed_by_the_transposed_jacobian(robot, links, rng):
 
 @pytest.mark.parametrize('elastic', [False, True], ids=['rigid', 'elastic'])
 def test_position_controlled_drives_hold_against_it(robot, links, slippery, elastic):
-    """
-    At rest the effort is gravity less J^T F, while it lasts; before and after it is gravity.
-
-    The servo's error has gone down by exp(-2 pi 12 Hz t) (1 + 2 pi 12 Hz t) after 0.4 s: below
-    1e-11. Where it stands by then gravity and J are other ones: those at its position are taken.
-    """
+    """At rest the effort is gravity less J^T F, while it lasts; before and after it is gravity."""
     truth = replace(slippery, stiffness=np.full(3, 1e5), joint_damping=np.full(3, 200.0)) \
         if elastic else slippery
     gravity = RigidTorque(true_model(robot, truth)).gravity
@@ -120,18 +112,16 @@ def test_position_controlled_drives_hold_against_it(robot, links, slippery, elas
         sample = arm.true_sample()
         expected = gravity(sample.q) - touched * jacobian(robot, sample.q, 2).T @ FORCE
         # Elastic links still swing by some 1e-3 of it.
+        # The servo's error has gone down by exp(-2 pi 12 Hz t) (1 + 2 pi 12 Hz t) after 0.4 s:
+        # below 1e-11. Where it stands by then gravity and J are other ones: those at its position
+        # are taken.
         np.testing.assert_allclose(
             sample.effort * truth.drive_gain, expected, atol=0.2 if elastic else 1e-3
         )
 
 
 def test_who_pushes_along_the_motion_takes_work_off_the_drives(robot, links, slippery):
-    """
-    What the drives save is the work of the force on its point: the bodies move the same way.
-
-    A force against the motion costs them as much. The servo gives way by F / (M k), which changes
-    the energy of the bodies by a share of the work that falls with its stiffness.
-    """
+    """What the drives save is the work of the force on its point: the bodies move the same way."""
     dq = np.array([0.4, -0.3, 0.5])
     velocity = jacobian(robot, Q, 2) @ dq
     work = {}
@@ -151,16 +141,13 @@ def test_who_pushes_along_the_motion_takes_work_off_the_drives(robot, links, sli
     for size in (-30.0, 30.0):
         saved = work[0.0][0] - work[size][0]
         assert np.sign(saved) == np.sign(size)
+        # A force against the motion costs them as much. The servo gives way by F / (M k), which
+        # changes the energy of the bodies by a share of the work that falls with its stiffness.
         assert saved == pytest.approx(work[size][1], rel=0.1)
 
 
 def test_the_observer_finds_it_with_its_time_constant(robot, links):
-    """
-    P18 on a real push: 1 - 1/e of J^T F after 1 / K, all of it after five of them.
-
-    The push comes between two samples and the servo's torque, which answers to it, is sampled
-    every 2 ms: half a sample of the steepest rise, K T / 2 of 2.5 %, and as much again.
-    """
+    """P18 on a real push: 1 - 1/e of J^T F after 1 / K, all of it after five of them."""
     bandwidth = 25.0
     truth = replace(draw_truth(robot, 3), drive_gain=robot.drives.drive_gain)
     arm = MujocoRobot(robot, truth, NOISE_FREE, Q)
@@ -184,6 +171,9 @@ def test_the_observer_finds_it_with_its_time_constant(robot, links):
     for constants in (1.0, 5.0):
         at = np.argmin(np.abs(times - 0.5 - constants / bandwidth))
         expected = (1.0 - np.exp(-constants)) * pushed[at]
+        # The push comes between two samples and the servo's torque, which answers to it, is
+        # sampled every 2 ms: half a sample of the steepest rise, K T / 2 of 2.5 %, and as much
+        # again.
         np.testing.assert_allclose(found[at], expected, atol=0.05 * np.abs(pushed[at]).max())
 
 

@@ -63,12 +63,7 @@ def motion():
 
 
 def test_a_step_is_forward_dynamics_of_the_true_arm(robot, truth, rng):
-    """
-    The acceleration under a torque is MuJoCo's; against Pinocchio on the true parameters.
-
-    Euler's step is v' = v + h a exactly; without sticking, friction is that of the velocity
-    before. Rounding is 1e-16 / 5e-4 times inertias below 10 kg m^2.
-    """
+    """The acceleration under a torque is MuJoCo's; against Pinocchio on the true parameters."""
     smooth = replace(truth, static=None, load_share=None)
     model = true_model(robot, smooth)
     arm = ControlledArm(robot, smooth, NOISE_FREE, Q)
@@ -79,15 +74,13 @@ def test_a_step_is_forward_dynamics_of_the_true_arm(robot, truth, rng):
         after = arm.true_sample()
         ddq = (after.dq - before.dq) / PHYSICS_STEP
         expected = RigidTorque(model)(before.q, before.dq, ddq) + smooth.friction(before.dq)
+        # Euler's step is v' = v + h a exactly; without sticking, friction is that of the velocity
+        # before. Rounding is 1e-16 / 5e-4 times inertias below 10 kg m^2.
         np.testing.assert_allclose(torque, expected, atol=1e-7)
 
 
 def test_it_sticks_below_break_away_and_moves_above(robot, truth):
-    """
-    A slow ramp to 95 % of break-away beside gravity bends the bristle, 105 % lets the joint go.
-
-    The bristle bends by no more than its travel of 0.1 mrad; a joint that goes is beyond it.
-    """
+    """A ramp to 95 % of break-away beside gravity bends the bristle, 105 % lets the joint go."""
     gravity = RigidTorque(true_model(robot, truth)).gravity(Q)
     for share, moves_off in ((0.95, False), (1.05, True)):
         arm = ControlledArm(robot, truth, NOISE_FREE, Q)
@@ -114,12 +107,7 @@ def test_torque_goes_through_the_drives(robot, truth):
 
 
 def test_computed_torque_with_the_true_model_is_nearly_perfect(robot, motion):
-    """
-    Without friction, noise and delay what is left is the hold of 2 ms: half a period.
-
-    Of an acceleration of up to 6 rad/s^2 that is 6 mrad/s over a damping rate of 50 1/s: 0.1 mrad.
-    With a delay of five periods it is some ten times as much.
-    """
+    """Without friction, noise and delay what is left is the hold of 2 ms: half a period."""
     controller = ComputedTorque(RigidTorque(robot), LOOP)
     prompt, late = (
         track(
@@ -128,6 +116,8 @@ def test_computed_torque_with_the_true_model_is_nearly_perfect(robot, motion):
         ).worst
         for delay in (0, 5)
     )
+    # Of an acceleration of up to 6 rad/s^2 that is 6 mrad/s over a damping rate of 50 1/s: 0.1
+    # mrad. With a delay of five periods it is some ten times as much.
     assert np.all(prompt < 2e-4)
     assert np.all((late > 4.0 * prompt) & (late < 4e-3))
 
@@ -183,12 +173,7 @@ def test_computed_torque_with_the_better_model_is_better(errors):
 
 
 def test_a_joint_that_sticks_does_not_hunt(robot, truth):
-    """
-    With an observer beside a model of other bodies and no friction, an arm that rests stays.
-
-    A slow move, then half a second of rest: in the second half of that no joint slips, and what
-    it yields by noise is within the travel of its bristles, 0.1 mrad to either side.
-    """
+    """With an observer beside a model of other bodies and no friction, an arm that rests stays."""
     slow = moves(np.array([0.05, -0.04, 0.05]))
     rest = np.tile(slow.q[-1], (250, 1)), np.zeros((250, 3)), np.zeros((250, 3))
     motion = Motion(*(
@@ -198,6 +183,8 @@ def test_a_joint_that_sticks_does_not_hunt(robot, truth):
     arm = ControlledArm(robot, truth, Sensors(), Q, 1)
     inertia = np.diag(RigidTorque(robot).inertia(Q))
     found = track(arm, motion, PdControl(inertia, LOOP, observer), RATE)
+    # A slow move, then half a second of rest: in the second half of that no joint slips, and what
+    # it yields by noise is within the travel of its bristles, 0.1 mrad to either side.
     assert np.abs(observer.disturbance).min() > 0.5, 'there was something to observe'
     still = found.error[-125:]
     assert np.ptp(still, axis=0).max() < 2.0 * truth.travel

@@ -18,16 +18,13 @@ DURATIONS = st.floats(0.05, 5.0)
 
 @given(states=st.lists(VALUES, min_size=6, max_size=6), T=DURATIONS)
 def test_quintic_passes_both_states(states, T):
-    """
-    Position, velocity and acceleration at both ends.
-
-    Powers of T cancel: rounding of 1e-16 grows by T^-2, 1e-8 is asked of values up to 3 T^-2.
-    """
+    """Position, velocity and acceleration at both ends."""
     start, end = ([np.array([x]) for x in part] for part in (states[:3], states[3:]))
     size = 1.0 + 1.0 / T**2
     for t, expected in ((0.0, start), (T, end)):
         found = quintic(tuple(start), tuple(end), T, t)
         for value, wanted in zip(found, expected, strict=True):
+            # Powers of T cancel: rounding of 1e-16 grows by T^-2.
             np.testing.assert_allclose(value, wanted, atol=1e-9 * size)
 
 
@@ -107,15 +104,12 @@ def test_positions_only_are_joined_by_straight_lines():
 
 
 def test_between_the_knots_nothing_jumps():
-    """
-    Sampled every millisecond: position and velocity change no faster than their rates allow.
-
-    Rates of this trajectory stay below 2 rad/s and 20 rad/s^2.
-    """
+    """Sampled every millisecond: position and velocity change no faster than their rates allow."""
     controller = TrajectoryController(np.zeros(2))
     controller.follow(make_knots(), now=0.0)
     samples = [controller.sample(0.001 * k) for k in range(2100)]
     q, dq = (np.array([sample[i] for sample in samples]) for i in (0, 1))
+    # Rates of this trajectory stay below 2 rad/s and 20 rad/s^2.
     assert np.abs(np.diff(q, axis=0)).max() < 0.002
     assert np.abs(np.diff(dq, axis=0)).max() < 0.02
 
@@ -144,11 +138,7 @@ def test_what_replaces_a_trajectory_starts_where_that_is_by_then():
 
 @pytest.mark.parametrize('unlimited', [False, True])
 def test_braking_takes_the_limit_of_one_joint_and_no_more(unlimited):
-    """
-    Both joints rest at once, after the longer of their v / a, each at a constant deceleration.
-
-    Without limits they rest after the time of a smooth stop.
-    """
+    """Both rest after the longer of their v / a, or the time of a smooth stop without limits."""
     limits = np.full(2, np.inf) if unlimited else np.array([0.5, 0.3])
     controller = TrajectoryController(np.zeros(2))
     controller.follow(make_knots(), now=0.0)

@@ -45,12 +45,7 @@ def gravity_of(robot, joint, pose=POSE):
 
 
 def test_a_joint_of_the_arm_breaks_away_as_published(youbot):
-    """
-    Joint 2, its gravity subtracted by another engine's model: 0.956 N m in either direction.
-
-    Within the 2 % of the issue, by a ramp eight times as fast as usual; the joint is coupled to
-    the others, which stay where they are.
-    """
+    """Joint 2, its gravity subtracted by another engine's model: 0.956 N m in either direction."""
     arm, gravity = standing(youbot, sensors=Sensors(velocity_noise=0.005)), gravity_of(youbot, 1)
     settings = BreakAwaySettings(
         torque_cap=1.43, torque_limit=3.0, inertia=0.6, ramp_rate=0.6, repeats=2, settle_time=0.1,
@@ -67,6 +62,8 @@ def test_a_joint_of_the_arm_breaks_away_as_published(youbot):
     run = BreakAwayRun('arm_joint_2', 'subtracted', settings, test.repeats)
     found = estimate_break_away(run)
     for direction in (1, -1):
+        # Within the 2 % of the issue, by a ramp eight times as fast as usual; the joint is coupled
+        # to the others, which stay where they are.
         assert found.boxes[direction].median == pytest.approx(0.956, rel=0.02)
     # As published, without correction, it is too high by what accelerates the joint.
     assert found.uncorrected_torque > 1.05 * 0.956

@@ -51,12 +51,7 @@ def link_model(robot, truth):
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])
 @pytest.mark.parametrize('damping', [0.0, 3.0])
 def test_every_step_obeys_both_equations(robots, motion, name, damping):
-    """
-    Links by Pinocchio, rotors by hand, joined by the spring at the end of the step.
-
-    Accelerations are differences of velocities over 0.5 ms: 1e-16 / 5e-4 times inertias below
-    20 kg m^2. The spring multiplies the rounding of angles, 1e-16, by 1e4.
-    """
+    """Links by Pinocchio, rotors by hand, joined by the spring at the end of the step."""
     robot = robots[name]
     n = robot.n
     truth = with_elastic_joints(draw_truth(robot, 3), STIFFNESS, damping=damping)
@@ -72,6 +67,8 @@ def test_every_step_obeys_both_equations(robots, motion, name, damping):
         link = pin.rnea(model, data, before.q, before.dq, (after.dq - before.dq) / PHYSICS_STEP)
         rotor = truth.reflected_inertia * (after.rotor_dq - before.rotor_dq) / PHYSICS_STEP
         motor = rotor + truth.friction(before.rotor_dq) + spring
+        # Accelerations are differences of velocities over 0.5 ms: 1e-16 / 5e-4 times inertias
+        # below 20 kg m^2. The spring multiplies the rounding of angles, 1e-16, by 1e4.
         np.testing.assert_allclose(spring, link, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(after.effort * truth.drive_gain, motor, rtol=1e-8, atol=1e-8)
         largest = max(largest, np.abs(after.rotor_q - after.q).max())
@@ -79,11 +76,7 @@ def test_every_step_obeys_both_equations(robots, motion, name, damping):
 
 
 def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
-    """
-    The deviation falls with the stiffness, down to rounding.
-
-    At 1e7, 1e9 and 1e11 N m/rad: by a hundred each time, 20 % allowed for second-order terms.
-    """
+    """The deviation falls with the stiffness, down to rounding."""
     deviations = []
     for stiffness in (1e7, 1e9, 1e11):
         arms = [
@@ -97,6 +90,7 @@ def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
             rigid, elastic = (arm.true_sample() for arm in arms)
             largest = max(largest, np.abs(rigid.q - elastic.q).max())
         deviations.append(largest)
+    # At 1e7, 1e9 and 1e11 N m/rad: by a hundred each time, 20 % allowed for second-order terms.
     np.testing.assert_allclose(np.divide(deviations[:-1], deviations[1:]), 100.0, rtol=0.2)
     assert deviations[-1] < 1e-8
     torques = [arm.true_sample().effort * truth.drive_gain for arm in arms]
@@ -105,11 +99,7 @@ def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
 
 @pytest.mark.parametrize('stiffness', [1.0e4, 1.0e6])
 def test_light_wrists_are_stable(ur5, truth, stiffness):
-    """
-    The last link of a UR5 has 1e-4 kg m^2: at 1e4 N m/rad it would swing at 1.6 kHz.
-
-    Thrown out of balance and held, the swinging of springs without damping dies, if slowly.
-    """
+    """The last link of a UR5 has 1e-4 kg m^2: at 1e4 N m/rad it would swing at 1.6 kHz."""
     q = np.array([0.2, -1.0, 0.9, -0.4, 0.6, 0.1])
     simulator = MujocoRobot(ur5, with_elastic_joints(truth, stiffness), NOISE_FREE, q)
     still = np.zeros(6)
@@ -121,6 +111,7 @@ def test_light_wrists_are_stable(ur5, truth, stiffness):
             simulator.advance(q, still, still, 0.005)
             speeds.append(np.abs(simulator.true_sample().dq))
         fastest.append(np.max(speeds[150:], axis=0))
+    # Thrown out of balance and held, the swinging of springs without damping dies, if slowly.
     assert np.all(fastest[1] < 0.8 * fastest[0] + 1e-12)
     assert np.all(fastest[0] < 2.0)
 
@@ -140,11 +131,7 @@ def test_links_sag_by_their_weight(ur5, truth):
 
 
 def test_inverse_obeys_the_equations(ur5, truth, motion):
-    """
-    Spring and rotor by hand, the link by Pinocchio, derivatives by central differences.
-
-    These err by h^2 / 6 of the third derivative, 1e-4 of bends that follow up to 30 rad/s.
-    """
+    """Spring and rotor by hand, the link by Pinocchio, derivatives by central differences."""
     arm = with_elastic_joints(with_warming(truth), STIFFNESS, damping=5.0)
     found = inverse_elastic(ur5, arm, motion, PERIOD, temperature=30.0)
     model = link_model(ur5, truth)
@@ -165,6 +152,7 @@ def test_inverse_obeys_the_equations(ur5, truth, motion):
         (bend, rate), (rate, found.rotor_ddq - motion.ddq),
     ):
         difference = (np.roll(values, -1, axis=0) - np.roll(values, 1, axis=0)) / (2.0 * step)
+        # Off by h^2 / 6 of the third derivative, 1e-4 of bends that follow up to 30 rad/s.
         np.testing.assert_allclose(
             difference, derivative, atol=3e-3 * np.abs(derivative).max()
         )
@@ -178,13 +166,8 @@ def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
 
 
 def test_forward_and_inverse_agree(ur5, truth, motion):
-    """
-    A period that the simulator has settled into, inverted: rotors and torques are the simulator's.
-
-    Its steps of 0.5 ms shift velocities against positions by half a step, which is 0.25 ms of
-    motions up to 8 rad/s (0.2 %), and more of the torques, which hold higher frequencies: 1 % of
-    their size. Smooth friction only: dry friction turns around within one step.
-    """
+    """A period that the simulator has settled into, inverted, gives its rotors and torques."""
+    # Smooth friction only: dry friction turns around within one step.
     arm = with_elastic_joints(replace(truth, coulomb=np.zeros(6)), STIFFNESS)
     per_row = round(PERIOD / len(motion.q) / PHYSICS_STEP)
     simulator = MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
@@ -205,6 +188,8 @@ def test_forward_and_inverse_agree(ur5, truth, motion):
     q = np.fft.irfft(spectrum, n=len(q), axis=0)
     found = inverse_elastic(ur5, arm, Motion(q, dq, ddq), PERIOD)
     bend = rotor_q - q
+    # Steps of 0.5 ms shift velocities against positions by half a step: 0.2 % of motions up to
+    # 8 rad/s, and more of the torques, which hold higher frequencies.
     assert np.all(size(found.rotor_q - q - bend) < 0.01 * size(bend))
     torque = effort * arm.drive_gain
     assert np.all(size(found.motor_torque - torque) < 0.01 * size(torque))

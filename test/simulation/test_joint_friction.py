@@ -41,38 +41,28 @@ def push(friction, torques, inertia=0.15, load=0.0):
 @pytest.mark.parametrize('load', [0.0, 20.0, -20.0])
 @pytest.mark.parametrize('sign', [1.0, -1.0])
 def test_breaks_away_at_the_set_torque(load, sign):
-    """
-    Pushed ever harder, 2 to 4 N m in two seconds: within the travel below break-away, then away.
-
-    At this pace the joint swings by rate / (stiffness x 420 rad/s), 0.2 % of the travel.
-    """
+    """Pushed ever harder: within the travel below break-away, then away."""
     friction = make_friction()
     break_away = 2.6 + 0.05 * abs(load)
     travel = friction.travel * break_away / 2.6
     torques = np.linspace(0.0, 1.1 * break_away, 4000)
     positions = sign * push(friction, sign * torques, load=load)
     below, above = torques < 0.995 * break_away, torques > 1.06 * break_away
+    # At this pace the joint swings by rate / (stiffness x 420 rad/s), 0.2 % of the travel.
     assert np.abs(positions[below]).max() < 1.001 * travel
     assert positions[above].min() > 10.0 * travel
 
 
 def test_does_not_creep():
-    """
-    Ten seconds at 95 % of break-away: still to the last bits once the oscillation has died.
-
-    The bristle swings at 65 Hz, damped by 1 ms of its stiffness: 0.4 s to one part in 1e13.
-    """
+    """Ten seconds at 95 % of break-away: still to the last bits once the oscillation has died."""
     positions = push(make_friction(), 0.95 * 2.6 * np.minimum(np.arange(22000) / 2000.0, 1.0))
+    # The bristle swings at 65 Hz, damped by 1 ms of its stiffness: 0.4 s to one part in 1e13.
     assert np.ptp(positions[4000:]) < 1e-15
     assert positions[-1] == pytest.approx(0.95e-4, rel=1e-9)
 
 
 def test_does_not_creep_under_vibration():
-    """
-    A torque that swings between 0 and 90 % of break-away moves it to and fro, and no further.
-
-    This is where a LuGre bristle drifts.
-    """
+    """A torque between 0 and 90 % of break-away moves it to and fro; a LuGre bristle drifts."""
     times = STEP * np.arange(5000)
     positions = push(make_friction(), 0.45 * 2.6 * (1.0 - np.cos(2.0 * np.pi * 20.0 * times)))
     assert np.abs(positions[-1000:].mean() - positions[1000:2000].mean()) < 1e-12
@@ -107,11 +97,7 @@ def test_viscous_friction_does_not_turn_around():
     load=st.floats(-30.0, 30.0), dt=st.floats(1e-5, 1e-2),
 )
 def test_never_gives_energy(speeds, load, dt):
-    """
-    Work done against friction is never less than what the bristle stores, in any step.
-
-    Both round at 1e-16 of their size.
-    """
+    """Work done against friction is never less than what the bristle stores, in any step."""
     friction, bend = make_friction(), np.zeros(1)
     cold = np.full(1, 24.0)
     for speed in speeds:
@@ -121,6 +107,7 @@ def test_never_gives_energy(speeds, load, dt):
         )
         work = torque * speed * dt
         stored = 0.5 * friction.stiffness * bend**2 - before
+        # Both round at 1e-16 of their size.
         assert work[0] >= stored[0] - 1e-12 * (1.0 + abs(work[0]))
 
 

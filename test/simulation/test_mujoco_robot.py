@@ -49,12 +49,7 @@ def reference(robot, time):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_current_is_inverse_dynamics_and_friction_over_the_true_gain(robots, name):
-    """
-    Step by step: the torque of a step against Pinocchio's inverse dynamics of that very step.
-
-    MuJoCo's Euler step is v' = v + h a exactly, so a is a difference of velocities: its rounding
-    is 1e-16 / 5e-4 times inertias below 20 kg m^2. 1e-8 of the torque leaves a margin of 100.
-    """
+    """The torque of each step against Pinocchio's inverse dynamics of that very step."""
     robot = arm(robots, name)
     truth = draw_truth(robot, 3)
     model = true_model(robot, truth)
@@ -70,6 +65,8 @@ def test_current_is_inverse_dynamics_and_friction_over_the_true_gain(robots, nam
             + truth.viscous * before.dq
         expected = pin.rnea(model, data, before.q, before.dq, acceleration) + friction
         torque = after.effort * truth.drive_gain
+        # MuJoCo's Euler step is v' = v + h a exactly, so a is a difference of velocities: it
+        # rounds at 1e-16 / 5e-4 times inertias below 20 kg m^2. 1e-8 leaves a margin of 100.
         np.testing.assert_allclose(torque, expected, rtol=1e-8, atol=1e-8 * np.abs(torque).max())
         np.testing.assert_allclose(
             after.q, before.q + PHYSICS_STEP * after.dq, rtol=0, atol=1e-14
@@ -90,17 +87,14 @@ def test_true_parameters_are_those_of_the_true_arm(robots, name):
 
 
 def test_the_servo_follows(robots):
-    """
-    A servo of 12 Hz with feed-forward and true masses up to 20 % off keeps within a few mrad.
-
-    The largest unmodelled torque over the stiffness is of that size.
-    """
+    """At 12 Hz with feed-forward, true masses up to 20 % off."""
     robot = arm(robots, 'ur5')
     simulator = MujocoRobot(robot, draw_truth(robot, 3), NOISE_FREE, reference(robot, 0.0)[0])
     errors = []
     for step in range(500):
         simulator.advance(*reference(robot, 0.002 * step), 0.002)
         errors.append(simulator.true_sample().q - reference(robot, 0.002 * (step + 1))[0])
+    # The largest unmodelled torque over the stiffness is of that size [rad].
     assert np.abs(errors).max() < 0.05
     assert simulator.time == pytest.approx(500 * 0.002 + PHYSICS_STEP)
 

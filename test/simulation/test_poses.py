@@ -59,14 +59,11 @@ def gravity(robot, truth, q):
 
 @pytest.mark.parametrize('pose', range(len(POSES)))
 def test_mean_of_both_directions_is_gravity(ur5, truth, run, pose):
-    """
-    Joints hang behind by up to 4 mrad, below and above alike: what is left is 0.01 N m.
-
-    Half of the difference is friction: between the kinetic one and break-away, load included.
-    """
+    """Joints hang behind by up to 4 mrad, below and above alike: what is left is 0.01 N m."""
     below, above = (held(run, truth, pose, side) for side in (0, 1))
     expected = gravity(ur5, truth, POSES[pose])
     np.testing.assert_allclose(0.5 * (below + above), expected, atol=0.01)
+    # Between the kinetic one and break-away, load included.
     friction = 0.5 * (below - above)
     load = truth.load_share * np.abs(expected)
     assert np.all(friction > truth.coulomb)

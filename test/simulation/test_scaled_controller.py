@@ -69,16 +69,11 @@ class Run:
 
 
 def check_limits(run):
-    """
-    Check that the arm is never asked for more than its acceleration limits, and does not jump.
-
-    The reference's acceleration keeps them to rounding. Between two cycles the velocity changes
-    by the mean acceleration, which differs by half a cycle's jerk: 13 % where a stop begins while
-    the arm still crawls, 1 % at speed. Positions are the integral of velocities, to the second
-    order of the period.
-    """
+    """Check that the arm is never asked for more than its acceleration limits, nor jumps."""
     q, dq, ddq = run.everything()
     assert np.all(np.abs(ddq) <= LIMITS * (1.0 + 1e-9))
+    # Between two cycles the velocity changes by the mean acceleration, which differs by half a
+    # cycle's jerk: 13 % where a stop begins while the arm still crawls, 1 % at speed.
     assert np.all(np.abs(np.diff(dq, axis=0)) <= 1.15 * LIMITS * PERIOD)
     drift = np.diff(q, axis=0) - 0.5 * PERIOD * (dq[1:] + dq[:-1])
     assert np.max(np.abs(drift)) <= np.max(LIMITS) * PERIOD**2
@@ -154,17 +149,14 @@ def test_scaled_time_is_the_same_path_and_takes_longer(percent):
 @settings(max_examples=12)
 @given(when=st.floats(0.05, 0.95), mode=st.sampled_from([3, 4, 5, 6, 7, 9, 13]))
 def test_a_protective_stop_ends_within_the_limits_and_the_goal_goes_on(when, mode):
-    """
-    The arm decelerates on its path, holds to the bit, and finishes after it has been let go.
-
-    At most v / a is needed by a trajectory that is not at its limits: a second is ample.
-    """
+    """The arm decelerates on its path, holds to the bit, and finishes after it has been let go."""
     duration = shortest()
     run = Run()
     run.follow(rest_to_rest(duration))
     run.go(when * duration)
     assert not run.change(RobotCondition(safety_mode=mode))
     assert run.controller.speed_scaling == 0.0
+    # At most v / a is needed by a trajectory that is not at its limits: a second is ample.
     run.go(1.0)
     q, dq, ddq = run.go(2.0)
     assert moved(q) == 0.0

@@ -109,11 +109,7 @@ def test_zero_effort_is_told(tmp_path, links, run):
 
 
 def test_the_wrong_mounting_is_more_than_50_times_worse(tmp_path, links, run):
-    """
-    Identify on the ground, predict on the ceiling: section 7 of Raviola et al. 2021.
-
-    They print 0.0043, 0.0050 and 0.6144 N m for URSim, which has no friction either.
-    """
+    """Identify on the ground, predict on the ceiling: section 7 of Raviola et al. 2021."""
     robot, truth, trajectories = links
     ceiling = robot.with_gravity(gravity_of_mounting(*CEILING))
     bags = [write_run(tmp_path / 'identified', robot, replace(run, measured=run.true))]
@@ -122,6 +118,7 @@ def test_the_wrong_mounting_is_more_than_50_times_worse(tmp_path, links, run):
         bags.append(write_run(tmp_path / name, arm, made))
     model = identify(robot, bags[:1], OPTIONS).model
     errors = mounting_errors(model, *bags[1:])
+    # They print 0.0043, 0.0050 and 0.6144 N m for URSim, which has no friction either.
     assert errors.ratio > MOUNTING_RATIO
     # The model knows nothing of the mounting: it is as good on the ceiling as on the ground.
     assert errors.ceiling < 3.0 * errors.ground

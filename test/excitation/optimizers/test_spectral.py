@@ -26,11 +26,9 @@ WALL = 0.3
 
 
 class Matrices(FakeProblem):
-    """
-    The larger condition number of two matrices that are linear in x, within the same limits.
+    """The larger condition number of two matrices that are linear in x, within the same limits."""
 
-    Minima are where singular values meet.
-    """
+    # Minima are where singular values meet.
 
     def __init__(self):
         super().__init__()
@@ -67,11 +65,9 @@ class Matrices(FakeProblem):
 
 
 class Walled(FakeProblem):
-    """
-    Small steps, and a wall in the bowl that is seen only at an instant that was missed.
+    """Small steps, and a wall in the bowl that is seen only at an instant that was missed."""
 
-    At an instant t the first coefficient must exceed t.
-    """
+    # At an instant t the first coefficient must exceed t.
 
     def __init__(self):
         super().__init__()
@@ -159,12 +155,7 @@ def test_stages_sharpen():
 
 
 def test_later_rounds_start_from_what_is_known():
-    """
-    Of four starts two are perturbations, one is put together from two others, one is random.
-
-    A recombination has each feature of one of two candidates. A perturbation leaves alone what
-    two candidates have in common. Good candidates are taken more often than bad ones.
-    """
+    """Of four starts two are perturbations, one is put together from two others, one is random."""
     problem, optimizer = FakeProblem(), Spectral(starts=40)
     archive = tuple(
         replace(one, x=np.concatenate([one.x[:-1], [0.25]])) for one in archive_of(6)
@@ -179,6 +170,8 @@ def test_later_rounds_start_from_what_is_known():
             for feature in problem.features
         ]
         assert all(sources)
+        # A recombination has each feature of one of two candidates. A perturbation leaves alone
+        # what two candidates have in common. Good candidates are taken more often than bad ones.
         assert len({min(source) for source in sources if len(source) == 1}) <= 2
     perturbed = np.concatenate([starts[0::4], starts[2::4]])
     np.testing.assert_array_equal(perturbed[:, -1], 0.25)
@@ -268,17 +261,14 @@ def test_learning_from_earlier_searches_pays():
 
 
 def test_a_descent_ends_in_a_minimum(rng):
-    """
-    SLSQP stops where steps gain less than 1e-4: at a slope below 0.5, of hills as steep as 25.
-
-    Its evaluations are those made, the last one for the candidate.
-    """
+    """Its evaluations are those made, the last one for the candidate."""
     for _ in range(5):
         problem = FakeProblem()
         start = 0.5 * problem.draw(rng)
         outcome = descend(problem, Descent(start, ((1.0, 200),)))
         found, = outcome.candidates
         _, slope = FakeProblem().descend(found.x, 1.0)
+        # SLSQP stops where steps gain less than 1e-4; the hills are as steep as 25.
         assert np.linalg.norm(slope) < 0.5
         assert found.objective < FakeProblem().objective(start)
         assert outcome.evaluations == problem.objectives

@@ -51,11 +51,7 @@ def known(state):
 
 
 def test_two_processes_find_what_one_finds():
-    """
-    To the last bit, and with as many evaluations, whoever is done first.
-
-    The budget ends within a round: jobs that were begun beyond it count nothing.
-    """
+    """To the last bit, and with as many evaluations, whoever is done first."""
     states = []
     for processes in (1, 2):
         with Workers(FakeProblem, processes) as workers:
@@ -63,6 +59,7 @@ def test_two_processes_find_what_one_finds():
                 Search(Spectral(starts=5), workers, 4, lambda progress: None).run(Budget(900))
             )
     wait_until_none_is_left()
+    # The budget ends within a round: jobs that were begun beyond it count nothing.
     assert states[0].rounds > 1
     assert known(states[0]) == known(states[1])
 
