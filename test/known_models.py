@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
@@ -42,6 +43,23 @@ def known_model(robot, friction='none', theta_bodies=None, **values):
         robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), None, '',
         SignalSource(), {}, {},
     )
+
+
+def true_pinocchio(robot, truth):
+    """Return Pinocchio's model of the bodies and rotors of a truth, changed by hand."""
+    model = robot.pinocchio.copy()
+    for index in range(robot.n):
+        body, factor = model.inertias[index + 1], truth.mass_factor[index]
+        model.inertias[index + 1] = pin.Inertia(
+            factor * body.mass, body.lever + truth.centre_shift[index], factor * body.inertia
+        )
+    model.armature = truth.reflected_inertia
+    return model
+
+
+def gravity_torque(model, q):
+    """Return the torque [N m] that gravity has in a model of Pinocchio."""
+    return pin.computeGeneralizedGravity(model, model.createData(), q)
 
 
 def true_model(robot, truth):

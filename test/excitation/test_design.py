@@ -67,28 +67,10 @@ def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     assert np.all(moving > 0.1), 'and every joint moves'
 
 
-def test_same_seed_and_evaluations_same_bytes(ur5, alone):
-    first, again = (design_excitation(ur5, alone, seed=1, budget=ONE_DESCENT) for _ in range(2))
-    assert dump_trajectory(again) == dump_trajectory(first)
-    other = design_excitation(ur5, alone, seed=2, budget=Budget(1))
-    assert dump_trajectory(other) != dump_trajectory(first)
-
-
 def test_two_processes_design_the_same_bytes(ur5, experiment, designed):
     """With links that may touch, whose distances are of one process each."""
     other = design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT, processes=2)
     assert dump_trajectory(other) == dump_trajectory(designed)
-
-
-def test_a_run_ended_by_its_time_can_be_replayed_by_its_count(ur5, alone):
-    """The certificate holds the evaluations made, not those allowed."""
-    stopped = design_excitation(
-        ur5, alone, seed=4, budget=Budget(10**9, seconds=0.3)
-    )
-    count = stopped.certificate['search']['evaluations']
-    assert 0 < count < 10**9
-    replayed = design_excitation(ur5, alone, seed=4, budget=Budget(count))
-    assert dump_trajectory(replayed) == dump_trajectory(stopped)
 
 
 def test_more_evaluations_are_better(ur5, alone):
@@ -109,7 +91,8 @@ def test_searches_by_other_means_are_said_in_the_certificate(ur5, alone):
         'random', 'condition_number', 5
     )
     assert search['samples'] == [40, 30]
-    assert search['feasible'] == 1 <= search['evaluations'] <= 20
+    # Evaluations are those made, not those allowed.
+    assert search['feasible'] == 1 <= search['evaluations'] < 20
     assert found.certificate['collision'] == 'off'
 
 
@@ -229,12 +212,3 @@ def test_use_of_limits_by_hand(robots):
     assert broken_limits(uses) == [
         'position of slide reaches -0.3 rad at 0.500 s, the limit is -0.2'
     ]
-
-
-def test_what_is_not_a_number_breaks_a_limit(robots):
-    """Any comparison with it is false; it must not pass for that."""
-    robot = robots['mixed']
-    limits = MotionLimits(*(np.full(3, value) for value in (-1.0, 1.0, 1.0, 1.0, 1e9)))
-    motion = Motion(np.zeros((2, 3)), np.full((2, 3), np.nan), np.zeros((2, 3)))
-    broken = broken_limits(measure_limit_use(robot, limits, np.zeros(2), motion))
-    assert sum(text.startswith('velocity of') for text in broken) == 3

@@ -96,7 +96,7 @@ def test_laboratories_are_checked(changed, reason):
 
 
 def test_margins_are_those_of_a_real_arm(ur5e):
-    """A motion at the margins of the plan is one that the runner accepts, and one beyond is not."""
+    """A motion at the margins of the plan is one that the runner accepts, one beyond is not."""
     experiment = plan_study(ur5e, Laboratory(window=usual_window(ur5e)))[1].experiment
     assert MARGINS == {**vars(experiment.margins)}
     form = experiment.form

@@ -106,7 +106,26 @@ def test_no_coefficient_is_redundant_and_periods_follow_each_other(form):
         np.testing.assert_allclose(later, now, atol=1e-9 * np.abs(now).max())
 
 
-@pytest.mark.parametrize('form', **IDS)
+@pytest.mark.parametrize('form', [
+    *(form for name, form in FORMS.items() if name.startswith(('static', 'trapez', 'pick'))),
+    # Its corners are the hardest to see.
+    TrapezoidalParametrization(2, 0.3, 1.0, 0.01),
+])
+def test_the_grid_of_a_search_sees_the_peaks_of_stop_and_go_motions(form, rng):
+    """Less than half a percent below the peaks of a grid fifty times as fine."""
+    coefficients = rng.normal(size=(2, form.n_coefficients))
+    few, many = (
+        form.sample(coefficients, np.linspace(0.0, form.duration, count))
+        for count in (form.grid_samples, 50 * form.grid_samples)
+    )
+    for seen, there in zip(few, many, strict=True):
+        assert np.all(np.abs(seen).max(axis=0) > 0.995 * np.abs(there).max(axis=0))
+
+
+@pytest.mark.parametrize('form', [
+    *(FORMS[name] for name in FORMS if name in PARAMETRIZATIONS),
+    FORMS['fourier of half a base period'], FORMS['static_poses, monotone'],
+], ids=lambda form: form.name)
 def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
     """Within the limits after thirty tries, every joint moves, and the file is read back."""
     # The quickest there is: what a form can do counts here, not what an optimizer can. Clearance

@@ -35,25 +35,6 @@ def test_published_motion(joint):
     assert np.abs(ddB @ coefficients).max() == pytest.approx(ACCELERATION[joint], abs=4e-3)
 
 
-def test_centre_and_number_of_coefficients():
-    """Two harmonics leave one sine and one cosine; the centre moves nothing else."""
-    form = FourierParametrization(harmonics=2, base_period=3.0)
-    assert form.n_coefficients == 3
-    B, dB, ddB = form.basis(np.linspace(0.0, 3.0, 50))
-    np.testing.assert_array_equal(B[:, 0], 1.0)
-    assert not dB[:, 0].any()
-    assert not ddB[:, 0].any()
-    assert form.duration == 3.0
-
-
-def test_longer_periods_are_slower():
-    """Twice the period, the same positions at twice the time, half the speed."""
-    slow, fast = (FourierParametrization(base_period=period) for period in (8.0, 4.0))
-    t = np.linspace(0.0, 4.0, 31)
-    for order, (a, b) in enumerate(zip(slow.basis(2.0 * t), fast.basis(t), strict=True)):
-        np.testing.assert_allclose(a * 2.0**order, b, atol=1e-9)
-
-
 # Half of a base period and others: shorter, longer, a little off the whole.
 CUTS = [0.4, 0.5, 0.7, 0.9, 1.1, 1.5, 2.5]
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
-    check_rest_at_ends, dump_trajectory, FourierParametrization, import_motion, load_trajectory,
-    Trajectory, trajectory_csv,
+    check_rest_at_ends, FourierParametrization, import_motion, Trajectory, trajectory_csv,
 )
 from robot_identification.excitation.parametrizations.sampled import MAXIMUM_KNOTS
 from robot_identification.files import dump_yaml
@@ -140,12 +139,6 @@ def test_times_count_from_the_first_sample(original, write):
     assert imported.duration == pytest.approx(4.0, abs=1e-6)
     middle = imported.sample(np.array([2.0])).q
     np.testing.assert_allclose(middle, original.sample(np.array([2.0])).q, atol=1e-5)
-
-
-def test_an_imported_motion_is_kept_as_a_trajectory_file(original, write):
-    imported = import_motion(write('motion.csv', trajectory_csv(original, RATE)), JOINTS)
-    loaded = load_trajectory(write('trajectory.yaml', dump_trajectory(imported)))
-    assert loaded.sha256 == imported.sha256
 
 
 def test_only_what_ends_as_it_starts_is_repeated(original, write):

@@ -12,8 +12,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    CollisionModel, CRITERIA, find_experiment, FourierParametrization, Knowledge, load_experiment,
-    Obstacle,
+    CRITERIA, find_experiment, FourierParametrization, Knowledge, load_experiment, Obstacle,
 )
 from robot_identification.excitation.constraints import conservative_shares
 from robot_identification.excitation.experiment_limits import (
@@ -60,6 +59,12 @@ def make(robots, experiment):
         return TrajectoryProblem(robots[robot], replace(experiment, **changes), knowledge)
 
     return problem
+
+
+@pytest.fixture(scope='module')
+def conservative(make):
+    """Return a problem with conservative bounds, jerk limits and a centre."""
+    return make(bounds='conservative', jerk=4.0, center={'elbow_joint': 1.0})
 
 
 @pytest.fixture(scope='module')
@@ -389,10 +394,9 @@ def test_linear_limits_are_those_of_the_joints(make, rng, changes):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-def test_conservative_limits_bound_the_amplitudes(seed):
+def test_conservative_limits_bound_the_amplitudes(conservative, seed):
     """No share is above 1, and smaller auxiliary variables than those of `lift` break a limit."""
-    rng = np.random.default_rng(seed)
-    problem = CONSERVATIVE.setdefault('problem', conservative())
+    rng, problem = np.random.default_rng(seed), conservative
     x = about_the_middle(problem, rng)
     scale = largest_scale(problem, x, lambda at: within(problem, at))
     largest = scaled(problem, x, scale)
@@ -407,21 +411,9 @@ def test_conservative_limits_bound_the_amplitudes(seed):
     assert np.any(A @ z > b + 1e-9)
 
 
-CONSERVATIVE = {}
-
-
-def conservative():
-    """Return a problem with conservative bounds, jerk limits and a centre, made once."""
-    demo = load_experiment(find_experiment('demo'))
-    return TrajectoryProblem(load_robot('ur5'), replace(
-        demo, form=FORM, collision=False, bounds='conservative', jerk=4.0,
-        center={'elbow_joint': 1.0},
-    ))
-
-
-def test_conservative_limits_see_the_centre(rng):
+def test_conservative_limits_see_the_centre(conservative, rng):
     """Off the middle the nearer end counts: at an end no amplitude is left."""
-    problem = CONSERVATIVE.setdefault('problem', conservative())
+    problem = conservative
     lower, upper = problem.limits.lower[0], problem.limits.upper[0]
     middle = about_the_middle(problem, rng, 0.0)
     for position, kept in (
@@ -673,25 +665,12 @@ def test_a_centre_that_cannot_be_is_refused_by_name(make):
         make(center={'elbow': 1.0})
 
 
-def test_an_impossible_rule_is_refused_by_name(make):
-    """A limit that every pose breaks is named, not the cell."""
-    rule = SumOfJoints({'elbow_joint': 1.0}, 0.0, -3.0, -2.0)
-    with pytest.raises(UnsafeMotionError, match=r'all break the limit rule of 1 elbow_joint '):
-        make(rules=(rule,)).draw(np.random.default_rng(0))
-
-
-def test_rules_that_exclude_each_other_are_refused(make):
-    """Each can be kept by itself; no pose keeps both."""
-    rules = (
-        SumOfJoints({'elbow_joint': 1.0}, 0.0, 0.5, 1.0),
-        SumOfJoints({'elbow_joint': 1.0}, 0.0, 1.5, 2.0),
-    )
-    with pytest.raises(UnsafeMotionError, match='none keeps all limits of the path at once'):
+@pytest.mark.parametrize(('limits', 'message'), [
+    ([(-3.0, -2.0)], r'all break the limit rule of 1 elbow_joint '),
+    ([(0.5, 1.0), (1.5, 2.0)], 'none keeps all limits of the path at once'),
+])
+def test_impossible_rules_are_refused_by_name(make, limits, message):
+    """A limit that every pose breaks is named, not the cell; two may exclude each other."""
+    rules = tuple(SumOfJoints({'elbow_joint': 1.0}, 0.0, *each) for each in limits)
+    with pytest.raises(UnsafeMotionError, match=message):
         make(rules=rules).draw(np.random.default_rng(0))
-
-
-def test_collisions_are_asked_of_the_model_of_the_cell(in_a_cell):
-    """Table and gripper with their names; the same distances as the model by itself."""
-    model = CollisionModel(in_a_cell.robot, (TABLE, GRIPPER))
-    assert in_a_cell.collision.pairs == model.pairs
-    assert {'table', 'gripper'} <= {body for pair in model.pairs for body in pair}

@@ -74,12 +74,6 @@ def test_thousands_of_knots_are_sampled_directly(rng):
     np.testing.assert_allclose(many[0][::4], q, atol=1e-11)
 
 
-def test_lists_and_tuples_of_times_are_one(knots):
-    assert SampledParametrization(tuple(TIMES)) == FORM == SampledParametrization(**FORM.options())
-    assert FORM.options() == {'times': TIMES}
-    assert not FORM.closed
-
-
 def test_the_grid_of_a_check_has_samples_in_every_piece():
     grid = np.linspace(0.0, FORM.duration, FORM.grid_samples)
     assert np.histogram(grid, bins=TIMES)[0].min() >= 8

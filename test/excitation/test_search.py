@@ -3,6 +3,7 @@
 
 """Rounds of a search: what budgets mean, and that an interrupted one is as good as a whole one."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -36,13 +37,21 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Return the clock that searches and workers read."""
+@contextmanager
+def own_clock():
+    """Give searches and workers a clock of their own."""
     own = Clock()
-    for module in (search_module, workers_module):
-        monkeypatch.setattr(module, 'time', SimpleNamespace(monotonic=own.monotonic))
-    return own
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (search_module, workers_module):
+            patch.setattr(module, 'time', SimpleNamespace(monotonic=own.monotonic))
+        yield own
+
+
+@pytest.fixture
+def clock():
+    """Return the clock that searches and workers read."""
+    with own_clock() as own:
+        yield own
 
 
 def work(problem, number):
@@ -128,10 +137,7 @@ def test_no_budget_no_job(clock):
 @given(seconds=st.floats(0.1, 60.0), pace=st.integers(0, 2**32 - 1))
 def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
     """Whenever it ends, within a round or at its end: the state is the same to the last bit."""
-    with pytest.MonkeyPatch.context() as patch:
-        clock = Clock()
-        for module in (search_module, workers_module):
-            patch.setattr(module, 'time', SimpleNamespace(monotonic=clock.monotonic))
+    with own_clock() as clock:
         durations = np.random.default_rng(pace).exponential(1.0, 1000)
         task = Task(clock)
         task.seconds = lambda number: durations[len(task.done)]
@@ -183,12 +189,9 @@ def test_a_search_ends_when_nothing_is_left_to_do(clock):
 @given(pace=st.integers(0, 2**32 - 1), seconds=st.sampled_from([INF, 5.0, 60.0]))
 def test_what_is_told_never_goes_back(pace, seconds):
     """However unequal jobs are, and whichever limit ends the search: its share grows to 1."""
-    with pytest.MonkeyPatch.context() as patch:
-        clock, told = Clock(), []
-        for module in (search_module, workers_module):
-            patch.setattr(module, 'time', SimpleNamespace(monotonic=clock.monotonic))
+    with own_clock() as clock:
         durations = np.random.default_rng(pace).pareto(0.8, 1000)
-        task = Task(clock)
+        task, told = Task(clock), []
         task.seconds = lambda number: durations[len(task.done)]
         searched(task, Budget(200, seconds), report=told.append)
         shares = [progress.share for progress in told]

@@ -44,17 +44,6 @@ def test_round_trip_to_the_bit(trajectory, saved):
     assert saved.read_text().rstrip().endswith(trajectory.sha256)
 
 
-def test_motion_is_periodic_and_rests_at_its_ends(trajectory):
-    assert trajectory.duration == 12.0
-    period = trajectory.sample(np.linspace(0.0, 4.0, 9))
-    later = trajectory.sample(np.linspace(8.0, 12.0, 9))
-    np.testing.assert_allclose(later.q, period.q, atol=1e-9)
-    ends = trajectory.sample(np.array([0.0, 12.0]))
-    assert np.abs(ends.dq).max() < 1e-9
-    assert np.abs(ends.ddq).max() < 1e-9
-    assert np.abs(period.dq).max() > 0.1
-
-
 @pytest.mark.parametrize('rate', [1.0, 3.7, 125.0, 1000.0])
 def test_times_hold_both_ends_at_the_rate_asked(trajectory, rate):
     times = trajectory.times(rate)

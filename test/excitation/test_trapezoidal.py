@@ -80,19 +80,3 @@ def test_picking_and_placing_goes_over_both_places(rng):
     rests = [(dwell.pose, dwell.stop - dwell.start) for dwell in dwells]
     assert rests == [(2, pytest.approx(0.6)), (4, pytest.approx(0.6))]
     assert PICKING.duration == pytest.approx(7 * 1.0 + 2 * 0.6, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    'form',
-    [FORM, PICKING, TrapezoidalParametrization(2, 0.1, 1.0, 0.5),
-     TrapezoidalParametrization(2, 0.3, 1.0, 0.01)],
-)
-def test_the_grid_of_a_search_sees_the_peaks(form, rng):
-    """Less than half a percent below; a triangle's peak is the hardest to see."""
-    coefficients = rng.normal(size=(3, form.n_coefficients))
-    few, many = (
-        form.sample(coefficients, np.linspace(0.0, form.duration, count))
-        for count in (form.grid_samples, 50 * form.grid_samples)
-    )
-    for seen, there in zip(few, many, strict=True):
-        assert np.all(np.abs(seen).max(axis=0) > 0.995 * np.abs(there).max(axis=0))

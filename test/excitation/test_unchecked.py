@@ -11,10 +11,9 @@ import pytest
 from robot_identification.cli.excite_text import describe_certificate
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation import (
-    certify, describe_unchecked, dump_trajectory, ExtraLimits, find_experiment, find_unchecked,
-    load_experiment, load_trajectory, Trajectory, unchecked_from_content,
+    certify, dump_trajectory, ExtraLimits, find_experiment, find_unchecked, load_experiment,
+    load_trajectory, Trajectory, unchecked_from_content,
 )
-from robot_identification.excitation.unchecked import unchecked_to_content
 from robot_identification.execution.checks import check_executable, check_nothing_unchecked
 from robot_identification.model import make_robot_model, parse_urdf
 
@@ -104,12 +103,6 @@ def test_without_masses_no_torque_is_checked_whatever_the_limits():
     assert found(last_massless(), FULL) == [('torque', ('two',))]
 
 
-def test_words_name_joints_where_they_are_some():
-    gap, = find_unchecked(last_massless(), FULL)
-    assert describe_unchecked(gap, BOTH).startswith('torque of two: NOT CHECKED, no link')
-    assert describe_unchecked(gap, ('two',)).startswith('torque: NOT CHECKED, no link')
-
-
 def test_the_certificate_says_it_and_counts_only_what_was_checked(experiment, tmp_path):
     """In the file, and after it is read again; the text never has 0 % of an unknown limit."""
     motion = certified(massless(), experiment)
@@ -186,8 +179,3 @@ def test_damaged_entries_are_refused(experiment, entry):
         check_nothing_unchecked(arm(), damaged)
     with pytest.raises(DescriptionError, match='not_checked'):
         unchecked_from_content(entry, 'file')
-
-
-def test_content_is_read_as_it_was_written():
-    gaps = find_unchecked(massless())
-    assert unchecked_from_content(unchecked_to_content(gaps), 'file') == gaps

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from known_models import gravity_torque, true_pinocchio
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -38,14 +39,7 @@ def motion(ur5):
 
 def link_model(robot, truth):
     """Return Pinocchio's model of the true links, without rotors."""
-    model = robot.pinocchio.copy()
-    for index in range(robot.n):
-        body, factor = model.inertias[index + 1], truth.mass_factor[index]
-        model.inertias[index + 1] = pin.Inertia(
-            factor * body.mass, body.lever + truth.centre_shift[index], factor * body.inertia
-        )
-    model.armature = np.zeros(robot.n)
-    return model
+    return true_pinocchio(robot, replace(truth, reflected_inertia=np.zeros(robot.n)))
 
 
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])
@@ -122,8 +116,7 @@ def test_links_sag_by_their_weight(ur5, truth):
     still = replace(truth, coulomb=np.zeros(6))
     simulator = MujocoRobot(ur5, with_elastic_joints(still, STIFFNESS), NOISE_FREE, q)
     first = simulator.true_sample()
-    model = link_model(ur5, truth)
-    gravity = pin.computeGeneralizedGravity(model, model.createData(), first.q)
+    gravity = gravity_torque(link_model(ur5, truth), first.q)
     # The sag is found by iteration to rounding; one step of 0.5 ms has passed since.
     np.testing.assert_allclose(STIFFNESS * (first.rotor_q - first.q), gravity, atol=1e-6)
     np.testing.assert_allclose(first.rotor_q, q, atol=1e-12)

@@ -5,7 +5,8 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -13,7 +14,7 @@ from robot_identification.simulation.faults import Stream, StreamFaults
 
 N = 6
 PERIOD = 0.002
-SAMPLES = 2000
+SAMPLES = 600
 SEEDS = st.integers(0, 2**31 - 1)
 SHARES = st.floats(0.0, 1.0)
 
@@ -96,7 +97,7 @@ def test_one_value_of_the_spoilt_share_is_not_a_number(share, seed):
 
 
 def test_every_value_may_become_nan_but_not_what_goes_beside():
-    """Each of the 18 in 2000 samples; rotors, which are beside the joint states, never."""
+    """Each of the 18; rotors, which are beside the joint states, never."""
     stream = Stream(N, 1)
     stream.faults = StreamFaults(nan=1.0)
     seen = np.zeros((5, N), dtype=bool)

@@ -5,8 +5,8 @@
 
 from dataclasses import replace
 
+from known_models import gravity_torque, true_pinocchio
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.simulation import (
@@ -45,23 +45,11 @@ def held(run, truth, pose, side):
     return (run.true[2][settled(run, pose, side)] * truth.drive_gain).mean(axis=0)
 
 
-def gravity(robot, truth, q):
-    """Return the true gravity torque, by Pinocchio."""
-    model = robot.pinocchio.copy()
-    for index in range(robot.n):
-        body = model.inertias[index + 1]
-        model.inertias[index + 1] = pin.Inertia(
-            truth.mass_factor[index] * body.mass, body.lever + truth.centre_shift[index],
-            truth.mass_factor[index] * body.inertia,
-        )
-    return pin.computeGeneralizedGravity(model, model.createData(), q)
-
-
 @pytest.mark.parametrize('pose', range(len(POSES)))
 def test_mean_of_both_directions_is_gravity(ur5, truth, run, pose):
     """Joints hang behind by up to 4 mrad, below and above alike: what is left is 0.01 N m."""
     below, above = (held(run, truth, pose, side) for side in (0, 1))
-    expected = gravity(ur5, truth, POSES[pose])
+    expected = gravity_torque(true_pinocchio(ur5, truth), POSES[pose])
     np.testing.assert_allclose(0.5 * (below + above), expected, atol=0.01)
     # Between the kinetic one and break-away, load included.
     friction = 0.5 * (below - above)
@@ -82,10 +70,9 @@ def test_a_held_arm_does_not_creep(run, pose, side):
 def test_targets_are_the_controllers_own_model(ur5, truth, run):
     """In the stays gravity's torque of the true arm, and the current that makes it."""
     for pose, q in enumerate(POSES):
-        rows = settled(run, pose, 0)
-        np.testing.assert_allclose(
-            run.target_torque[rows], np.tile(gravity(ur5, truth, q), (rows.sum(), 1)), atol=1e-9
-        )
+        found = run.target_torque[settled(run, pose, 0)]
+        expected = np.tile(gravity_torque(true_pinocchio(ur5, truth), q), (len(found), 1))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
     np.testing.assert_allclose(run.target_current * truth.drive_gain, run.target_torque)
 
 
@@ -120,10 +107,9 @@ def test_without_friction_both_directions_are_gravity(ur5):
     """Nothing holds the arm but the drives: 0.2 mN m after a second of settling."""
     truth = prior_truth(ur5)
     found = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], OPTIONS)
+    expected = gravity_torque(ur5.pinocchio, POSES[0])
     for side in (0, 1):
-        np.testing.assert_allclose(
-            held(found, truth, 0, side), gravity(ur5, truth, POSES[0]), atol=2e-4
-        )
+        np.testing.assert_allclose(held(found, truth, 0, side), expected, atol=2e-4)
 
 
 @pytest.mark.parametrize(('poses', 'message'), [

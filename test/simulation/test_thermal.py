@@ -35,27 +35,6 @@ def test_step_is_the_exact_solution(start, heat, time):
     assert found[0] == pytest.approx(end + (start - end) * np.exp(-time / 1200.0), abs=1e-11)
 
 
-@given(heat=HEATS, time=TIMES, share=st.floats(0.1, 0.9))
-def test_two_steps_are_one(heat, time, share):
-    """However a time of constant heat is cut."""
-    joint, power, start = one_joint(), np.full(1, heat), np.full(1, 30.0)
-    halfway = joint.step(start, power, share * time)
-    np.testing.assert_allclose(
-        joint.step(halfway, power, (1.0 - share) * time), joint.step(start, power, time),
-        rtol=1e-12,
-    )
-
-
-def test_heat_is_kept_or_goes_into_the_air():
-    """C dT = (heat - (T - T_air) / R) dt in steps of 10 ms: central difference, error 1e-12."""
-    joint, heat, dt = one_joint(), np.array([7.0]), 0.01
-    before = np.array([31.0])
-    after = joint.step(before, heat, dt)
-    middle = joint.step(before, heat, 0.5 * dt)
-    kept = 400.0 * (after - before)
-    np.testing.assert_allclose(kept, (heat - (middle - AMBIENT) / 3.0) * dt, rtol=1e-9)
-
-
 @pytest.mark.parametrize('acceleration', [1.0, 300.0])
 def test_a_typical_motion_warms_by_fourteen_degrees_in_half_an_hour(acceleration):
     """24 to 38 deg C, of the size that Raviola et al. 2021 measured; or all of it faster."""

@@ -16,18 +16,10 @@ HILLS = 4.0
 
 
 class FakeProblem:
-    """
-    Minimize a bowl with hills, one minimum about each whole number, in a box and a ball.
+    """A bowl with hills, one minimum about each whole number, in a box and a ball."""
 
-    The hills are the same function of each coefficient, and a part ties neighbours together; so
-    parts of good candidates are good in others, as with joints of an arm.
-
-    Parameters
-    ----------
-    joints, each : int
-        Features, and coefficients of each.
-
-    """
+    # The hills are the same function of each coefficient, and a part ties neighbours together; so
+    # parts of good candidates are good in others, as with joints of an arm.
 
     def __init__(self, joints: int = 4, each: int = 3) -> None:
         self.joints, self.each = joints, each

@@ -145,15 +145,6 @@ def test_the_first_round_looks_about_and_descends_from_random_starts(kind):
     assert {job.stages for job in descents} == {expected}
 
 
-def test_stages_sharpen():
-    """From means of all singular values to all but their extremes."""
-    sharpnesses = [sharpness for sharpness, _ in STAGES]
-    assert sharpnesses == sorted(set(sharpnesses))
-    assert sharpnesses[0] <= 2.0
-    # Of sixty equal values a bound is then off by log(60) / 60 at each end, 7 %.
-    assert sharpnesses[-1] >= 30.0
-
-
 def test_later_rounds_start_from_what_is_known():
     """Of four starts two are perturbations, one is put together from two others, one is random."""
     problem, optimizer = FakeProblem(), Spectral(starts=40)
@@ -246,13 +237,13 @@ class Unfitted(FakeProblem):
 def test_learning_from_earlier_searches_pays():
     """After the same evaluations, on an average of six seeds: ahead of random starts alone."""
     def best(optimizer, seed):
-        with Workers(Unfitted) as workers:
+        with Workers(lambda: Unfitted(3, 2)) as workers:
             search = Search(optimizer, workers, seed, lambda progress: None)
-            return search.run(Budget(4000)).best.objective
+            return search.run(Budget(1600)).best.objective
 
     learnt, random = (
         np.mean([best(Spectral(starts=starts), seed) for seed in range(6)])
-        for starts in (8, 100)
+        for starts in (4, 200)
     )
     assert learnt < 0.8 * random
 
