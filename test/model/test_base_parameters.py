@@ -71,11 +71,7 @@ def full_reductions(robots):
     ids=['ground', 'ceiling', 'wall', 'tilt'],
 )
 def test_rank_of_the_ur_arms(name, mounting, inertial, whole, appear):
-    """
-    Published counts (Tika 2020, Raviola 2021, Madsen 2020: 49 appear in modified DH frames).
-
-    The energy of the singular values reaches one where the rank is (Raviola 2021, figure 3).
-    """
+    """Published counts (Tika 2020, Raviola 2021, Madsen 2020: 49 appear in modified DH frames)."""
     robot = load_robot(name, gravity=gravity_of_mounting(*mounting))
     assert reduction_of(robot).rank == inertial == upper_bound(robot)
     reduction = reduction_of(robot, 'coulomb,viscous', rotors=True)
@@ -130,11 +126,8 @@ def test_sets_map_to_one_another(ur5, frames, preference, seed):
 @pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10e', 'youbot', 'ur5_tika'])
 @pytest.mark.parametrize('mounting', [GROUND, WALL], ids=['ground', 'wall'])
 def test_set_is_that_of_gautier_and_khalil(name, mounting):
-    """
-    Numbers by QR of random samples equal the closed form, a program of its own in the tests.
-
-    1e-8 is a hundred times what least squares leave of coefficients of size one.
-    """
+    """Numbers by QR of random samples equal the closed form, a program of its own in the tests."""
+    # 1e-8 is a hundred times what least squares leave of coefficients of size one.
     robot = load_robot(name, gravity=gravity_of_mounting(*mounting))
     table = derive_table(robot.pinocchio)
     reduction = reduce_to_base(
@@ -223,11 +216,7 @@ def test_expressions_say_what_the_matrix_does(robots, name):
 
 @given(n=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), vertical=st.booleans())
 def test_skew_arms_have_the_number_of_the_formula(n, seed, vertical):
-    """
-    Without parallel or meeting axes: 7 n - 4, and two fewer if the first axis is vertical.
-
-    The formula of Gautier and Khalil for revolute joints (numbers.md B5, property P6).
-    """
+    """Without parallel or meeting axes: 7 n - 4, and two fewer if the first axis is vertical."""
     rng = np.random.default_rng(seed)
 
     def skew(low, high):
@@ -247,11 +236,8 @@ def test_skew_arms_have_the_number_of_the_formula(n, seed, vertical):
 @pytest.mark.parametrize('name', ARMS)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_base_reduction_keeps_torques(robots, full_reductions, name, seed):
-    """
-    Any standard parameters and their base parameters give the same torque, on any motion.
-
-    Rounding of K is 1e-9 of its size by its own cut-off, hence of the torque's size.
-    """
+    """Any standard parameters and their base parameters give the same torque, on any motion."""
+    # Rounding of K is 1e-9 of its size by its own cut-off, hence of the torque's size.
     robot, rng = robots[name], np.random.default_rng(seed)
     reduction, n = full_reductions[name], robot.n
     motion = Motion(*(rng.uniform(-4, 4, (3, n)) for _ in range(3)))
@@ -283,11 +269,7 @@ def test_turning_the_arm_about_gravity_changes_nothing(ur5):
 
 
 def test_without_gravity_less_can_be_seen(ur5):
-    """
-    In free space the first link only shows its inertia about its axis, and masses hide more.
-
-    The count is checked against singular values of the regressor itself.
-    """
+    """In free space the first link only shows its inertia about its axis, and masses hide more."""
     floating = ur5.with_gravity([0.0, 0.0, 0.0])
     reduction = reduction_of(floating)
     motion = random_motion(floating, 60, np.random.default_rng(3))
@@ -344,11 +326,8 @@ def test_limits_do_not_change_the_structure(limits):
 
 @pytest.mark.parametrize('offset', [0.05, 0.025, 0.005])
 def test_small_lengths_are_lengths(offset):
-    """
-    A shoulder offset of millimetres: the mass beyond it is in the first combination by its square.
-
-    Torques are kept to 1e-8, as with any other arm.
-    """
+    """Of a shoulder offset of millimetres the mass beyond it has the square as coefficient."""
+    # Torques are kept to 1e-8, as with any other arm.
     robot = arm_of_three(offset=offset)
     reduction = reduction_of(robot)
     assert reduction.neglected == ()
@@ -361,11 +340,8 @@ def test_small_lengths_are_lengths(offset):
 
 
 def test_unclear_rank_is_refused(ur5, monkeypatch):
-    """
-    Where accepted and rejected columns are of one size, the user is told, not guessed for.
-
-    On the UR5 the independent parts lie between 0.6 and 1: no number there parts them.
-    """
+    """Where accepted and rejected columns are of one size, the user is told, not guessed for."""
+    # On the UR5 the independent parts lie between 0.6 and 1: no number there parts them.
     monkeypatch.setattr(module, 'INDEPENDENCE_LEVELS', (0.7,))
     with pytest.raises(DescriptionError, match='ur5: the number of base parameters is not clear'):
         reduction_of(ur5)

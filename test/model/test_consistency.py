@@ -45,12 +45,9 @@ def test_every_cloud_of_masses_is_a_body(seed):
 
 @given(coordinates=hnp.arrays(float, 10, elements=st.floats(-2.0, 2.0)))
 def test_any_ten_numbers_are_a_body(coordinates):
-    """
-    And are its coordinates: the map is one to one.
-
-    With numbers up to 2 the eigenvalues of U U' spread over less than 1e9: their sign is certain,
-    and the way back keeps seven digits of sixteen.
-    """
+    """And are its coordinates: the map is one to one."""
+    # With numbers up to 2 the eigenvalues of U U' spread over less than 1e9: their sign is
+    # certain, and the way back keeps seven digits of sixteen.
     theta = from_log_cholesky(coordinates)
     assert smallest_eigenvalues(theta)[0] > 0.0
     assert theta[0] > 0.0
@@ -58,12 +55,9 @@ def test_any_ten_numbers_are_a_body(coordinates):
 
 
 def test_log_cholesky_coordinates_are_those_of_the_paper():
-    """
-    Rucker and Wensing 2022: P = U U', where U is e^alpha times an upper triangle.
-
-    alpha is then the logarithm of the square root of the mass, t the centre in a body without
-    shear; 1e-12 is rounding.
-    """
+    """Rucker and Wensing 2022: P = U U', where U is e^alpha times an upper triangle."""
+    # alpha is then the logarithm of the square root of the mass, t the centre in a body without
+    # shear; 1e-12 is rounding.
     rng = np.random.default_rng(1)
     theta = parameters_of(rng.uniform(0.1, 2.0, 5), rng.normal(size=(5, 3)))
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky(theta)
@@ -87,12 +81,8 @@ def test_what_is_no_body_has_no_coordinates(index, value):
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])
 @pytest.mark.parametrize('rotors', [False, True])
 def test_smallest_mass_matrix_eigenvalue_is_pinocchios(robots, rng, name, rotors):
-    """
-    At the pose that is returned, from the regressor and from Pinocchio's algorithm for bodies.
-
-    1e-10 of the largest entry is rounding of six accelerations. Gravity must not enter, and no
-    pose of a hundred others has less than half of the least of a thousand.
-    """
+    """At the pose that is returned, it is that of Pinocchio's mass matrix."""
+    # 1e-10 of the largest entry is rounding of six accelerations.
     robot = robots[name].with_gravity([3.0, -4.0, -9.0])
     inertia = rng.uniform(0.01, 0.1, robot.n) if rotors else np.zeros(robot.n)
 
@@ -113,12 +103,7 @@ def test_smallest_mass_matrix_eigenvalue_is_pinocchios(robots, rng, name, rotors
 
 
 def test_a_mass_matrix_that_is_not_positive_is_found(ur5):
-    """
-    A wrist with negative inertia about its axis: the least eigenvalue is no more than it.
-
-    The entry (6, 6) of the mass matrix is that moment, and no entry of the diagonal is below the
-    smallest eigenvalue.
-    """
+    """A wrist with negative inertia about its axis: the least eigenvalue is no more than it."""
     theta = prior_inertial_parameters(ur5)
     theta[59] = -0.001
     assert smallest_mass_matrix_eigenvalue(ur5, theta, samples=20)[0] <= -0.001

@@ -49,11 +49,8 @@ def frames_of(table, frames, q):
 @pytest.mark.parametrize(('convention', 'frames'), [('standard', 'dh'), ('modified', 'mdh')])
 @given(seed=SEEDS)
 def test_a_table_is_the_arm_of_the_formulas(convention, frames, seed):
-    """
-    Both conventions, sliding and locked joints, against plain products of screws.
-
-    Six products of poses of at most 2 m: rounding is 1e-15, 1e-12 leaves a thousandfold.
-    """
+    """Both conventions, sliding and locked joints, against plain products of screws."""
+    # Six products of poses of at most 2 m: rounding is 1e-15, 1e-12 leaves a thousandfold.
     rng = np.random.default_rng(seed)
     table, chain = random_table(rng, convention, locked=True)
     q = rng.uniform(-2.0, 2.0, 6)
@@ -74,12 +71,9 @@ def as_modified(table):
 
 @given(seed=SEEDS)
 def test_both_conventions_have_the_same_axes(seed):
-    """
-    One arm in two tables: its axis frames agree, and its link frames but for the last one.
-
-    The last normal of a standard table, to the flange, has no place in a modified one: there the
-    frame stays on the axis. 1e-12 as above.
-    """
+    """One arm in two tables: its axis frames agree, and its link frames but for the last one."""
+    # The last normal of a standard table, to the flange, has no place in a modified one: there the
+    # frame stays on the axis. 1e-12 as above.
     rng = np.random.default_rng(seed)
     standard, _ = random_table(rng, 'standard')
     modified, q = as_modified(standard), rng.uniform(-2.0, 2.0, 6)
@@ -113,11 +107,8 @@ def test_constants_are_the_lengths_that_shape_the_arm():
 @pytest.mark.parametrize('convention', ['standard', 'modified'])
 @given(seed=SEEDS)
 def test_what_is_no_constant_does_not_shape_the_arm(convention, seed):
-    """
-    Other values for the lengths left out move the arm as a whole, or change where a slide is zero.
-
-    Of two axes seen from one another nothing else is left; 1e-12 is rounding of metres.
-    """
+    """Other values move the arm as a whole, or change where a slide is zero."""
+    # Of two axes seen from one another nothing else is left; 1e-12 is rounding of metres.
     rng = np.random.default_rng(seed)
     table, _ = random_table(rng, convention)
     named = table.constants()
@@ -154,12 +145,7 @@ def test_constants_come_back():
 
 
 def assert_describes(table, model, rng, tolerance):
-    """
-    Check that a table's frames are fixed to the model's links, with z on the joint axes.
-
-    Frames that stay fixed while all joints move are the same forward kinematics up to where
-    on its link a frame was put, which is the free choice of the convention.
-    """
+    """Check that a table's frames are fixed to the model's links, with z on the joint axes."""
     described, links = table.build('mdh')
     ours, theirs = model.createData(), described.createData()
     joints = range(1, model.njoints)
@@ -194,12 +180,9 @@ def test_derived_tables_of_shipped_arms(name, rng):
     stop=st.booleans(),
 )
 def test_derived_tables_of_random_arms(seed, relations, stop):
-    """
-    Arms whose axes are parallel, opposite, skew, meet or coincide, some sliding, one locked.
-
-    Feet of common normals are as far as length / sine of the angle: angles down to 0.1 rad (the
-    locked joint leaves any angle) cost two or three digits of 1e-15, 1e-10 leaves room.
-    """
+    """Arms whose axes are parallel, opposite, skew, meet or coincide, some sliding, one locked."""
+    # Feet of common normals are as far as length / sine of the angle: angles down to 0.1 rad (the
+    # locked joint leaves any angle) cost two or three digits of 1e-15, 1e-10 leaves room.
     rng = np.random.default_rng(seed)
     model = random_arm(rng, relations)
     if stop and model.nq > 1:
@@ -252,12 +235,8 @@ def unit(vector):
 
 
 def test_free_choices_are_those_that_are_documented():
-    """
-    Parallel: the normal goes on where it is (d is 0). Meeting: a is 0. Last: no length is made up.
-
-    The UR5's table in modified frames is then the published one: a, d and the twists up to the
-    sign of an x axis. 1e-12 is rounding.
-    """
+    """Parallel axes: d is 0. Meeting: a is 0. The UR5's table is the published one."""
+    # 1e-12 is rounding.
     robot = load_robot('ur5')
     table = derive_table(robot.pinocchio)
     assert table.convention == 'modified'
@@ -274,11 +253,7 @@ def test_free_choices_are_those_that_are_documented():
 
 @pytest.mark.parametrize('tilt', [0.0, 1e-9, 5e-6])
 def test_axes_off_the_parallel_by_a_files_rounding_are_parallel(tilt, rng):
-    """
-    An angle of six digits (1.570796) would put the common normal a hundred kilometres away.
-
-    Every length stays within the arm; what is neglected is the tilt times the metre it is long.
-    """
+    """An angle of six digits (1.570796) would put the common normal a hundred kilometres away."""
     model = nearly_parallel_arm([0.0, tilt, -tilt])
     table = derive_table(model)
     assert np.abs([table.a, table.d]).max() < 1.0
@@ -286,11 +261,8 @@ def test_axes_off_the_parallel_by_a_files_rounding_are_parallel(tilt, rng):
 
 
 def test_tilted_axes_are_not_taken_for_parallel_ones(rng):
-    """
-    A calibrated arm's tenth of a milliradian is real.
-
-    Its normals stand kilometres away, where a last bit of a double is 1e-12 m; 1e-9 leaves room.
-    """
+    """A calibrated arm's tenth of a milliradian is real."""
+    # Its normals stand kilometres away, where a last bit of a double is 1e-12 m; 1e-9 leaves room.
     model = nearly_parallel_arm([0.0, 1e-4, 1e-4])
     assert_describes(derive_table(model), model, rng, 1e-9)
 

@@ -57,11 +57,7 @@ def test_terms_are_named_by_kind_and_constant():
 
 
 def test_every_term_by_hand():
-    """
-    Four samples of a joint: at rest, 0.1 rad/s after 1 mrad, a stop there, back by 0.5 mrad.
-
-    The load is 10, -20, 30 and -40 N m; only its size counts.
-    """
+    """Four samples of a joint: at rest, 0.1 rad/s after 1 mrad, a stop there, back by 0.5 mrad."""
     law = DictionaryFriction(
         viscous=[2.0], sliding=[0.1], presliding=[0.0008, 0.004], stribeck=[0.1],
         load_sliding=[0.05], load_presliding=[0.0008],
@@ -132,11 +128,8 @@ def test_keeping_terms_keeps_their_columns(seed, chosen):
 
 @pytest.mark.parametrize('twice', [(0.01, 0.01), (0.01, 0.3, 0.010000001)])
 def test_the_same_term_twice_is_refused(twice):
-    """
-    Their parameters would have one name, and a model file with both could not be read.
-
-    A name holds six digits of the constant.
-    """
+    """Their parameters would have one name, and a model file with both could not be read."""
+    # A name holds six digits of the constant.
     for kind in LAW.constants():
         with pytest.raises(DescriptionError, match=rf'{kind} of dictionary friction'):
             DictionaryFriction(**{kind: twice})
@@ -236,11 +229,7 @@ def test_prediction_does_not_see_how_it_was_cut(dictionary_model, monkeypatch):
 
 @pytest.mark.parametrize('start', [1, 17, 34, 100, 239])
 def test_friction_begins_anew_after_a_gap(dictionary_model, start, monkeypatch):
-    """
-    A start in the middle of a recording: what follows is predicted as a recording of its own.
-
-    On the edge of a block of 17 samples, inside one, and at the last sample.
-    """
+    """What follows a start inside a recording is predicted as a recording of its own."""
     monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 17)
     motion = arm_motion(7, starts=(0, start))
     later = replace(motion.part(slice(start, None)), starts=(0,))

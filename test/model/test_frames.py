@@ -57,12 +57,8 @@ def test_parameters_change_frame_as_bodies_do(seed):
 
 @given(seed=SEEDS)
 def test_changes_of_frame_compose(seed):
-    """
-    They are a group, on all vectors of ten numbers and not only on bodies, and so are inverted.
-
-    Entries are at most 10; 1e-12 is rounding of a few hundred products. The oracle takes
-    second moments instead of the parallel-axis theorem.
-    """
+    """They are a group, on all vectors of ten numbers and not only on bodies."""
+    # Entries are at most 10; 1e-12 is rounding of a few hundred products.
     rng = np.random.default_rng(seed)
     first, second = random_pose(rng), random_pose(rng)
     T = change_of_frame(first)
@@ -118,11 +114,8 @@ def chain_of(table):
 
 @pytest.mark.parametrize('name', WITH_TABLE)
 def test_regressor_in_table_frames_is_that_of_newton_and_euler(name, rng):
-    """
-    The papers' columns: from the table alone, by the oracle that knows no URDF.
-
-    Torques of unit parameters reach 100; 1e-9 of the largest is far above rounding.
-    """
+    """The papers' columns: from the table alone, by the oracle that knows no URDF."""
+    # Torques of unit parameters reach 100; 1e-9 of the largest is far above rounding.
     robot = load_robot(name, gravity=(1.0, -2.0, -9.0))
     table = robot.denavit_hartenberg
     chain, frames = chain_of(table), 'dh' if table.convention == 'standard' else 'mdh'
@@ -183,12 +176,9 @@ def test_digits_of_a_published_table_are_enough(ur5):
 @pytest.mark.parametrize('name', KNOWN)
 @pytest.mark.parametrize('frames', FRAMES)
 def test_base_torques_do_not_depend_on_frames(name, frames, rng):
-    """
-    The arm's torque from base parameters found and stated in any frames is that of its bodies.
-
-    Torques reach 1000 N m with these accelerations; 1e-8 of the largest is what a least-squares
-    solution with coefficients up to 10 leaves of 1e-15.
-    """
+    """Base parameters stated in any frames give the torque of the arm's bodies."""
+    # Torques reach 1000 N m with these accelerations; 1e-8 of the largest is what a least-squares
+    # solution with coefficients up to 10 leaves of 1e-15.
     robot = load_robot(name)
     stated = link_frames(robot, frames)
     assert stated.name == frames

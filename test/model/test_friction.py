@@ -169,12 +169,8 @@ def test_directions_change_places_with_the_sign(dq):
     kinetic=st.floats(0.0, 10.0), static=st.floats(0.0, 20.0), velocity=st.floats(0.01, 1.0)
 )
 def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static, velocity):
-    """
-    At its velocity 1 / e of the difference is left.
-
-    Near rest, but outside the passage, what is gone is at most ratio^exponent of it; far out what
-    is left is exp(-ratio^exponent). The passage is over at 20 widths.
-    """
+    """At its velocity 1 / e of the difference is left."""
+    # The passage is over at 20 widths.
     law = FRICTION_LAWS['stribeck'](velocity, exponent, width=1e-6 * velocity)
     near, far = 2e-5, 900.0
     torque = torque_of(law, [kinetic, static], motion_at(velocity * np.array([near, 1.0, far])))
@@ -212,11 +208,7 @@ def test_powers_lie_between_coulomb_and_viscous_friction(rng):
 
 @pytest.mark.parametrize('reference', [0.0, 25.0])
 def test_temperature_makes_viscous_friction_linear(rng, reference):
-    """
-    With fv(T) = 12 - 0.1 T: whatever the reference, the sum of both laws is that.
-
-    Raviola et al. 2021 found it so; `viscous` takes up the reference.
-    """
+    """With fv(T) = 12 - 0.1 T: whatever the reference, the sum of both laws is that."""
     dq, temperature = rng.normal(size=50), rng.uniform(22.0, 40.0, 50)
     motion = motion_at(dq, temperature=temperature)
     torque = (
@@ -249,11 +241,8 @@ def test_strain_wave_contains_the_simpler_laws(rng):
 
 @pytest.mark.parametrize('name', [name for name, law in FRICTION_LAWS.items() if law.shape])
 def test_shape_constants_are_found_from_a_sweep(name):
-    """
-    Coefficients and shape together, by the law's own derivative, from 25 % away.
-
-    Without noise a least-squares solver ends within 1e-6 of the truth.
-    """
+    """Coefficients and shape together, by the law's own derivative, from 25 % away."""
+    # Without noise a least-squares solver ends within 1e-6 of the truth.
     default, rng = FRICTION_LAWS[name](), np.random.default_rng(3)
     start = np.array([default.constants()[constant] for constant in default.shape]) * 0.6
     dq = 10.0 ** rng.uniform(-3.5, 0.3, 400) * rng.choice([-1.0, 1.0], 400)
@@ -388,11 +377,7 @@ def page_rows(heading=None):
 
 
 def test_page_explains_every_law():
-    """
-    Symbols with units, constants with defaults, needs and exclusions are those of the code.
-
-    Of a law of many terms the page has the kinds, as `kind[]`, and all constants of each.
-    """
+    """Symbols with units, constants with defaults, needs and exclusions are those of the code."""
     rows = page_rows()
     assert list(rows) == list(FRICTION_LAWS)
     for name, law in FRICTION_LAWS.items():

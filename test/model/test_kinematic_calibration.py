@@ -165,12 +165,7 @@ def assert_flange_is_the_controllers(robot, corrections, made, qs, tolerance):
 
 
 def test_the_thesis_table_is_read_and_refused_for_dynamics(conf):
-    """
-    Numbers F6: with the digits printed, the lengths do not even cancel (-26.9 m are left).
-
-    What is refused is to hang links on it; reading it is fine. The message has joint, distance
-    and what to do.
-    """
+    """Numbers F6: with the digits printed, the lengths do not even cancel (-26.9 m are left)."""
     path = conf(THESIS)
     corrections = read_calibration(path)
     for key in COLUMNS:
@@ -227,11 +222,8 @@ def test_a_calibration_of_another_arm_is_refused(conf):
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_lengths_along_parallel_axes_change_nothing(ur5, seed):
-    """
-    What cancels along exactly parallel axes is no geometry: the nominal arm comes back.
-
-    A kilometre has 1e-13 m; 1e-12 is that and rounding.
-    """
+    """What cancels along exactly parallel axes is no geometry: the nominal arm comes back."""
+    # A kilometre has 1e-13 m; 1e-12 is that and rounding.
     along = np.random.default_rng(seed).uniform(-1000.0, 1000.0, 2)
     zero = np.zeros(6)
     corrections = DhCorrections(
@@ -257,12 +249,9 @@ def test_the_command_writes_a_calibrated_arm(command, conf, tmp_path, rng):
 
 @pytest.mark.parametrize(('name', 'source'), [('ur10', 'forum'), ('ur5', 'extracted')])
 def test_calibrated_arms_keep_their_base_parameters(conf, driver_yaml, name, source):
-    """
-    Axes a bit off the parallel add nothing a motor could show: 36 and 52, as nominal.
-
-    What the deviations let through is named, and little of it is in the coefficients: they
-    follow the lengths and angles, which changed by at most 1 %.
-    """
+    """Axes a bit off the parallel add nothing a motor could show: 36 and 52, as nominal."""
+    # What the deviations let through is named, and little of it is in the coefficients: they
+    # follow the lengths and angles, which changed by at most 1 %.
     robot = load_robot(name)
     made = calibrated(robot, conf(FORUM) if source == 'forum' else driver_yaml(EXTRACTED))
     for laws, rotors, rank in (((), False, 36), (parse_friction('coulomb,viscous'), True, 52)):
@@ -323,11 +312,8 @@ def test_an_extracted_calibration_is_that_of_its_arm(driver_yaml):
 
 
 def test_joints_that_turn_about_another_axis_of_their_frame(conf, rng):
-    """
-    The older description of the UR10 has joints about y: the calibration is the same.
-
-    It is printed to ten digits, which is what 1e-9 allows.
-    """
+    """The older description of the UR10 has joints about y: the calibration is the same."""
+    # It is printed to ten digits, which is what 1e-9 allows.
     path = Path(
         sysconfig.get_path('purelib'), 'cmeel.prefix', 'share', 'example-robot-data', 'robots',
         'ur_description', 'urdf', 'ur10_robot.urdf',

@@ -94,11 +94,7 @@ def table_file(tmp_path):
 
 
 def test_inertias_of_the_thesis_are_not_about_the_link_frame(table_file):
-    """
-    Numbers A5: the caption says so; links 2 and 3 would be no bodies. About the centre all are.
-
-    Each link alone, so that the first one does not hide the second.
-    """
+    """Numbers A5: links 2 and 3 would be no bodies. About the centre all are."""
     refused = []
     for joint, row in read_yaml(PORCELLI)['links'].items():
         read_link_table(table_file(('links', {joint: row})))
@@ -200,11 +196,9 @@ def fixed_rows(about):
     [('standard', standard_rows), ('modified', modified_rows), ('fixed_angles', fixed_rows)],
 )
 def test_one_arm_in_every_convention_has_one_torque(tmp_path, rng, convention, rows, about):
-    """
-    The same arm as six tables, against the oracle that works on its standard frames.
-
-    Torques are below 1000 N m; 1e-9 is far above the rounding of angles and of the URDF's digits.
-    """
+    """The same arm as six tables, against the oracle that works on its standard frames."""
+    # Torques are below 1000 N m; 1e-9 is far above the rounding of angles and of the URDF's
+    # digits.
     path = tmp_path / 'arm.yaml'
     path.write_text(dump_yaml({
         'schema_version': 1, 'name': 'made_up', 'convention': convention,
@@ -240,11 +234,8 @@ def test_fixed_angles_turn_about_all_three_axes():
 
 @pytest.mark.parametrize('pitch', [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, 1.0])
 def test_frames_survive_the_urdfs_angles(table_file, pitch):
-    """
-    Roll, pitch and yaw are not unique at a pitch of 90 deg; the frame they mean still is.
-
-    Nothing is lost near it either: 1e-15 is rounding of rotations.
-    """
+    """Roll, pitch and yaw are not unique at a pitch of 90 deg; the frame they mean still is."""
+    # Nothing is lost near it either: 1e-15 is rounding of rotations.
     content = read_yaml(PORCELLI)
     row = dict(content['links']['wrist_3_joint'])
     for key in ('a', 'alpha', 'd', 'theta'):

@@ -32,12 +32,8 @@ def test_speeds_go_from_sliding_to_the_fastest():
 
 @pytest.mark.parametrize('load', [0.0, 15.0, -15.0])
 def test_a_dictionary_of_plain_terms_is_itself(load):
-    """
-    By hand: 3 + 1.5 + 15 (0.1 + 0.02) of Coulomb friction, and 4 of viscous friction.
-
-    Stops have slipped, also the widest, and load terms are those of the load's size. At 0.05 rad/s
-    a passage of 3 mrad/s is over to 1e-14.
-    """
+    """By hand: 3 + 1.5 + 15 (0.1 + 0.02) of Coulomb friction, and 4 of viscous friction."""
+    # At 0.05 rad/s a passage of 3 mrad/s is over to 1e-14.
     law = dictionary_of(
         viscous=[1.0], sliding=[0.003], presliding=[0.0002, 0.2], load_sliding=[0.001],
         load_presliding=[0.006],
@@ -73,11 +69,8 @@ def test_a_dictionary_without_terms_has_no_friction():
     ('load', [0.1], (1.0, 0.0)), ('temperature_viscous', [4.0], (0.0, 0.0)),
 ])
 def test_other_laws_are_themselves(name, coefficients, expected):
-    """
-    Under 10 N m, at their temperature of reference; of two directions the mean, of a bias none.
-
-    A passage of 0.01 rad/s leaves 1e-4 of the friction at 0.05 rad/s, the slowest of 100 speeds.
-    """
+    """Under 10 N m, at their reference temperature; the mean of two directions, no bias."""
+    # A passage of 0.01 rad/s leaves 1e-4 of the friction at 0.05 rad/s, the slowest of 100 speeds.
     found = nearest_plain_friction(
         FRICTION_LAWS[name](), np.array(coefficients), SPEEDS, 10.0
     )

@@ -59,11 +59,7 @@ def observation_matrix(chain, states, gravity):
 
 
 def pinocchio_arm(chain):
-    """
-    Return a massless Pinocchio model of an arm, and the pose of each link frame in its joint's.
-
-    Pinocchio's joint frames turn with z; in a standard table they stand at the near end.
-    """
+    """Return a massless Pinocchio model, and the pose of each link frame in its joint's."""
     model, placements, before = pin.Model(), [], np.eye(4)
     for row in range(chain.n):
         normal = screw_x(chain.alpha[row], chain.a[row])
@@ -89,12 +85,7 @@ def pinocchio_regressor(chain, q, dq, ddq, gravity):
 
 
 def numeric_reduction(W, chosen):
-    """
-    Return the rank of W and the coefficients of its columns on the chosen ones.
-
-    The rank is that of columns of length one, zero ones left out; it has to be clear by a factor
-    of a million between singular values.
-    """
+    """Return the rank of W and the coefficients of its columns on the chosen ones."""
     scale = np.linalg.norm(W, axis=0)
     null = scale <= 1e-12 * scale.max()
     scale[null] = 1.0
@@ -192,11 +183,8 @@ COUNTS = {
 
 @pytest.mark.parametrize('case', COUNTS)
 def test_closed_form_is_the_numeric_reduction(rng, case):
-    """
-    Gautier and Khalil's rules give the rank of the regressor, and its coefficients.
-
-    Least squares on random states loses some 1e3 of 1e-16; 1e-8 stands for equal.
-    """
+    """Gautier and Khalil's rules give the rank of the regressor, and its coefficients."""
+    # Least squares on random states loses some 1e3 of 1e-16; 1e-8 stands for equal.
     table, vertical, count = COUNTS[case]
     if isinstance(table, tuple):
         table = random_table(rng, *table)

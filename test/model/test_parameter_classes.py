@@ -56,12 +56,9 @@ def test_published_counts(name, mounting, frames, linear, physical):
 @pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
 @pytest.mark.parametrize('name', ['ur5', 'youbot', 'ur5_porcelli_bse'])
 def test_classes_are_those_of_the_null_space(name, frames):
-    """
-    A parameter is seen alone exactly if no null vector of the regressor has a part along it.
-
-    That is so whatever set of base parameters is chosen; null vectors are found by SVD of other
-    random samples, where "no part" is 1e-12 and the smallest part of a combined one 0.1.
-    """
+    """A parameter is seen alone exactly if no null vector of the regressor has a part along it."""
+    # That is so whatever set of base parameters is chosen; null vectors are found by SVD of other
+    # random samples, where "no part" is 1e-12 and the smallest part of a combined one 0.1.
     robot, stated, reduction = classes_of(name, frames=frames, drives=False)
     rng = np.random.default_rng(7)
     n = robot.n
@@ -84,11 +81,7 @@ def test_classes_are_those_of_the_null_space(name, frames):
 @pytest.mark.parametrize('mounting', [GROUND, WALL])
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])
 def test_reasons_are_true(name, mounting, frames):
-    """
-    What is blamed on gravity is seen when the arm is tilted, and nothing else is.
-
-    Every unidentifiable parameter has a reason.
-    """
+    """What is blamed on gravity is seen when the arm is tilted, and nothing else is."""
     robot, stated, reduction = classes_of(name, mounting, frames)
     reasons = unidentifiable_reasons(robot, reduction, stated)
     hidden = linear_classes(reduction)['unidentifiable']

@@ -60,11 +60,7 @@ def test_there_and_back(ur5, name, seed):
 
 
 def test_the_thesis_reads_its_own_numbers():
-    """
-    Porcelli 2020, tables 2.3 and 2.4, link 2, in his frame and order, off our joint frames.
-
-    The tensor is moved to the link frame's origin by the parallel axes by hand.
-    """
+    """Porcelli 2020, tables 2.3 and 2.4, link 2, in his frame and order, off our joint frames."""
     robot = load_robot('ur5_porcelli')
     parameters = make_standard_parameters(6, (), False)
     published = to_published(

@@ -58,11 +58,8 @@ def test_regressor_times_parameters_is_inverse_dynamics(robots, name, q, dq, ddq
 
 @pytest.mark.parametrize('name', NAMES)
 def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
-    """
-    The URDF file is read by MuJoCo itself; the two programs share no code.
-
-    Its inertias pass through an eigendecomposition, good to some 1e-12 of torques up to 1e3 N m.
-    """
+    """The URDF file is read by MuJoCo itself; the two programs share no code."""
+    # Its inertias pass through an eigendecomposition, good to some 1e-12 of torques up to 1e3 N m.
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
     robot = robots[name]
     path = share_directory() / 'urdf' / f'{name}.urdf'
@@ -86,12 +83,9 @@ def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
 
 @pytest.mark.parametrize('name', ['ur5', 'youbot', 'mixed'])
 def test_energy_is_the_work_of_the_torques(robots, name, rng):
-    """
-    Along a smooth motion the change of kinetic and potential energy is the work done.
-
-    Work is integrated by the trapezoidal rule over 4000 steps of 0.5 ms: 1e-5 of it is its error,
-    which grows with the square of the step.
-    """
+    """Along a smooth motion the change of kinetic and potential energy is the work done."""
+    # Work is integrated by the trapezoidal rule over 4000 steps of 0.5 ms: 1e-5 of it is its
+    # error, which grows with the square of the step.
     robot = robots[name]
     t = np.linspace(0.0, 2.0, 4001)[:, None]
     phase, rate = rng.uniform(0, 6, robot.n), rng.uniform(1, 3, robot.n)
@@ -297,11 +291,7 @@ def test_rotors_that_turn_as_links_change_nothing(ur5, rng):
 
 
 def test_drives_see_the_rotors_and_bodies_the_links(ur5, rng):
-    """
-    Friction columns are those of a motion of the rotors, rotor inertia's are their acceleration.
-
-    Loads are those of the links.
-    """
+    """Friction and rotor inertia have the rotors' motion, loads are those of the links."""
     parameters = drive_parameters()
     links = random_motion(rng, 30, 6)
     motion = with_rotors(links, rng)

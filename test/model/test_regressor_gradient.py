@@ -65,14 +65,11 @@ def gradients(robot, parameters, motion, weights):
 @EACH_ARM
 @pytest.mark.parametrize('friction', ['coulomb_sign,viscous,offset', 'stribeck,viscous'])
 def test_all_columns_against_differences(robots, rng, make, friction):
-    """
-    Central differences of the observation matrix, friction and rotor columns with it.
-
-    A step of 1e-5 is good to 1e-10 of the third derivative, which with 3 rad/s is some hundred
-    times the value, and to 1e-11 of the value. The dry friction of `stribeck` turns within
-    0.01 rad/s: velocities stay away from there, but for those at rest of `coulomb_sign`, whose
-    jump is no slope.
-    """
+    """Central differences of the observation matrix, friction and rotor columns with it."""
+    # A step of 1e-5 is good to 1e-10 of the third derivative, which with 3 rad/s is some hundred
+    # times the value, and to 1e-11 of the value. The dry friction of `stribeck` turns within 0.01
+    # rad/s: velocities stay away from there, but for those at rest of `coulomb_sign`, whose jump
+    # is no slope.
     robot = make(robots)
     parameters = make_standard_parameters(robot.n, parse_friction(friction), True)
     motion = random_motion(rng, robot.n)

@@ -111,11 +111,8 @@ def symbols_of(robot, *, frames='joint', preference='gautier_khalil', drives=Tru
     [('ur5', UR5_NUMBERS), ('ur3', UR3_NUMBERS), ('ur5_porcelli', UR5_NUMBERS)],
 )
 def test_lists_of_raviola(name, numbers):
-    """
-    Structure and order exactly, coefficients to half of the fourth printed digit.
-
-    A coefficient that is printed 0.1123 may be 0.11235: half a digit and rounding.
-    """
+    """Structure and order exactly, coefficients to half of the fourth printed digit."""
+    # A coefficient that is printed 0.1123 may be 0.11235: half a digit and rounding.
     order = PUBLISHED_ORDERS['raviola']
     reduction, found = symbols_of(load_robot(name), frames='dh', preference='mass_first')
     rows = published_rows(reduction, order)
@@ -145,11 +142,7 @@ def test_wall_adds_two_rows_to_the_list_of_raviola():
 
 
 def test_list_of_tika():
-    """
-    The 52 expressions in their order, in the paper's frames and lengths.
-
-    Our derivation has my5 + mz6 where axis 6 is turned by -pi/2 from axis 5, as table I says.
-    """
+    """The 52 expressions in their order, in the paper's frames and lengths."""
     robot = load_robot('ur5_tika')
     reduction, found = symbols_of(robot, frames='mdh')
     rows = published_rows(reduction, PUBLISHED_ORDERS['tika'])
@@ -182,11 +175,8 @@ def test_thesis_list():
 @pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
 @pytest.mark.parametrize('name', ['ur3', 'ur10', 'ur10e', 'youbot', 'ur5_tika'])
 def test_expressions_are_the_matrix(name, frames, preference):
-    """
-    Each expression, evaluated at the arm's lengths, is its row of K, and nothing is left over.
-
-    1e-8 of a coefficient is what a symbol may be off before it is given as a number instead.
-    """
+    """Each expression, evaluated at the arm's lengths, is its row of K."""
+    # 1e-8 of a coefficient is what a symbol may be off before it is given as a number instead.
     reduction, found = symbols_of(load_robot(name), frames=frames, preference=preference)
     assert found.error < 1e-8
     index = {parameter: column for column, parameter in enumerate(reduction.parameters.names)}

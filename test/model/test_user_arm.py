@@ -109,11 +109,8 @@ def held(robot, full, motion, positions):
 
 
 def test_the_panda_needs_a_urdf_and_a_yaml(panda_urdf, tmp_path, rng):
-    """
-    Seven joints, 43 base parameters (numbers.md B5), and fingers held where the YAML says.
-
-    Torques are those of the whole description, fingers moving, with the fingers held: 1e-9 N m.
-    """
+    """Seven joints, 43 base parameters (numbers.md B5), and fingers held where the YAML says."""
+    # Torques are those of the whole description, fingers moving, with the fingers held: 1e-9 N m.
     path = tmp_path / 'panda.yaml'
     path.write_text(dump_yaml({
         'schema_version': 1, 'name': 'panda', 'description': 'Franka Emika Panda',
@@ -182,11 +179,8 @@ STOPS = {'pan': 2.0, 'lift': 0.9, 'slide': -0.25, 'wrist': 1.1}
 @pytest.mark.parametrize('where', ['yaml', 'option'])
 @pytest.mark.parametrize('stopped', [*ARM, 'pan lift', 'slide wrist', 'pan slide wrist'])
 def test_locked_joints_stand_where_they_are_told(write_arm, rng, stopped, where):
-    """
-    Torques of the joints that move are those of the whole arm with the others held there.
-
-    Whether the YAML leaves them out or --joints; 1e-9 N m is far above rounding.
-    """
+    """Torques of the joints that move are those of the whole arm with the others held there."""
+    # Whether the YAML leaves them out or --joints; 1e-9 N m is far above rounding.
     stops = {name: STOPS[name] for name in stopped.split()}
     moving = [name for name in ARM if name not in stops]
     robot = (
@@ -202,11 +196,8 @@ def test_locked_joints_stand_where_they_are_told(write_arm, rng, stopped, where)
 
 @pytest.mark.parametrize('moving', [('pan', 'slide'), ('lift', 'wrist'), ('wrist',), ARM[1:]])
 def test_chosen_joints_move_and_the_others_stand_at_neutral(command, write_arm, rng, moving):
-    """
-    Zero, clipped to the limits: the lift cannot be lower than 0.2 rad.
-
-    1e-9 N m is far above rounding. The command takes the same.
-    """
+    """Zero, clipped to the limits: the lift cannot be lower than 0.2 rad."""
+    # 1e-9 N m is far above rounding.
     path = write_arm()
     robot = load_robot(path, joints=moving, gravity=GRAVITY)
     neutral = {name: {'lift': 0.2}.get(name, 0.0) for name in ARM if name not in moving}
@@ -255,11 +246,8 @@ def simulated_torque(robot, motion):
 
 @pytest.mark.parametrize('stopped', ['', 'lift', 'slide', 'pan slide', 'lift wrist'])
 def test_simulators_get_the_same_locked_arm(write_arm, rng, stopped):
-    """
-    Locked joints are fixed ones to MuJoCo, Pinocchio reduces its model; torques are the same.
-
-    MuJoCo works on quaternions and principal moments in double precision: 1e-9 N m.
-    """
+    """Fixed joints of MuJoCo and a reduced model of Pinocchio have the same torques."""
+    # MuJoCo works on quaternions and principal moments in double precision: 1e-9 N m.
     stops = {name: STOPS[name] for name in stopped.split()} | {'left': 0.03, 'right': 0.01}
     moving = [name for name in ARM if name not in stops]
     robot = load_robot(write_arm(moving, locked=stops), gravity=GRAVITY)
@@ -285,11 +273,8 @@ def table_entry(table, base):
 
 @pytest.mark.parametrize('stopped', ['', 'lift', 'slide', 'pan', 'slide wrist'])
 def test_a_table_has_a_row_for_every_joint_of_the_yaml(write_arm, stopped):
-    """
-    One table for the arm, however many of its joints move: the rows of the others stand.
-
-    Frames of the moving links are those of the arm with all joints moving; 1e-12 is rounding.
-    """
+    """One table for the arm, however many of its joints move: the rows of the others stand."""
+    # Frames of the moving links are those of the arm with all joints moving; 1e-12 is rounding.
     full = load_robot(write_arm())
     table = derive_table(full.pinocchio)
     path = write_arm(denavit_hartenberg=table_entry(table, table.base), locked=STOPS)

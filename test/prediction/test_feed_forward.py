@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from known_models import known_model, limited
 import numpy as np
 import pytest
@@ -101,11 +102,7 @@ def test_measured_velocity_has_no_say(model, rng):
 
 
 def test_friction_comes_and_goes_without_a_step(model):
-    """
-    From one direction to the other in twice the transition time, never faster.
-
-    A step of time moves the direction by a tenth, and the torque by a tenth of what it is.
-    """
+    """From one direction to the other in twice the transition time, never faster."""
     wanted = np.repeat([[0.004], [-0.004]], 60, axis=0) * np.ones(3)
     torque = run(FeedForward(model), wanted)
     steps = np.abs(np.diff(torque, axis=0))
@@ -115,11 +112,7 @@ def test_friction_comes_and_goes_without_a_step(model):
 
 
 def test_a_velocity_that_hovers_about_the_threshold_does_not_chatter(model, rng):
-    """
-    Wanted 2 mrad/s with 0.4 mrad/s of noise: hysteresis holds the direction.
-
-    What is left is the slope of friction itself, which break-away does not have.
-    """
+    """Wanted 2 mrad/s with 0.4 mrad/s of noise: hysteresis holds the direction."""
     wanted = 0.002 + 0.0004 * rng.uniform(-1.0, 1.0, (500, 3))
     torque = run(FeedForward(model), wanted)[20:]
     assert np.ptp(torque, axis=0).max() < 1e-9
@@ -171,11 +164,7 @@ def test_what_the_limit_cuts_is_said(model):
 
 
 def observe(model, feed_forward, extra, count):
-    """
-    Return the observer's torque after every sample of a known motion, shape (count, 3).
-
-    What acts in every interval is the model's torque, what was fed forward, and something more.
-    """
+    """Return the observer's torque after every sample of a known motion, shape (count, 3)."""
     rigid, fed, found = RigidTorque(model), REST, []
     t = np.arange(float(count))[:, None] * PERIOD + np.arange(3)
     q, dq = 0.3 * np.sin(t), 0.3 * np.cos(t)
@@ -193,11 +182,8 @@ def observe(model, feed_forward, extra, count):
 
 @pytest.mark.parametrize('bandwidth', [0.5, 4.0])
 def test_the_observer_is_a_low_pass_of_what_the_model_lacks(model, bandwidth):
-    """
-    After a time constant it has 63 % of a constant torque.
-
-    Exactly so at its samples, because the torque is constant; 1e-6 is for rounding.
-    """
+    """After a time constant it has 63 % of a constant torque."""
+    # Exactly so at its samples, because the torque is constant; 1e-6 is for rounding.
     extra = np.array([4.0, -3.0, 2.0])
     feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=bandwidth))
     constant = 1.0 / (2.0 * np.pi * bandwidth)
@@ -217,11 +203,7 @@ def test_the_observer_is_bounded(model):
 
 
 def test_a_resting_joint_keeps_what_was_observed(model):
-    """
-    Static friction holds it at any torque below break-away, and that is no disturbance.
-
-    As soon as it moves although it is meant to rest, the observer goes on.
-    """
+    """Static friction holds it at any torque below break-away, and that is no disturbance."""
     feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
     observe(model, feed_forward, np.full(3, 3.0), 500)
     start = 500 * PERIOD

@@ -26,12 +26,9 @@ def at(table, speed, load=0.0):
 @pytest.mark.parametrize('load', [0.0, 30.0])
 @pytest.mark.parametrize('name', FRICTION_LAWS)
 def test_every_law_in_steady_sliding(robots, name, load):
-    """
-    Against the law itself after a long way.
-
-    Between its speeds the table is straight; their ratio is 1.03, so that the curvature of any
-    law is off by less than 1e-3 of its torque.
-    """
+    """Against the law itself after a long way."""
+    # Between its speeds the table is straight; their ratio is 1.03, so that the curvature of any
+    # law is off by less than 1e-3 of its torque.
     law = FRICTION_LAWS[name]()
     signed = {symbol: -0.01 for symbol in law.signed}
     coefficients = {symbol: signed.get(symbol, 0.3) for symbol in law.symbols}

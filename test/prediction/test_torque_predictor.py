@@ -71,11 +71,7 @@ def test_the_future_is_not_seen(robots):
 
 
 def test_delay_is_as_stated(viscous):
-    """
-    On a ramp, once it has settled, the smoothed velocity lags by exactly the stated time.
-
-    For a second-order Butterworth that is sqrt(2) / (2 pi fc), up to the bilinear transform.
-    """
+    """On a ramp, once it has settled, the smoothed velocity lags by exactly the stated time."""
     predictor = TorquePredictor(viscous, rate=RATE, cutoff=30.0)
     t = np.arange(500) / RATE
     dq = np.zeros((500, 3))

@@ -49,12 +49,7 @@ def stops(q, radius):
 
 @pytest.mark.parametrize('delay', [0.0, 0.008])
 def test_hysteresis_is_no_delay(simulated, delay):
-    """
-    Friction that follows displacement, of 6 % of the torque limit at two distances.
-
-    It comes later than friction of velocity by the time that 3 and 30 mrad take, tens of
-    milliseconds, and is not taken for a delay of that size.
-    """
+    """Friction that follows displacement, of 6 % of the torque limit at two distances."""
     robot, truth, recording = simulated
     size = 0.04 * robot.limits.effort / truth.drive_gain
     added = np.column_stack([

@@ -3,7 +3,8 @@
 
 """Filters delay nothing, drop no sample and keep what is slow."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
@@ -17,12 +18,8 @@ FILTER = KinematicFilter(order=2, cutoff=9.0)
 
 @given(frequency=st.floats(0.2, 8.0), phase=st.floats(0.0, 6.28))
 def test_a_sinusoid_is_not_delayed(frequency, phase):
-    """
-    Property P12: the phase found by a fit over the middle is the phase put in.
-
-    What is left at the edges decays with the cut-off; after two seconds it is below 1e-6 rad.
-    Both passes of order two take 1 / (1 + (f / fc)^4) of the amplitude.
-    """
+    """Property P12: the phase found by a fit over the middle is the phase put in."""
+    # What is left at the edges decays with the cut-off; after two seconds it is below 1e-6 rad.
     t = np.arange(0.0, 12.0, 1.0 / RATE)
     filtered = low_pass(np.sin(2 * np.pi * frequency * t + phase)[:, None], RATE, FILTER)[:, 0]
     middle = (t > 2.0) & (t < 10.0)
@@ -54,11 +51,8 @@ def test_edges_are_padded_and_not_dropped():
 
 @pytest.mark.parametrize('samples', [3, 10, 25])
 def test_short_parts_are_filtered_too(samples):
-    """
-    The padding is never longer than the signal: constants stay exact.
-
-    A line of ten samples, the shortest part that is processed, keeps its shape to some percent.
-    """
+    """The padding is never longer than the signal: constants stay exact."""
+    # A line of ten samples, the shortest part that is processed, keeps its shape to some percent.
     constant = np.full((samples, 1), 4.2)
     np.testing.assert_allclose(low_pass(constant, RATE, FILTER), constant, rtol=1e-9)
     if samples >= 10:

@@ -54,11 +54,8 @@ def accounted(dataset):
 
 
 def test_velocity_and_acceleration_are_those_of_the_motion():
-    """
-    Two passes at 9 Hz take (0.5 / 9)^4 = 1e-5 of half a hertz; differences 1 / 8000 of it.
-
-    Edges are padded by reflection, which is odd about the last sample: a percent there.
-    """
+    """Two passes at 9 Hz take (0.5 / 9)^4 = 1e-5 of half a hertz; differences 1 / 8000 of it."""
+    # Edges are padded by reflection, which is odd about the last sample: a percent there.
     dataset = run(record())
     check_kinematics(dataset, slice(60, -60), 1e-3)
     check_kinematics(dataset, tolerance=0.1)
@@ -84,11 +81,8 @@ def test_without_velocity_it_comes_from_position():
 
 
 def test_irregular_stamps_are_handled():
-    """
-    Up to 40 % of a period early or late.
-
-    Joining samples by straight lines errs by h^2 / 8 of the second derivative, 2e-4 of it.
-    """
+    """Up to 40 % of a period early or late."""
+    # Joining samples by straight lines errs by h^2 / 8 of the second derivative, 2e-4 of it.
     rng = np.random.default_rng(3)
     t = (np.arange(1000) + rng.uniform(-0.2, 0.2, 1000)) / RATE
     dataset = run(record(t - t[0]))
@@ -246,11 +240,7 @@ def test_gaps_everywhere_are_refused():
 
 
 def test_an_hour_needs_no_more_memory_than_a_minute():
-    """
-    What is added to a recording on the disk: ten numbers a row, and some blocks.
-
-    They are stamps and row numbers, however many joints there are.
-    """
+    """What is added to a recording on the disk: ten numbers a row, and some blocks."""
     rows = 310_000
     t = np.arange(rows) / 500.0
     signals = {name: allocate((rows, 2)) for name in ('q', 'dq', 'effort')}
@@ -338,11 +328,7 @@ def test_stamps_that_stand_still_are_refused():
 
 
 def test_before_the_window_only_kinematics_count():
-    """
-    They run through the filter, so that the window has no edge; effort there is not read.
-
-    Not even where it is not finite, or looks like a duplicate.
-    """
+    """They run through the filter, so that the window has no edge; effort there is not read."""
     recording = record()
     effort = np.copy(recording.effort)
     effort[:400] = np.nan

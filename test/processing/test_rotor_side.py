@@ -62,13 +62,10 @@ def assert_one_encoder(dataset, recording):
 @pytest.mark.parametrize(('rate', 'late'), [(125.0, 0.0), (125.0, 0.003), (500.0, 0.001),
                                             (100.0, 0.0)])
 def test_rotors_are_matched_by_stamp(exact, rate, late):
-    """
-    Positions, velocities and accelerations at the stamps of the joint states.
-
-    Differences over 8 ms are wrong by w^2 h^2 / 6 of a velocity: 2e-4 at 0.7 Hz; between stamps a
-    cubic adds less than that. Accelerations, differences of differences, are wrong by about five
-    times as much, of up to 20 rad/s^2, and between stamps 100 Hz apart by 2e-2.
-    """
+    """Positions, velocities and accelerations at the stamps of the joint states."""
+    # Differences over 8 ms are wrong by w^2 h^2 / 6 of a velocity: 2e-4 at 0.7 Hz; between stamps
+    # a cubic adds less than that. Accelerations, differences of differences, are wrong by about
+    # five times as much, of up to 20 rad/s^2, and between stamps 100 Hz apart by 2e-2.
     stamps = np.arange(int(8.0 * rate)) / rate + late
     dataset = run(with_rotors(exact, stamps))
     known = dataset.fitted & (dataset.stamps > 0.1) & (dataset.stamps < 7.9)
@@ -84,11 +81,8 @@ def test_rotors_are_matched_by_stamp(exact, rate, late):
 
 
 def test_rotors_are_filtered_as_links_are(exact):
-    """
-    Rotors that turn as their links get the same kinematics, whatever the filter; delay, too.
-
-    Interpolation rounds positions; second differences over 8 ms make 1e-11 of that.
-    """
+    """Rotors that turn as their links get the same kinematics, whatever the filter; delay, too."""
+    # Interpolation rounds positions; second differences over 8 ms make 1e-11 of that.
     plain = exact.record()
     recording = replace(
         plain, dq=np.full_like(plain.q, np.nan),
@@ -113,11 +107,7 @@ def test_without_rotor_positions_nothing_changes(exact):
 
 
 def test_gaps_of_the_rotors_are_gaps(exact):
-    """
-    Half a second without rotor positions: scored, not fitted, the links stand for the rotors.
-
-    Two lost messages are bridged.
-    """
+    """Without rotor positions samples are scored, not fitted; two lost ones are bridged."""
     stamps = exact.times()
     lost = (stamps > 3.0) & (stamps < 3.5)
     kept = ~lost

@@ -91,11 +91,7 @@ def test_interpolation_is_exact_on_lines_and_holds_at_the_ends():
 @pytest.mark.parametrize('rate', [125.0, 500.0])
 @pytest.mark.parametrize('lost', [0.01, 0.1, 0.2, 0.5])
 def test_lost_samples_change_hardly_anything(exact, rows_of, rate, lost):
-    """
-    Less than 1 % of the spread with 20 % lost at random, none of the others unscored.
-
-    The same holds for half of them, because motion is slow beside the sampling.
-    """
+    """Less than 1 % of the spread with 20 % lost at random, none of the others unscored."""
     recording = replace(exact, rate=rate).record()
     kept = np.flatnonzero(np.random.default_rng(4).random(len(recording)) >= lost)
     full = process(recording, KinematicFilter(), 'A')

@@ -3,7 +3,8 @@
 
 """Time is put in order, and what cannot be put in order is kept apart."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
@@ -114,11 +115,7 @@ def test_a_clock_that_jumps_ahead_is_a_gap(exact):
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_disorder_and_duplicates_change_nothing(exact, rows_of, seed):
-    """
-    The dataset is that of the clean recording to 1e-9; the duplicates are scored beside it.
-
-    Duplicates come with the same stamp, or as what a driver repeats before the next message.
-    """
+    """The dataset is that of the clean recording to 1e-9; the duplicates are scored beside it."""
     rng = np.random.default_rng(seed)
     recording = exact.record()
     doubled = np.sort(np.append(np.arange(1000), rng.choice(999, 50, replace=False)))

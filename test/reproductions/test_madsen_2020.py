@@ -105,11 +105,8 @@ def test_what_was_known_beforehand_is_wrong_by_no_more_than_is_said(arm):
 
 
 def test_recording_has_both_sides_of_the_springs(arm):
-    """
-    Rotors run ahead of the links by torque over stiffness.
-
-    Without rotor inertia and friction the motor's torque is that of the springs; to rounding.
-    """
+    """Rotors run ahead of the links by torque over stiffness."""
+    # Without rotor inertia and friction the motor's torque is that of the springs; to rounding.
     nothing = np.zeros(6)
     bare = replace(arm, truth=replace(
         arm.truth, coulomb=nothing, static=None, load_share=None, viscous=nothing,
