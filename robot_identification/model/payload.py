@@ -18,6 +18,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.frames import change_of_frame
 from robot_identification.model.robot_model import RobotModel
 
 # Where tools are mounted, by the names that arms give to it, the most usual one first. What
@@ -83,20 +84,6 @@ def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:
     return Payload(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)), frame)
 
 
-def change_of_frame(rotation: FloatArray, translation: FloatArray) -> FloatArray:
-    """
-    Return T (10, 10) of ``theta_new = T @ theta_old``, inertial parameters in two frames.
-
-    `rotation` (3, 3) has the axes of the old frame in the new one, `translation` (3,) its origin
-    [m].
-    """
-    # X P X' is linear in P; its columns are those of unit parameters.
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = rotation, translation
-    return np.column_stack([_of_pseudo_inertia(X @ pseudo_inertia(unit) @ X.T)
-                            for unit in np.eye(10)])
-
-
 def last_link(robot: RobotModel) -> str:
     """
     Return the link that the last joint moves: its frame is the one of that joint.
@@ -153,8 +140,7 @@ def to_frame(robot: RobotModel, frame: str) -> FloatArray:
     It is that of `change_of_frame`; `frame` is a link fixed to the last one. Raises UsageError if
     it is not.
     """
-    inverse = tool_placements(robot)[tool_frame(robot, frame)].inverse()
-    return change_of_frame(inverse.rotation, inverse.translation)
+    return change_of_frame(tool_placements(robot)[tool_frame(robot, frame)].inverse())
 
 
 def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
@@ -164,9 +150,7 @@ def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
     Raises UsageError if the payload's frame is not fixed to the last link.
     """
     placement = tool_placements(robot)[tool_frame(robot, payload.frame)]
-    parameters: FloatArray = (
-        change_of_frame(placement.rotation, placement.translation) @ payload.parameters
-    )
+    parameters: FloatArray = change_of_frame(placement) @ payload.parameters
     return parameters
 
 
@@ -179,9 +163,3 @@ def _six(tensor: FloatArray) -> FloatArray:
     return np.array([
         tensor[0, 0], tensor[0, 1], tensor[1, 1], tensor[0, 2], tensor[1, 2], tensor[2, 2],
     ])
-
-
-def _of_pseudo_inertia(matrix: FloatArray) -> FloatArray:
-    second_moments = matrix[:3, :3]
-    tensor = np.trace(second_moments) * np.eye(3) - second_moments
-    return np.concatenate([[matrix[3, 3]], matrix[:3, 3], _six(tensor)])

@@ -124,7 +124,8 @@ def find_periodic_motion(
             if searched:
                 settled = _settle_period(t[inside], x[inside], period, kept)
                 period = settled[0] if settled is not None else period
-            before, follows = follows, _fit(t, x, inside, period, kept, far).is_followed(t, x)
+            series = fit_fourier(t, x, inside, period, kept)
+            before, follows = follows, _motion_about(series, t, x, inside, far).is_followed(t, x)
             if np.count_nonzero(follows) < LEAST_SHARE * len(t):
                 raise NotPeriodicError(
                     f'{100.0 * np.mean(follows):.0f} % of the samples follow a period of '
@@ -132,7 +133,9 @@ def find_periodic_motion(
                 )
             if np.mean(follows != before) < SETTLED_SHARE:
                 break
-    found = _fit(t, x, np.flatnonzero(follows), period, kept, FAR_DEVIATIONS)
+    inside = np.flatnonzero(follows)
+    series = fit_fourier(t, x, inside, period, kept)
+    found = _motion_about(series, t, x, inside, FAR_DEVIATIONS)
     off = np.sqrt(np.mean((found.deviation / _deviation(x[follows])) ** 2))
     if off > MOST_DEVIATION:
         raise NotPeriodicError(
@@ -144,11 +147,10 @@ def find_periodic_motion(
     return replace(found, follows=whole)
 
 
-def _fit(
-    t: FloatArray, x: FloatArray, inside: IntArray, period: float, harmonics: int, far: float
+def _motion_about(
+    series: FourierSeries, t: FloatArray, x: FloatArray, inside: IntArray, far: float
 ) -> PeriodicMotion:
     """Return the series of some of the samples, and how far from it they are."""
-    series = fit_fourier(t, x, inside, period, harmonics)
     residual = x[inside] - series.evaluate(t[inside])
     freedom = max(len(inside) - len(series.coefficients), 1)
     travel = np.ptp(x[inside], axis=0)

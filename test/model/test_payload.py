@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -15,8 +16,7 @@ from robot_identification.model.identified_model import IdentifiedModel, SignalS
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.payload import (
-    change_of_frame, joint_parameters, last_link, Payload, payload_from_parameters, to_frame,
-    tool_frame,
+    joint_parameters, last_link, Payload, payload_from_parameters, to_frame, tool_frame,
 )
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 
@@ -47,19 +47,6 @@ def test_parameters_are_those_of_pinocchio(seed):
     assert payload.is_possible
     back = payload_from_parameters(payload.parameters, 'tool0')
     np.testing.assert_allclose(back.inertia, payload.inertia, rtol=0, atol=1e-13)
-
-
-@given(SEEDS)
-def test_change_of_frame_is_pinocchios_action(seed):
-    rng = np.random.default_rng(seed)
-    placement = pin.SE3(pin.exp3(rng.uniform(-3.0, 3.0, 3)), rng.normal(size=3))
-    payload = any_payload(seed)
-    moved = placement.act(pin.Inertia(payload.mass, payload.center_of_mass, payload.inertia))
-    T = change_of_frame(placement.rotation, placement.translation)
-    # Products of numbers up to some ten, in double precision.
-    np.testing.assert_allclose(
-        T @ payload.parameters, moved.toDynamicParameters(), rtol=0, atol=1e-12
-    )
 
 
 @given(SEEDS)

@@ -17,28 +17,28 @@ def notes_of(recording, robot, unit):
     return [note for note in notes if note.startswith('effort') and 'position by' not in note]
 
 
-@pytest.mark.parametrize('said', ['A', 'Nm'])
+@pytest.mark.parametrize('stated', ['A', 'Nm'])
 @pytest.mark.parametrize('true', ['A', 'Nm', 'mA'])
 @pytest.mark.parametrize('known', [True, False])
-def test_units_are_told_apart(simulated, said, true, known):
+def test_units_are_distinguished(simulated, stated, true, known):
     """With drive gains and without; masses are wrong by up to 20 %, and friction is there."""
     robot, truth, recording = simulated
     factor = {'A': 1.0, 'Nm': truth.drive_gain, 'mA': 1000.0}[true]
     if not known:
         drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
         robot = replace(robot, drives=drives)
-    notes = notes_of(replace(recording, effort=factor * recording.effort), robot, said)
-    if true == said:
+    notes = notes_of(replace(recording, effort=factor * recording.effort), robot, stated)
+    if true == stated:
         assert notes == []
         return
     note, = notes
     looks = {'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm'}
-    assert f'stated to be in {said}, but looks like {looks[true]}' in note
+    assert f'stated to be in {stated}, but looks like {looks[true]}' in note
     assert '--effort-unit' in note
     assert 'elbow_joint' in note
 
 
-def test_units_of_a_real_arm_are_told_apart(real):
+def test_units_of_a_real_arm_are_distinguished(real):
     """The UR10's bag is in Nm; its own drive gains make it current."""
     robot, recording = real('ur10_exciting_trajectory')
     assert notes_of(recording, robot, 'Nm') == []

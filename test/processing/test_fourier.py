@@ -3,7 +3,8 @@
 
 """Periodic signals: derivatives to rounding, means and noise as statistics has them."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.processing.fourier import (
@@ -47,14 +48,6 @@ def test_harmonics_that_are_not_kept_are_gone():
     derivative = spectral_derivative(x[:, 1:], RATE, 1)[:, 0]
     expected = 2 * np.pi / PERIOD * np.cos(2 * np.pi * t / PERIOD)
     np.testing.assert_allclose(derivative, expected, atol=1e-10)
-
-
-def test_derivatives_of_a_series_are_its_differences(rng):
-    """Central differences over 1e-5 s err by 1e-10 of the third derivative and rounding."""
-    true, t, h = series(rng), np.linspace(0.0, 7.0, 50), 1e-5
-    for order in (0, 1):
-        slope = (true.evaluate(t + h, order) - true.evaluate(t - h, order)) / (2.0 * h)
-        np.testing.assert_allclose(true.evaluate(t, order + 1), slope, atol=1e-6)
 
 
 def test_a_fit_on_irregular_stamps_is_exact(rng):

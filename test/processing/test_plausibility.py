@@ -44,8 +44,8 @@ def arm(request):
     return request.getfixturevalue('real')(request.param)
 
 
-def doubts(dataset):
-    """Return the notes that doubt the recording."""
+def warnings_of(dataset):
+    """Return the notes that warn of the recording."""
     return [note for note in dataset.notes if 'position by' not in note]
 
 
@@ -56,48 +56,46 @@ def unit_of(recording):
 
 def test_good_recordings_pass_without_a_word(arm):
     robot, recording = arm
-    assert doubts(run(recording, robot, unit_of(recording))) == []
+    assert warnings_of(run(recording, robot, unit_of(recording))) == []
 
 
-@pytest.mark.parametrize('noise', [0.01, 0.05])
-def test_noisy_velocities_pass(arm, noise):
+def test_noisy_velocities_pass(arm):
     robot, recording = arm
-    added = noise * np.random.default_rng(0).normal(size=recording.dq.shape)
+    added = 0.05 * np.random.default_rng(0).normal(size=recording.dq.shape)
     noisy = replace(recording, dq=recording.dq + added)
-    assert doubts(run(noisy, robot, unit_of(recording))) == []
+    assert warnings_of(run(noisy, robot, unit_of(recording))) == []
 
 
-@pytest.mark.parametrize('factor', [3.0, 10.0, 30.0])
-def test_slow_motions_pass(arm, factor):
+def test_slow_motions_pass(arm):
     """Thirty times slower: some joints reach no more than 0.02 rad/s, below the noise."""
-    robot, recording = arm
+    (robot, recording), factor = arm, 30.0
     added = 0.003 * np.random.default_rng(1).normal(size=recording.dq.shape)
     slow = replace(recording, stamps=recording.stamps * factor, dq=recording.dq / factor + added)
-    assert doubts(run(slow, robot, unit_of(recording))) == []
+    assert warnings_of(run(slow, robot, unit_of(recording))) == []
 
 
 def test_thirty_hertz_pass(arm, rows_of):
     robot, recording = arm
     step = max(round(np.median(1.0 / np.diff(recording.stamps)) / 30.0), 1)
     rows = np.arange(0, len(recording), step)
-    assert doubts(run(rows_of(recording, rows), robot, unit_of(recording))) == []
+    assert warnings_of(run(rows_of(recording, rows), robot, unit_of(recording))) == []
 
 
 def test_coarse_encoders_and_late_velocities_pass(arm):
     """A milliradian, and a velocity that is 30 ms late, as of a driver that filters it."""
     robot, recording = arm
     coarse = replace(recording, q=np.round(recording.q, 3))
-    assert doubts(run(coarse, robot, unit_of(recording))) == []
+    assert warnings_of(run(coarse, robot, unit_of(recording))) == []
     at = recording.stamps - 0.03
     late = np.column_stack([np.interp(at, recording.stamps, c) for c in recording.dq.T])
-    assert doubts(run(replace(recording, dq=late), robot, unit_of(recording))) == []
+    assert warnings_of(run(replace(recording, dq=late), robot, unit_of(recording))) == []
 
 
 def test_a_payload_is_no_wrong_unit(simulated):
     """The effort of a heavier arm: half as much again on every joint."""
     robot, _, recording = simulated
     heavier = replace(recording, effort=1.5 * recording.effort)
-    assert doubts(run(heavier, robot)) == []
+    assert warnings_of(run(heavier, robot)) == []
 
 
 @pytest.mark.parametrize(('name', 'factor', 'words'), [
@@ -188,7 +186,7 @@ def test_positions_a_little_outside_the_limits_are_noted(arm):
     shifted = changed(
         recording, 'q', [2], lambda values: values - values.max() + upper + 0.5
     )
-    notes = doubts(run(shifted, robot, unit_of(recording)))
+    notes = warnings_of(run(shifted, robot, unit_of(recording)))
     assert any(robot.joint_names[2] in note and 'is its zero right' in note for note in notes)
 
 

@@ -68,12 +68,6 @@ def test_velocity_and_acceleration_are_those_of_the_motion():
     np.testing.assert_array_equal(dataset.stamps, record().stamps)
 
 
-def test_effort_is_not_touched():
-    """Bit for bit what was recorded, whatever happens to the rest."""
-    recording = record()
-    assert run(recording).effort.tobytes() == recording.effort.tobytes()
-
-
 def test_without_velocity_it_comes_from_position():
     dataset = run(record(dq=np.full((1000, 2), np.nan)))
     check_kinematics(dataset, slice(60, -60), 1e-3)
@@ -102,29 +96,6 @@ def test_recordings_of_any_rate_and_clock():
         check_kinematics(dataset, slice(int(rate), -int(rate)), 0.01)
 
 
-def repeat(recording, rows, **changes):
-    """Return the recording with some rows given twice, one right after the other."""
-    order = np.sort(np.append(np.arange(len(recording)), rows))
-    doubled = replace(
-        recording, stamps=recording.stamps[order], q=recording.q[order], dq=recording.dq[order],
-        effort=recording.effort[order],
-    )
-    return replace(doubled, **changes), np.diff(order, prepend=-1) == 0
-
-
-def test_duplicate_stamps_are_scored_and_not_fitted():
-    recording, second = repeat(record(), [100, 500, 501])
-    dataset = run(recording)
-    assert len(dataset) == 1003
-    assert dataset.scored.all()
-    np.testing.assert_array_equal(~dataset.fitted, second)
-    assert dataset.excluded == {'duplicate (scored, not fitted)': 3}
-    assert dataset.effort.tobytes() == recording.effort.tobytes()
-    # The filter does not see them: the others are as without.
-    plain = run(record())
-    np.testing.assert_allclose(dataset.motion.dq[~second], plain.motion.dq, atol=1e-12)
-
-
 def test_a_driver_that_repeats_old_values_is_found():
     """As UR's does: the same q, dq and effort with a new stamp, every fifth cycle."""
     recording = record()
@@ -144,21 +115,6 @@ def test_equal_positions_with_another_effort_are_no_duplicates():
     q, dq = np.copy(recording.q), np.copy(recording.dq)
     q[300:310], dq[300:310] = q[300], dq[300]
     assert run(replace(recording, q=q, dq=dq)).fitted.all()
-
-
-def test_messages_out_of_order_are_sorted():
-    """By stamp, and said so; with three pairs swapped the dataset is that of the ordered ones."""
-    recording, order = record(), np.arange(1000)
-    for k in (10, 400, 990):
-        order[[k, k + 1]] = order[[k + 1, k]]
-    shuffled = replace(
-        recording, stamps=recording.stamps[order], q=recording.q[order], dq=recording.dq[order],
-        effort=recording.effort[order],
-    )
-    dataset, plain = run(shuffled), run(recording)
-    np.testing.assert_array_equal(dataset.effort, plain.effort)
-    np.testing.assert_array_equal(dataset.motion.ddq, plain.motion.ddq)
-    assert any('3 joint states came out of order' in note for note in dataset.notes)
 
 
 def test_a_first_message_that_came_second_is_scored_too():
@@ -258,13 +214,6 @@ def test_an_hour_needs_no_more_memory_than_a_minute():
         tracemalloc.stop()
     assert isinstance(dataset.motion.dq, np.memmap)
     assert peak < 10 * 8 * rows + 30e6
-
-
-def test_a_lost_message_is_no_gap():
-    keep = np.delete(np.arange(1000), [200, 201, 700])
-    dataset = run(record(keep / RATE))
-    assert len(dataset.segments) == 1
-    check_kinematics(dataset, slice(60, -60), 0.01)
 
 
 def test_a_part_too_short_to_filter_is_left_out_by_name():

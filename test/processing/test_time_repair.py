@@ -103,15 +103,6 @@ def test_a_bag_that_was_played_twice_is_two_parts(exact):
     )
 
 
-def test_a_clock_that_jumps_ahead_is_a_gap(exact):
-    recording = exact.record()
-    stamps = recording.stamps + np.where(np.arange(1000) >= 400, 3600.0, 0.0)
-    dataset = run(exact.record(recording.stamps, stamps=stamps))
-    assert dataset.segments == (slice(0, 400), slice(400, 1000))
-    assert dataset.gaps[0].start == pytest.approx(recording.stamps[399])
-    assert dataset.gaps[0].duration == pytest.approx(3600.0 + PERIOD)
-
-
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_disorder_and_duplicates_change_nothing(exact, rows_of, seed):
