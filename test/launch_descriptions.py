@@ -3,6 +3,7 @@
 
 """Launch files read without ROS 2 launch: each action is recorded with what it was made of."""
 
+import ast
 from collections.abc import Iterator
 import importlib
 import importlib.util
@@ -41,6 +42,14 @@ class _Recorded(ModuleType):
         made = type(name, (Made,), {})
         setattr(self, name, made)
         return made
+
+
+def executables() -> list[str]:
+    """Return the nodes that setup.py installs."""
+    for statement in ast.parse((ROOT / 'setup.py').read_text()).body:
+        if isinstance(statement, ast.Assign) and statement.targets[0].id == 'nodes':
+            return ast.literal_eval(statement.value)
+    raise AssertionError('setup.py has no list of nodes')
 
 
 def load(path: Path) -> ModuleType:

@@ -36,6 +36,7 @@ from rclpy.task import Future
 from robot_identification.cli.processes import (
     isolated_environment, NodeProcess, own_domain, running,
 )
+from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 DEADLINE = 20.0
@@ -73,6 +74,16 @@ def seconds(stamp) -> float:
     return stamp.sec + stamp.nanosec * 1e-9
 
 
+def joint_state(nanoseconds, names, position, velocity, effort) -> JointState:
+    """Return a joint state with a stamp [ns]."""
+    message = JointState(
+        name=list(names), position=[float(q) for q in position],
+        velocity=[float(dq) for dq in velocity], effort=[float(value) for value in effort],
+    )
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+    return message
+
+
 def deserialized(kind: type, data: bytes) -> Any:
     """Return the message in bytes that came over the wire, read by ROS itself."""
     return deserialize_message(data, kind)
@@ -95,11 +106,17 @@ def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLI
         time.sleep(POLL)
 
 
-class ForkedNode(NodeProcess):
-    """A node that need not import anything any more."""
+class TestedNode(NodeProcess):
+    """A node that need not import anything any more, unless it has variables of its own."""
+
+    def __init__(self, *given: Any, remap: tuple[str, ...], forked: bool) -> None:
+        self._remap, self._forked = [word for rule in remap for word in ('-r', rule)], forked
+        super().__init__(*given)
 
     def _start(self, arguments: list[str], environment: dict[str, str]) -> Any:
-        return forker().start(self.name, arguments, environment, self.log)
+        if self._forked:
+            return forker().start(self.name, arguments + self._remap, environment, self.log)
+        return super()._start(arguments + self._remap, environment)
 
 
 @cache
@@ -166,22 +183,28 @@ class Graph:
         self._nodes.remove(node)
         node.destroy_node()
 
+    def remove_guests(self, residents: tuple[Node, ...]) -> None:
+        """Take all nodes of this process off the graph but some."""
+        for node in [node for node in self._nodes if node not in residents]:
+            self.remove_node(node)
+
     def start(
         self,
         name: str,
         parameters: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
+        *remap: str,
     ) -> NodeProcess:
         """
         Start an executable; several of one name get logs of their own.
 
-        It may read and write everywhere, unless `parameters` say otherwise.
+        It may read and write everywhere, unless `parameters` say otherwise; `remap` has rules such
+        as `__ns:=/left`.
         """
-        log = self.folder / f'{name}_{len(self.processes)}.log'
-        kind = ForkedNode if environment is None and name in NODES else NodeProcess
-        process = kind(
-            name, {**ANYWHERE, **(parameters or {})},
-            {**self.environment, **(environment or {})}, log,
+        process = TestedNode(
+            name, {**ANYWHERE, **(parameters or {})}, {**self.environment, **(environment or {})},
+            self.folder / f'{name}_{len(self.processes)}.log',
+            remap=remap, forked=environment is None and name in NODES,
         )
         self.processes.append(process)
         return process
@@ -275,6 +298,18 @@ class Graph:
     def call(self, service: str, deadline: float = DEADLINE) -> Trigger.Response:
         """Call a Trigger service."""
         return self.answer(self.request(Trigger, service, Trigger.Request()), deadline)
+
+    def done(self, service: str, deadline: float = DEADLINE) -> str:
+        """Call a Trigger service that has to succeed; return its message."""
+        answer = self.call(service, deadline)
+        assert answer.success, answer.message
+        return answer.message
+
+    def refused(self, service: str, deadline: float = DEADLINE) -> str:
+        """Call a Trigger service that must not succeed; return why."""
+        answer = self.call(service, deadline)
+        assert not answer.success, answer.message
+        return answer.message
 
     def configure(self, node: str, values: Mapping[str, Any]) -> list:
         """Set parameters of a node; return the reasons of those that were refused."""

@@ -11,7 +11,7 @@ and what repeats a stamp, or the place of an arm that moves, shows nothing new.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -106,31 +106,30 @@ class JointStateMonitor:
         return f'no joint state for {self.age(now):.2f} s'
 
     def add(
-        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray, now: float,
-        waited: float = np.inf, *, relearn: bool = False,
+        self, arrived: Measurement, waited: float = np.inf, *, relearn: bool = False
     ) -> bool:
         """
-        Take a finite joint state that arrived `now`; return whether it shows a live robot.
+        Take a finite joint state, as if measured on arrival; return whether it shows a live robot.
 
         It may have waited to be read for up to `waited` [s]. With `relearn`, a stamp that seems
         late may show that the pace has changed: nothing moves, and nothing has waited.
         """
-        before = self._latest
+        before, now = self._latest, arrived.taken_at
         if before is None:
-            self._accept(Measurement(stamp, now, now, q, dq, effort), now)
+            self._accept(arrived, now)
             return True
-        if stamp == before.stamp or (
-            np.array_equal(q, before.q) and np.max(np.abs(dq)) > MOVING_SPEED
+        if arrived.stamp == before.stamp or (
+            np.array_equal(arrived.q, before.q) and np.max(np.abs(arrived.dq)) > MOVING_SPEED
         ):
             if self._repeated_since is None:
                 self._repeated_since = self._arrived_at
             self._arrived_at = now
             return False
-        step, pace = stamp - before.stamp, self.pace
+        step, pace = arrived.stamp - before.stamp, self.pace
         if not 0.0 < step <= self._longest_step(now - before.taken_after):
             self._jump = step
             self._steady.clear()
-            self._accept(Measurement(stamp, now, now, q, dq, effort), now)
+            self._accept(arrived, now)
             return True
         cycle = min(now - self._arrived_at, LONGEST_CYCLE)
         late, latest = (
@@ -143,7 +142,7 @@ class JointStateMonitor:
         if self._simulated:
             late = min(late, waited)
         self._accept(
-            Measurement(stamp, now - late, now - latest, q, dq, effort), now, relearn=relearn
+            replace(arrived, taken_at=now - late, taken_after=now - latest), now, relearn=relearn
         )
         return True
 

@@ -184,7 +184,8 @@ class ExecutionStateMachine:
 
     def _on_joint_state(self, event: ev.JointStateReceived, now: float) -> Commands:
         alive = self._monitor.add(
-            event.stamp, event.q, event.dq, event.effort, now, self._longest_wait(now),
+            Measurement(event.stamp, now, now, event.q, event.dq, event.effort),
+            self._longest_wait(now),
             relearn=not self.is_busy and now - self._woke_at > RELEARNING_PAUSE,
         )
         state, latest = self._state, self._monitor.latest

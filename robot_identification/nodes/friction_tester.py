@@ -121,7 +121,7 @@ class FrictionTester(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
         self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
-        self._state, self._said, self._result = '', '', {}
+        self._state, self._reason, self._result = '', '', {}
         self._set_state(IDLE, 'waiting for a joint')
         self.add_on_set_parameters_callback(self._on_set)
 
@@ -151,7 +151,7 @@ class FrictionTester(Node):
     # What it publishes
 
     def _set_state(self, state: str, reason: str) -> None:
-        self._state, self._said = state, reason
+        self._state, self._reason = state, reason
         if state in (IDLE, DONE, FAULT):
             self._claim.release()
         self._publish_state()
@@ -165,7 +165,7 @@ class FrictionTester(Node):
         test = self._test
         self._state_publisher.publish(String(data=json.dumps({
             'state': self._state,
-            'reason': self._said,
+            'reason': self._reason,
             'joint': self._value('joint'),
             'mode': self._value('mode'),
             'dry_run': self._value('dry_run'),
@@ -179,7 +179,7 @@ class FrictionTester(Node):
     def _refresh(self) -> None:
         if self._state == ARMED and time.monotonic() > self._armed_at + ARMED_SECONDS:
             self._set_state(IDLE, f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
-        values = {'reason': self._said, 'age of joint states [s]': f'{self._age:.3f}'}
+        values = {'reason': self._reason, 'age of joint states [s]': f'{self._age:.3f}'}
         if self._test is not None and self._state == TESTING:
             values |= {
                 'phase': self._test.phase.value,
@@ -409,7 +409,7 @@ class FrictionTester(Node):
             response.message = f'BUSY: {self._state}'
             return response
         if self._state != ARMED:
-            response.message = f'not armed: the state is {self._state}, {self._said}'
+            response.message = f'not armed: the state is {self._state}, {self._reason}'
             return response
         try:
             if time.monotonic() > self._armed_at + ARMED_SECONDS:

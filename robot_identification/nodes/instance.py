@@ -23,9 +23,9 @@ from std_msgs.msg import String
 
 TOPIC = '~/_instance'
 # [s]; chosen: a second node of the name leaves about as soon as discovery allows.
-SAID_EVERY = 1.0
+ANNOUNCEMENT_PERIOD = 1.0
 # What is heard may be this much older than it is when it arrives [s]; chosen: two periods.
-SAME_AGE = 2.0 * SAID_EVERY
+SAME_AGE = 2.0 * ANNOUNCEMENT_PERIOD
 WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
 LAST_WORD_SECONDS = 1.0  # [s]; chosen: discovery takes 0.3 to 3 s (docs/security.md)
 LONGEST_WORD = 200  # [characters]; chosen: several times what a node says, about 50
@@ -43,7 +43,7 @@ class Instance:
         self._node = node
         self._token = secrets.token_hex(8)
         self._started = time.monotonic()
-        self._said = float('-inf')
+        self._published_at = float('-inf')
         self.refusal = ''
         self._publisher = node.create_publisher(String, TOPIC, _QOS)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', _QOS)
@@ -61,8 +61,8 @@ class Instance:
     def update(self) -> None:
         """Say how old this node is, once a second."""
         now = time.monotonic()
-        if now - self._said > SAID_EVERY:
-            self._said = now
+        if now - self._published_at > ANNOUNCEMENT_PERIOD:
+            self._published_at = now
             content = {'token': self._token, 'age': round(now - self._started, 3)}
             self._publisher.publish(String(data=json.dumps(content)))
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 import json
 import re
 from typing import Any
@@ -30,6 +31,8 @@ BASE_FRAME = 'base_link'
 NAMES = re.compile(
     r'(<(?:link|joint|parent|child|mimic)\b[^>]*?\b(?:name|link|joint)\s*=\s*["\'])'
 )
+# Topics that are published where they are asked for.
+OPTIONAL = ROTOR_STATES, TRUE_STATES, CLOCK = 'rotor_states', '~/noise_free_joint_states', '/clock'
 
 
 class DriverTopics:
@@ -37,13 +40,12 @@ class DriverTopics:
     Publishes what a driver publishes.
 
     Every joint name begins with `prefix`. The token is shared with the node that may move the
-    robot. Rotor states, noise-free joint states and the time are published where they are asked
-    for.
+    robot. `optional` has those of rotor states, noise-free joint states and the time that are
+    published, too.
     """
 
     def __init__(
-        self, node: Node, robot: RobotModel, prefix: str, token: str, *,
-        rotors: bool, truth: bool, clock: bool,
+        self, node: Node, robot: RobotModel, prefix: str, token: str, optional: Collection[str]
     ) -> None:
         self._robot = robot
         self._order = np.argsort(robot.joint_names)
@@ -51,15 +53,15 @@ class DriverTopics:
         self._publishers: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
         self._node = node
-        for kind, topic, wanted in (
-            (JointState, 'joint_states', True),
-            (Float64MultiArray, 'joint_temperatures', True),
-            (JointState, 'rotor_states', rotors),
-            (JointState, '~/noise_free_joint_states', truth),
-            (Clock, '/clock', clock),
-            (Float64, 'speed_scaling_state_broadcaster/speed_scaling', True),
+        for kind, topic in (
+            (JointState, 'joint_states'),
+            (Float64MultiArray, 'joint_temperatures'),
+            (JointState, ROTOR_STATES),
+            (JointState, TRUE_STATES),
+            (Clock, CLOCK),
+            (Float64, 'speed_scaling_state_broadcaster/speed_scaling'),
         ):
-            if wanted:
+            if topic in optional or topic not in OPTIONAL:
                 self._publishers[topic] = node.create_publisher(kind, topic, QoSProfile(depth=10))
         self._speed_scaling = 100.0
         for topic, message in (
@@ -113,11 +115,11 @@ class DriverTopics:
         q, dq, effort, *rotors = (value[sample.order] for value in sample.values)
         self._publishers['joint_states'].publish(joint_state(header, names, q, dq, effort))
         if rotors:
-            self._publishers['rotor_states'].publish(joint_state(header, names, *rotors))
+            self._publishers[ROTOR_STATES].publish(joint_state(header, names, *rotors))
 
     def publish_truth(self, stamp: Time, sample: Sample) -> None:
         """Publish the true joint states where they are asked for."""
-        publisher = self._publishers.get('~/noise_free_joint_states')
+        publisher = self._publishers.get(TRUE_STATES)
         if publisher is not None:
             header = Header(stamp=stamp, frame_id=BASE_FRAME)
             publisher.publish(joint_state(header, self._names, *self.values(sample)[:3]))
@@ -130,8 +132,8 @@ class DriverTopics:
 
     def publish_clock(self, stamp: Time) -> None:
         """Publish the time where it is not the wall clock's."""
-        if '/clock' in self._publishers:
-            self._publishers['/clock'].publish(Clock(clock=stamp))
+        if CLOCK in self._publishers:
+            self._publishers[CLOCK].publish(Clock(clock=stamp))
 
     def publish_speed_scaling(self, percent: float, *, due: bool) -> None:
         """Publish the speed scaling when it is due, and when it has changed."""

@@ -26,7 +26,9 @@ from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
-from robot_identification.nodes.simulated_interfaces import COMMANDS, CONTROLLER, DriverTopics
+from robot_identification.nodes.simulated_interfaces import (
+    CLOCK, COMMANDS, CONTROLLER, DriverTopics, ROTOR_STATES, TRUE_STATES,
+)
 from robot_identification.nodes.trajectory_action import TrajectoryAction
 from robot_identification.recording import SIMULATED_EPOCH
 from robot_identification.simulation import (
@@ -165,9 +167,12 @@ class SimulatedRobot(Node):
             raise UnsafeMotionError(_refusal(foreign))
 
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
+        wanted = {
+            ROTOR_STATES: self._simulator.is_elastic, TRUE_STATES: publish_truth,
+            CLOCK: factor != 1.0,
+        }
         self._topics = DriverTopics(
-            self, self._robot, self._prefix, token,
-            rotors=self._simulator.is_elastic, truth=publish_truth, clock=factor != 1.0,
+            self, self._robot, self._prefix, token, [topic for topic in wanted if wanted[topic]]
         )
         self.create_subscription(
             JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10)

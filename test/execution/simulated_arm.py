@@ -1,13 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
-"""
-An arm behind a trajectory controller, and a person, a driver and a machine that do anything.
-
-No ROS and no wall clock: a world steps in cycles of 20 ms, hands events to a state machine and
-carries out its commands. The controller is the simulator's, which shares no code with the stops.
-"""
+"""An arm behind a controller, and a person, a driver and a machine that do anything."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -133,18 +127,7 @@ class Told:
 
 
 class World:
-    """
-    One arm with its machine.
-
-    Parameters
-    ----------
-    seed : int
-        Of everything random.
-    by_action, simulated : bool, optional
-        Whether motions are goals that can be cancelled, and whether the machine takes the stamps
-        for those of a simulation; drawn otherwise.
-
-    """
+    """One arm with its machine; what is not given (goals, a simulation's stamps) is drawn."""
 
     def __init__(self, seed, by_action=None, simulated=None):
         self.rng = rng = np.random.default_rng(seed)

@@ -8,9 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.sampled import SampledParametrization
 from robot_identification.excitation.tool_motion import tool_path
 from robot_identification.excitation.trajectory import Trajectory
@@ -19,13 +16,6 @@ from robot_identification.execution.checks import (
 )
 from robot_identification.model.registry import load_robot
 from robot_identification.simulation.controller import TrajectoryController
-
-
-@pytest.fixture(scope='module')
-def trajectory(ur5):
-    """Return a certified motion of the UR5."""
-    experiment = replace(load_experiment(find_experiment('demo')), optimizer='random')
-    return design_excitation(ur5, experiment, seed=1, budget=Budget(40))
 
 
 def scaled(trajectory, factor):
@@ -91,11 +81,8 @@ def test_approach_goes_from_here_to_there_at_the_speed_asked(ur5):
     path = np.array([controller.sample(t)[0] for t in np.linspace(0.0, approach.duration, 200)])
     assert np.all(np.diff(path[:, 5]) >= -1e-12), 'straight there, without swinging back'
     np.testing.assert_array_equal(path[0], q)
-
-
-def test_a_short_approach_takes_its_time(ur5):
-    approach = plan_approach(ur5, np.zeros(6), np.full(6, 0.001), 1.0, 100.0)
-    assert approach.duration == 1.0
+    # A short one takes its time.
+    assert plan_approach(ur5, q, np.full(6, 0.001), 1.0, 100.0).duration == 1.0
 
 
 @pytest.mark.parametrize('limit', [0.25, 0.05])
@@ -154,7 +141,7 @@ def test_knots_of_a_trajectory_pass_it_and_end_at_rest(ur5, trajectory):
         np.testing.assert_allclose(dq, expected.dq[0], atol=1e-4)
 
 
-@pytest.mark.parametrize('speed', [0.02, 0.1, 0.37, 1.0])
+@pytest.mark.parametrize('speed', [0.02, 0.37])
 def test_a_slower_motion_is_the_same_path(trajectory, speed):
     """At t / speed the controller is where the plan is at t, with `speed` times its speed."""
     knots = trajectory_knots(trajectory, 50.0, speed=speed)
@@ -172,7 +159,7 @@ def test_a_slower_motion_is_the_same_path(trajectory, speed):
         np.testing.assert_allclose(ddq, speed**2 * planned.ddq[0], atol=speed**2 * 2e-2)
 
 
-@pytest.mark.parametrize('periods', [1, 2, 5])
+@pytest.mark.parametrize('periods', [1, 3])
 def test_periods_repeat_the_path(trajectory, periods):
     """As often as asked, whatever the file says; 0 is what the file says."""
     knots = trajectory_knots(trajectory, 50.0, periods=periods)

@@ -3,21 +3,9 @@
 
 """What an execution showed is measured as what its plan was to show."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.execution.executed import compare_execution
-
-
-@pytest.fixture(scope='module')
-def trajectory(ur5):
-    """Return a certified motion of ten seconds."""
-    experiment = replace(load_experiment(find_experiment('demo')), optimizer='random')
-    return design_excitation(ur5, experiment, seed=1, budget=Budget(10))
 
 
 def run(trajectory, speed=1.0, rate=100.0, first=0.0):
@@ -34,7 +22,8 @@ def test_a_perfect_execution_shows_what_was_planned(ur5, trajectory, first):
     assert set(found.planned) == {'condition_number_scaled', 'log_determinant'}
     for name, planned in found.planned.items():
         assert np.isfinite(planned)
-        assert found.executed[name] == pytest.approx(planned, rel=2e-3)
+        # One of the two is a logarithm, near zero here.
+        assert found.executed[name] == pytest.approx(planned, rel=2e-3, abs=1e-3)
 
 
 def test_repeated_measurements_change_nothing(ur5, trajectory):
@@ -58,12 +47,7 @@ def test_a_joint_that_stood_still_is_seen(ur5, trajectory, joint):
 
 
 def test_a_slow_execution_shows_less(ur5, trajectory):
-    """
-    A tenth of the speed is a hundredth of the acceleration.
-
-    The criterion is minus the mean logarithm of what is seen of each parameter: of those that
-    need acceleration a hundredth, of viscous friction a tenth, of gravity and offsets all.
-    """
+    """A tenth of the speed is a hundredth of the acceleration, which some parameters need."""
     found = compare_execution(ur5, trajectory, *run(trajectory, speed=0.1))
     assert found.executed['log_determinant'] > found.planned['log_determinant'] + 0.5
 

@@ -7,7 +7,9 @@
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.execution.joint_state_monitor import JointStateMonitor, LARGEST_LEAD
+from robot_identification.execution.joint_state_monitor import (
+    JointStateMonitor, LARGEST_LEAD, Measurement,
+)
 
 CYCLE = 0.008
 STAMP, NOW = 1000.0, 50.0
@@ -19,13 +21,18 @@ def state(time):
     return np.array([time, -time]), np.array([1.0, -1.0])
 
 
+def add(monitor, stamp, place, now, *waited, **options):
+    """Let a monitor take a joint state that arrives now; return whether it shows life."""
+    return monitor.add(Measurement(stamp, now, now, *place, EFFORT), *waited, **options)
+
+
 def fed(duration, pace=1.0, jitter=0.0, simulated=False):
     """Return a monitor after a while of regular joint states, and the time then."""
     monitor = JointStateMonitor(simulated=simulated)
     rng = np.random.default_rng(0)
     for k in range(round(duration / CYCLE) + 1):
-        monitor.add(
-            STAMP + pace * k * CYCLE, *state(k * CYCLE), EFFORT,
+        add(
+            monitor, STAMP + pace * k * CYCLE, state(k * CYCLE),
             NOW + k * CYCLE + jitter * rng.random(), CYCLE,
         )
     return monitor, k * CYCLE
@@ -46,13 +53,11 @@ def test_what_waited_in_a_queue_is_as_old_as_its_stamp_says(pause, waiting):
     """A process that did not run reads old messages first; the first new one is new."""
     monitor, time = fed(1.0)
     for k in range(1, waiting + 1):
-        monitor.add(
-            STAMP + time + k * CYCLE, *state(time + k * CYCLE), EFFORT, NOW + time + pause
-        )
+        add(monitor, STAMP + time + k * CYCLE, state(time + k * CYCLE), NOW + time + pause)
         # Jitter of the arrivals is none here: exact but for the forgetting of a cycle of 20 ms.
         assert monitor.age(NOW + time + pause) == pytest.approx(pause - k * CYCLE, rel=0.25)
     later = time + pause + CYCLE
-    monitor.add(STAMP + later, *state(later), EFFORT, NOW + later)
+    add(monitor, STAMP + later, state(later), NOW + later)
     assert monitor.age(NOW + later) < 0.01
 
 
@@ -64,11 +69,11 @@ def test_repetitions_show_no_life(what):
     for k in range(1, 40):
         stamp = last.stamp if what == 'stamp' else last.stamp + k * CYCLE
         q, dq = (last.q, last.dq) if what == 'place' else state(time + k * CYCLE)
-        assert not monitor.add(stamp, q, dq, EFFORT, NOW + time + k * CYCLE)
+        assert not add(monitor, stamp, (q, dq), NOW + time + k * CYCLE)
     now = time + 40 * CYCLE
     assert monitor.age(NOW + now) == pytest.approx(40 * CYCLE)
     assert 'repeat the same one for 0.32 s' in monitor.silence(NOW + now)
-    assert monitor.add(STAMP + now, *state(now), EFFORT, NOW + now)
+    assert add(monitor, STAMP + now, state(now), NOW + now)
     assert monitor.age(NOW + now) < 0.01
 
 
@@ -78,7 +83,7 @@ def test_an_arm_at_rest_may_say_the_same_again():
     q = state(time)[0]
     for k in range(1, 100):
         now = time + k * CYCLE
-        assert monitor.add(STAMP + now, q, np.zeros(2), EFFORT, NOW + now)
+        assert add(monitor, STAMP + now, (q, np.zeros(2)), NOW + now)
 
 
 @given(jump=st.one_of(
@@ -88,11 +93,11 @@ def test_a_clock_that_is_set_is_a_jump(jump):
     """Noticed once, by its size; states after it are as new as they were before."""
     monitor, time = fed(1.0)
     later = time + CYCLE
-    monitor.add(STAMP + time + jump, *state(later), EFFORT, NOW + later)
+    add(monitor, STAMP + time + jump, state(later), NOW + later)
     assert monitor.jump == pytest.approx(jump, abs=1e-6)
     monitor.forget_jump()
     later += CYCLE
-    monitor.add(STAMP + time + jump + CYCLE, *state(later), EFFORT, NOW + later)
+    add(monitor, STAMP + time + jump + CYCLE, state(later), NOW + later)
     assert monitor.jump == 0.0
     assert monitor.age(NOW + later) < 0.02
 
@@ -102,7 +107,7 @@ def test_a_simulation_that_pauses_is_not_late():
     for simulated in (False, True):
         monitor, time = fed(1.0, simulated=simulated)
         now = NOW + time + 0.5
-        monitor.add(STAMP + time + CYCLE, *state(time + CYCLE), EFFORT, now, 0.02)
+        add(monitor, STAMP + time + CYCLE, state(time + CYCLE), now, 0.02)
         assert (monitor.age(now) < 0.03) == simulated
 
 
@@ -113,7 +118,7 @@ def test_a_pace_that_changed_is_learned_where_nothing_moves():
         stamp = monitor.latest.stamp
         for k in range(1, 300):
             now = NOW + time + k * CYCLE
-            monitor.add(stamp + k * CYCLE, *state(time + k * CYCLE), EFFORT, now, relearn=relearn)
+            add(monitor, stamp + k * CYCLE, state(time + k * CYCLE), now, relearn=relearn)
         assert (monitor.age(now) < 0.05) == relearn
 
 

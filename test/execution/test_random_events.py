@@ -1,26 +1,21 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
-"""
-Ten thousand random sequences of events: whatever happens, the arm keeps to its planned peaks.
-
-Each sequence follows from its seed, which a failure names: `check_sequence(seed)` plays it again.
-"""
+"""Random sequences of events: whatever happens, the arm keeps to its planned peaks."""
 
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 import multiprocessing
 import os
-import time
 
-from execution.simulated_arm import CYCLE, NORMAL_EFFORT, World
+from execution.simulated_arm import CYCLE, World
+from long_tests import ASKED_FOR
 import numpy as np
 import pytest
 from robot_identification.execution import events as ev
 from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
 
-SEQUENCES = 10_000
+SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 2000
 BATCH = 250
 # What the issue of safe stops allows over the planned peaks.
 SHARE = 1.1
@@ -40,7 +35,6 @@ class Observer:
         self.world = world
         self.approved_until, self.left = -np.inf, 0
         self.seen = 0
-        self.highest = [0.0, 0.0]
         world_tell = world.tell
 
         def tell(event):
@@ -95,12 +89,10 @@ class Observer:
             assert not any(dq), 'it moves unarmed'
         peaks = world.plan.peaks
         speed = largest_share(dq, peaks.speed)
-        self.highest[0] = max(self.highest[0], speed)
         assert speed <= SHARE + ROUNDING, f'{speed:.3f} of the planned speed'
         if world.braking or world.resuming or world.pace < 1.0:
             return
         acceleration = largest_share(ddq, peaks.acceleration)
-        self.highest[1] = max(self.highest[1], acceleration)
         assert acceleration <= SHARE + ROUNDING, f'{acceleration:.3f} of the planned acceleration'
 
 
@@ -160,11 +152,7 @@ def switch_off(world, rng):
 
 
 def be_cancelled(world, rng):
-    """
-    Let another client cancel the goal, but not in the moment in which it is replaced.
-
-    What replaces a goal that ended within the last cycles cannot know that yet.
-    """
+    """Let another client cancel the goal, but not while it is replaced: nobody could know."""
     if not world.on_the_way:
         world.stop_by_itself()
         world.step(2.0 * CYCLE)
@@ -212,9 +200,9 @@ ACTIONS = {
 
 
 def check_sequence(seed):
-    """Play a random sequence; return what was done, how it ended and the highest shares."""
+    """Play a random sequence; return what was done and how it ended."""
     world = World(seed)
-    observer = Observer(world)
+    Observer(world)
     rng = np.random.default_rng([seed, 1])
     done = []
     if rng.random() < 0.95:
@@ -231,45 +219,36 @@ def check_sequence(seed):
             lambda: world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'), longest=40.0
         )
         assert ended, world.state
-    return done, world.state, observer.highest
+    return done, world.state
 
 
 def check_batch(first):
-    """Play a batch of sequences; name the seed of one that fails."""
-    counts, states, highest = Counter(), Counter(), np.zeros(2)
+    """Play a batch of sequences; name the seed of one that fails, which plays it again."""
+    counts, states = Counter(), Counter()
     for seed in range(first, first + BATCH):
         try:
-            done, state, shares = check_sequence(seed)
+            done, state = check_sequence(seed)
         except Exception as error:
             raise AssertionError(f'check_sequence({seed}): {error!r}') from error
         counts.update(done)
         states[state] += 1
-        highest = np.maximum(highest, shares)
-    return counts, states, highest
+    return counts, states
 
 
 @pytest.mark.timeout(300)
-def test_random_events_keep_the_arm_within_its_planned_peaks(record_property):
-    """
-    Speed and acceleration at most 1.1 of the plan, nothing unarmed, FAULT latches, DONE ends it.
-
-    Those of the simulated controller's reference, at every cycle of 20 ms. What the robot's own
-    safety does to the acceleration is not the runner's, nor is what a stop does that was sent in
-    the tenth of a second in which no joint state could tell that the robot had stopped by itself.
-    """
-    begun = time.monotonic()
-    counts, states, highest = Counter(), Counter(), np.zeros(2)
+def test_random_events_keep_the_arm_within_its_planned_peaks():
+    """Speed and acceleration at most 1.1 of the plan, nothing unarmed, FAULT latches."""
+    # Those of the simulated controller's reference, at every cycle of 20 ms. What the robot's own
+    # safety does to the acceleration is not the runner's, nor is what a stop does that was sent in
+    # the tenth of a second in which no joint state could tell that the robot had stopped.
+    counts, states = Counter(), Counter()
     with ProcessPoolExecutor(
         min(os.cpu_count() or 1, 2), multiprocessing.get_context('fork')
     ) as pool:
-        for some_counts, some_states, shares in pool.map(check_batch, range(0, SEQUENCES, BATCH)):
+        for some_counts, some_states in pool.map(check_batch, range(0, SEQUENCES, BATCH)):
             counts += some_counts
             states += some_states
-            highest = np.maximum(highest, shares)
-    record_property('seconds', time.monotonic() - begun)
-    record_property('highest shares of the planned peaks', highest.tolist())
     # Every event was played, and sequences ended in every way there is.
     assert min(counts[name] for name in ACTIONS) > SEQUENCES // 100
     assert {'DONE', 'FAULT', 'IDLE'} <= set(states)
     assert sum(states.values()) == SEQUENCES
-    assert NORMAL_EFFORT > 0.0

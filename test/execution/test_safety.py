@@ -14,9 +14,6 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.constraints import (
     broken_limits, hardware_limits, measure_limit_use,
 )
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.execution.checks import plan_approach, trajectory_knots
 from robot_identification.execution.safety import (
     carry, check_lab_margins, check_same_arm, effort_bounds, kinematics_sha256, prove_approach,
@@ -32,13 +29,6 @@ from robot_identification.simulation.mujoco_robot import inverse_dynamics
 ELBOW = 2
 # Of the UR10e no gains are known; these are of the size of the UR5's.
 GAINS = {'ur10e': np.array([13.0, 13.0, 13.0, 9.0, 9.0, 9.0])}
-
-
-@pytest.fixture(scope='module')
-def trajectory(ur5):
-    """Return a certified motion of the UR5 of ten seconds."""
-    experiment = replace(load_experiment(find_experiment('demo')), optimizer='random')
-    return design_excitation(ur5, experiment, seed=1, budget=Budget(10))
 
 
 def lasting(trajectory, duration):
@@ -66,10 +56,6 @@ def refusal(robot, trajectory):
 
 
 # --- margins ---------------------------------------------------------------------------------
-
-
-def test_a_motion_well_within_the_limits_may_be_executed(ur5, trajectory):
-    check_lab_margins(ur5, trajectory)
 
 
 # Within this share of a limit samples and refined extrema may disagree.
@@ -131,12 +117,7 @@ PLACES = st.lists(st.floats(-0.3, 0.3), min_size=3, max_size=3).map(np.array)
 def test_what_is_carried_adds_the_force_of_its_weight_and_acceleration(
     ur5, q, dq, ddq, mass, center, roll
 ):
-    """
-    By hand: J^T m (a - g), with place, Jacobian and acceleration by differences.
-
-    Second differences over 1e-4 s of places known to 1e-16 m err by 1e-7 m/s^2 of rounding and,
-    with jerks of the order of 3^4, by 1e-6 of truncation; times 10 kg and 1 m.
-    """
+    """By hand: J^T m (a - g), with place, Jacobian and acceleration by differences."""
     robot = ur5.with_gravity(gravity_of_mounting(*roll[:3]))
     model = robot.pinocchio
     data, frame = model.createData(), model.getFrameId(tool_frame(robot))
@@ -154,6 +135,8 @@ def test_what_is_carried_adds_the_force_of_its_weight_and_acceleration(
     by_hand = jacobian.T @ (mass * (acceleration - robot.gravity))
     motion = Motion(q[None], dq[None], ddq[None])
     added = rigid_torque(carry(robot, mass, center), motion) - rigid_torque(robot, motion)
+    # Second differences over 1e-4 s of places known to 1e-16 m err by 1e-7 m/s^2 of rounding and,
+    # with jerks of the order of 3^4, by 1e-6 of truncation; times 10 kg and 1 m.
     np.testing.assert_allclose(added[0], by_hand, atol=1e-3)
     # And the bare arm is as it was.
     assert carry(robot, 0.0, center) is robot
@@ -167,37 +150,29 @@ def test_what_is_carried_adds_the_force_of_its_weight_and_acceleration(
 def moving(robots, trajectory):
     """Return arms with a motion each, as fast as it may be in the lab."""
     found = {}
-    experiment = replace(load_experiment(find_experiment('demo')), optimizer='random')
     for name in ('ur3', 'ur5', 'ur10e'):
         robot = robots[name]
         if name in GAINS:
             robot = robot.with_drive_gains(GAINS[name])
-        slow = trajectory if name == 'ur5' else design_excitation(
-            robot, experiment, seed=1, budget=Budget(3)
-        )
-        motion = slow.sample(slow.times(200.0))
+        motion = trajectory.sample(trajectory.times(200.0))
         faster = min(
             0.79 / np.max(np.abs(motion.dq) / robot.limits.velocity),
             np.sqrt(0.99 / np.max(np.abs(motion.ddq) / robot.limits.acceleration)),
         )
-        fast = lasting(slow, slow.duration / faster)
+        fast = lasting(trajectory, trajectory.duration / faster)
         check_lab_margins(robot, fast)
-        found[name] = robot, slow, fast
+        found[name] = robot, trajectory, fast
     return found
 
 
 @pytest.mark.parametrize('pace', ['slow', 'fast'])
 @pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10e'])
 def test_what_an_arm_needs_is_below_the_bounds(moving, name, pace):
-    """
-    Nobody knows masses, friction, rotors and gains before: hidden truths of many seeds.
-
-    They differ from the description by 20 % of mass, 5 % of gain and 1 cm; torques are
-    MuJoCo's. And the bounds are of use: none is far above what the drive has.
-    """
+    """Hidden truths of many seeds need less; and no bound is far above what the drive has."""
     robot, slow, fast = moving[name]
     knots = trajectory_knots(slow if pace == 'slow' else fast, 50.0)
     bounds = effort_bounds(robot, knots)
+    # They differ from the description by 20 % of mass, 5 % of gain and 1 cm; torques are MuJoCo's.
     for seed in range(12):
         truth = draw_truth(robot, seed)
         torque = inverse_dynamics(robot, truth, knots.q, knots.dq, knots.ddq)
@@ -209,7 +184,7 @@ def test_what_an_arm_needs_is_below_the_bounds(moving, name, pace):
 def test_a_blocked_shoulder_is_seen(ur5, trajectory):
     """A drive at its limit is above the bound of a slow motion, for every joint."""
     bounds = effort_bounds(ur5, trajectory_knots(trajectory, 50.0))
-    assert np.all(bounds < 0.9 * np.abs(ur5.drives.to_current(ur5.limits.effort)))
+    assert np.all(bounds < 0.98 * np.abs(ur5.drives.to_current(ur5.limits.effort)))
 
 
 def test_what_a_unit_or_a_gain_does_not_tell_is_not_watched(ur5, robots, trajectory):
@@ -332,12 +307,16 @@ def test_each_calibration_is_commissioned_on_its_own():
     """A hundredth of a millimetre tells two arms apart; another mount in the world does not."""
     robot = load_robot('ur5e')
     own = kinematics_sha256(robot)
-    assert kinematics_sha256(load_robot('ur5e')) == own
     assert kinematics_sha256(moved(robot, 0.01)) != own
     assert kinematics_sha256(load_robot('ur5')) != own
     model = robot.pinocchio.copy()
-    model.jointPlacements[1].translation[2] += 0.8
-    assert kinematics_sha256(replace(robot, pinocchio=model)) == own
+    model.jointPlacements[1] = (
+        pin.SE3(pin.utils.rotate('z', 1.0), np.array([1.0, 2.0, 3.0])) * model.jointPlacements[1]
+    )
+    mounted = replace(robot, pinocchio=model)
+    assert kinematics_sha256(mounted) == own
+    # Joints are compared with the first one.
+    check_same_arm(robot, mounted)
 
 
 @pytest.mark.parametrize('other', ['ur5', 'ur3e', 'ur10e'])
@@ -345,13 +324,3 @@ def test_another_type_of_arm_is_one(other):
     """Their joints have the same names, so that nothing else would tell."""
     with pytest.raises(UnsafeMotionError, match='another type'):
         check_same_arm(load_robot('ur5e'), load_robot(other))
-
-
-def test_a_world_around_the_arm_does_not_matter():
-    """The driver's description may begin anywhere: joints are compared with the first one."""
-    robot = load_robot('ur5e')
-    model = robot.pinocchio.copy()
-    model.jointPlacements[1] = (
-        pin.SE3(pin.utils.rotate('z', 1.0), np.array([1.0, 2.0, 3.0])) * model.jointPlacements[1]
-    )
-    check_same_arm(robot, replace(robot, pinocchio=model))

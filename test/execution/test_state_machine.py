@@ -134,49 +134,35 @@ def test_joint_states_that_come_late_throw_nothing(by_action, simulated, cycles)
     assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
 
 
-@pytest.mark.parametrize('planning', [0.0, 1.0])
-def test_an_arming_that_expires_while_the_motion_is_planned_moves_nothing(planning):
-    """Called shortly before the end of the minute: IDLE then, and nothing is sent."""
+@pytest.mark.parametrize(('left', 'planning'), [(0.5, 0.0), (0.5, 1.0), (-1.0, 0.0)])
+def test_an_arming_that_expires_before_the_motion_is_planned_moves_nothing(left, planning):
+    """Called at the end of the minute, or after it: IDLE then, and nothing is sent."""
     world = World(0, True)
     world.arm()
-    world.now += ARMED_SECONDS - 0.5
+    world.now += ARMED_SECONDS - left
     world.step(0.1)
     world.planning_time = planning
     answer = world.execute()
     world.step(3.0)
-    if planning:
-        assert not answer.success
-        assert 'arm again' in answer.message
-        assert world.state == 'IDLE'
-        assert not world.told.sent
-    else:
+    if left > planning:
         assert answer.success
         assert world.state == 'DONE'
+    else:
+        assert not answer.success
+        assert ('arm again' if left > 0.0 else 'not armed') in answer.message
+        assert world.state == 'IDLE'
+        assert not world.told.sent
 
 
-def test_an_arming_expires():
-    world = World(0, True)
-    world.arm()
-    world.now += ARMED_SECONDS + 1.0
-    world.step(0.1)
-    assert world.state == 'IDLE'
-    assert not world.execute().success
-
-
-def test_effort_that_disappears_ends_the_motion():
-    """The watch of efforts does not end in silence."""
+@pytest.mark.parametrize(('fault', 'value', 'words'), [
+    ('effort', np.nan, 'no effort of first'), ('unusable', True, 'no velocity in this test'),
+])
+def test_what_joint_states_lack_ends_the_motion_and_is_named(fault, value, words):
+    """Not as joint states that did not come; and the watch of efforts does not end in silence."""
     world = moving()
-    world.faults.effort = np.nan
+    setattr(world.faults, fault, value)
     assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
-    assert 'no effort of first' in world.reason
-
-
-def test_joint_states_that_cannot_be_used_are_named_for_what_they_lack():
-    """Not as joint states that did not come."""
-    world = moving()
-    world.faults.unusable = True
-    assert world.step_until(lambda: world.state == 'FAULT')
-    assert 'no velocity in this test' in world.reason
+    assert words in world.reason
 
 
 @pytest.mark.parametrize('fault', ['unlisted', 'contested', 'unrecorded'])

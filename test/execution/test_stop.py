@@ -25,7 +25,7 @@ def swing():
         w = 2.0 * np.pi / DURATION * np.array([3.0, 4.0])
         phase = w * TIMES[:, None] + 0.5 * np.pi * order
         q = 1.9 / w * w**order * np.sin(phase)
-        return q - (1.9 / w * np.sin(0.0) if order == 0 else 0.0)
+        return q
 
     knots = TrajectoryPoints(TIMES, values(0), values(1), values(2))
     knots.dq[-1] = knots.ddq[-1] = 0.0
@@ -79,8 +79,7 @@ def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
 
 def test_a_place_that_is_out_of_reach_is_never_sent():
     """Half a second of doubt at full speed: nothing could be reached from either end."""
-    fast = 0.0
-    q, dq, _ = PATH.sample(np.array([fast + 0.4]))
+    q, dq, _ = PATH.sample(np.array([0.4]))
     where = Whereabouts(0.4, 0.9, True, 1.0, q[0], dq[0])
     assert stop_on_path(PATH, where, PEAKS) is None
 

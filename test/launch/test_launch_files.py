@@ -9,7 +9,8 @@ import sys
 from types import SimpleNamespace
 
 from launch_descriptions import (
-    declared_in, describe, FILES, included_in, nodes_in, of_kind, read_in, ROOT, SHARED,
+    declared_in, describe, executables, FILES, included_in, nodes_in, of_kind, read_in, ROOT,
+    SHARED,
 )
 import pytest
 
@@ -43,17 +44,9 @@ def name_of(path):
     return path.name.removesuffix('.launch.py')
 
 
-def nodes_of_setup():
-    """Return the node executables that setup.py installs."""
-    for statement in ast.parse((ROOT / 'setup.py').read_text()).body:
-        if isinstance(statement, ast.Assign) and statement.targets[0].id == 'nodes':
-            return set(ast.literal_eval(statement.value))
-    raise AssertionError('setup.py has no list of nodes')
-
-
 def test_there_is_one_for_every_node():
     """And those that put them together."""
-    assert {name_of(path) for path in FILES} == (nodes_of_setup() - ALONE) | TOGETHER
+    assert {name_of(path) for path in FILES} == (set(executables()) - ALONE) | TOGETHER
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)

@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The launch files by the real `ros2 launch`, on machines that have it.
-
-They need a workspace in which `colcon build` has installed this package.
-"""
+"""The launch files by the real `ros2 launch`, in a workspace with this package."""
 
 import json
 import subprocess

@@ -5,8 +5,9 @@
 
 import sys
 
+from builders import write_run
 import pytest
-from recordings import designed_motion
+from recordings import designed_motion, Driver, execute, write_small_arm
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.registry import load_robot, share_directory
@@ -34,6 +35,24 @@ def graph(tmp_path):
 
     with own_graph(tmp_path) as own:
         yield own
+
+
+@pytest.fixture(scope='module')
+def restored(ur5, trajectory, trajectory_file, tmp_path_factory):
+    """Return what restores an ideal robot and its runner, which many tests use in turn."""
+    from nodes.ideal_robot import shared_desk
+
+    folder = tmp_path_factory.mktemp('desk')
+    with shared_desk(folder, ur5, trajectory, trajectory_file) as restored:
+        yield restored
+
+
+@pytest.fixture
+def desk(restored):
+    """Return graph, ideal robot and runner, which have found each other."""
+    graph, robot, runner = restored()
+    runner.connect()
+    return graph, robot, runner
 
 
 @pytest.fixture(scope='session')
@@ -91,6 +110,18 @@ def model_file(identification, tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def plain_identification(ur5, bag):
-    """Return the same with laws by name, where not every identification has to choose its own."""
-    return identify(ur5, [bag], IdentifyOptions(friction='coulomb,viscous,offset'))
+def small_arm(tmp_path_factory):
+    """Return the YAML and a bag of an arm of three joints, for what is identified often."""
+    folder = tmp_path_factory.mktemp('small_arm')
+    yaml = write_small_arm(folder)
+    robot = load_robot(str(yaml))
+    limit = robot.limits.effort / robot.drives.drive_gain
+    run = Driver().record(execute(robot, draw_truth(robot, 3), 0, 6.0), limit, 0)
+    return str(yaml), write_run(folder / 'bag', robot, run)
+
+
+@pytest.fixture(scope='session')
+def small_identification(small_arm):
+    """Return what the pipeline identifies of it, with laws by name."""
+    yaml, bag = small_arm
+    return identify(load_robot(yaml), [bag], IdentifyOptions(friction='coulomb,viscous,offset'))

@@ -7,6 +7,7 @@ import math
 import time
 
 from robot_identification.simulation.effort_joint import EffortJoint
+from ros_helpers import joint_state
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -18,11 +19,7 @@ PATIENCE = 0.02
 
 
 class EffortRobot:
-    """
-    Moves by one step with each command, so that no time passes while a command is on its way.
-
-    Without commands its time goes on slowly.
-    """
+    """Moves by one step with each command, so that no time passes while one is on its way."""
 
     def __init__(self, graph, constants, names=(JOINT, HELD)):
         self.joint = EffortJoint(constants)
@@ -56,10 +53,8 @@ class EffortRobot:
         q, dq = self.joint.measure()
         position = math.nan if self.position_lost else q
         others = [] if self.alone else [self.drift * self._time] + [0.0] * (len(self._names) - 2)
-        message = JointState(
-            name=self._names[:1 + len(others)], position=[position, *others],
-            velocity=[dq, *[0.0] * len(others)], effort=[self._torque, *[0.0] * len(others)],
-        )
-        message.header.stamp.sec, nanoseconds = divmod(round(self._time * 1e9), 10**9)
-        message.header.stamp.nanosec = nanoseconds
-        self._states.publish(message)
+        names = self._names[:1 + len(others)]
+        self._states.publish(joint_state(
+            round(self._time * 1e9), names, [position, *others], [dq, *[0.0] * len(others)],
+            [self._torque, *[0.0] * len(others)],
+        ))

@@ -3,18 +3,22 @@
 
 """An ideal robot in the process of a test, and a runner beside it."""
 
+from contextlib import contextmanager
 import json
 import time
 
 import numpy as np
 import pytest
-from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
-from ros_helpers import LATCHED, RELIABLE, seconds, wait_until
+from robot_identification.model.robot_model import plain_encoders
+from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.simulation.controller import TrajectoryController
+from ros_helpers import joint_state, LATCHED, own_graph, RELIABLE, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, String, UInt8
 from trajectory_msgs.msg import JointTrajectory
 
 COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
+FOREIGN_TOPICS = {'publisher': '/joint_states', 'listener': COMMANDS}
 TOKEN = 'the token of this test'
 CYCLE = 0.004
 # The speed scaling is published this many times less often, or when it changes, as drivers do.
@@ -25,6 +29,21 @@ SCALING = '/speed_scaling_state_broadcaster/speed_scaling'
 BUSY = 'no joint state', 'the joint states come', 'sign of life'
 # What only a simulated robot may go without.
 FREE = {'dry_run': False, 'commissioning': False, 'require_recorder': False}
+# What a test of a shared runner may change.
+USUAL = {
+    **FREE, 'speed': 1.0, 'periods': 0, 'knot_rate': 50.0, 'arm.executions': 1,
+    'scaling_timeout': 30.0, 'tracking_tolerance': 0.1,
+}
+
+
+def join(graph, kind):
+    """Bring a node to the graph that must not be there; return it."""
+    node = graph.add_node('intruder', '/elsewhere')
+    if kind == 'publisher':
+        node.create_publisher(JointState, '/joint_states', 10)
+    else:
+        node.create_subscription(JointTrajectory, COMMANDS, lambda message: None, 10)
+    return node
 
 
 def is_over(state, reason):
@@ -38,34 +57,16 @@ def is_busy(reason):
 
 
 class IdealRobot:
-    """
-    Follows every command exactly, four times faster than real time, and keeps what it was told.
-
-    Its messages name the joints in an order that changes every time. In real time its clock
-    goes on where a busy machine serves it late; a faster one takes its time, as simulations do.
-    """
+    """Follows every command exactly, four times faster than real time, and keeps all of them."""
 
     def __init__(self, graph, model, q, token=TOKEN, factor=4.0):
         self.joints = list(model.joint_names)
-        self.commands, self.arrivals = [], []
-        self.silent = self.deaf = self.broken = self.repeating = False
-        # The highest speed of each joint since the robot was made [rad/s].
-        self.peak = np.zeros(len(q))
-        self.scaling, self.jump = 1.0, 0.0
-        self._published_scaling = float('nan')
-        # A person moves every joint by hand, at this speed [rad/s].
-        self.drift, self._drifted = 0.0, 0.0
-        self.arrived_at = []
-        # The longest that this machine let the robot wait for its next cycle [s].
-        self.longest_wait = 0.0
-        self.effort = np.zeros(len(q))
         self._factor, self._time = factor, 0.0
-        self.q, self.dq = np.array(q), np.zeros(len(q))
-        self.last_published = time.monotonic()
+        self._published_scaling = float('nan')
         self._cycles, self._stepped_at = 0, time.monotonic()
         # Simulated time [s].
-        self.now = 0.0
-        self._controller = TrajectoryController(self.q)
+        self.now, self._latched = 0.0, {}
+        self._be_able(q)
         self.node = graph.add_node('simulated_robot')
         self._states = self.node.create_publisher(JointState, '/joint_states', 10)
         self._identity = self.node.create_publisher(String, '/simulated_robot/identity', LATCHED)
@@ -73,13 +74,34 @@ class IdealRobot:
             {'token': token, 'node': '/simulated_robot'}
         )))
         self._scaling = self.node.create_publisher(Float64, SCALING, 10)
-        self._latched = {}
+        self._say_all_is_well()
+        self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
+        self.node.create_timer(CYCLE, self._step)
+
+    def restore(self, q):
+        """Stand somewhere else, at rest, with nothing wrong and nothing told."""
+        self._be_able(q)
+        self._say_all_is_well()
+
+    def _be_able(self, q):
+        self.silent = self.deaf = self.broken = self.repeating = False
+        # A person moves every joint by hand, at this speed [rad/s].
+        self.drift, self._drifted = 0.0, 0.0
+        self.scaling, self.jump = 1.0, 0.0
+        self.effort = np.zeros(len(q))
+        self.q, self.dq = np.array(q), np.zeros(len(q))
+        self._controller = TrajectoryController(self.q)
+        # The highest speed of each joint [rad/s].
+        self.peak = np.zeros(len(q))
+        # The longest that this machine let the robot wait for its next cycle [s].
+        self.longest_wait = 0.0
+        self.commands, self.arrivals, self.arrived_at = [], [], []
+
+    def _say_all_is_well(self):
         self.say('/io_and_status_controller/robot_program_running', Bool(data=True))
         self.say('/simulated_robot/safety_mode', UInt8(data=1))
         self.say('/simulated_robot/robot_mode', Int8(data=7))
         self.list_controllers('active')
-        self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
-        self.node.create_timer(CYCLE, self._step)
 
     def say(self, topic, message):
         """Publish a latched message."""
@@ -100,15 +122,9 @@ class IdealRobot:
         self.commands.append(message)
         self.arrived_at.append(time.monotonic())
         self.arrivals.append((self.now, self.q.copy(), self.dq.copy()))
-        if self.deaf:
-            return
-        order = [list(message.joint_names).index(joint) for joint in self.joints]
-        columns = [
-            np.array([getattr(point, field) for point in message.points])[:, order]
-            for field in ('positions', 'velocities', 'accelerations')
-        ]
-        times = np.array([seconds(point.time_from_start) for point in message.points])
-        self._controller.follow(TrajectoryPoints(times, *columns), self._time)
+        if not self.deaf:
+            knots = message_to_knots(message, self.joints, plain_encoders(len(self.joints)))
+            self._controller.follow(knots, self._time)
 
     def hold(self):
         """Stop at once where it is, as a robot that its own safety stopped; it hears no more."""
@@ -133,17 +149,12 @@ class IdealRobot:
         if self.silent:
             return
         order = np.roll(np.arange(len(self.joints)), self._cycles)
-        message = JointState(
-            name=[self.joints[i] for i in order],
-            position=self.q[order].tolist(),
-            velocity=self.dq[order].tolist(),
-            effort=self.effort[order].tolist(),
+        message = joint_state(
+            round((1000.0 + self.jump + self.now) * 1e9), [self.joints[i] for i in order],
+            self.q[order], self.dq[order], self.effort[order],
         )
         if self.broken:
             message.position[0] = float('nan')
-        nanoseconds = round((1000.0 + self.jump + self.now) * 1e9)
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
-        self.last_published = time.monotonic()
         if not self.repeating:
             self._last = message
         self._states.publish(self._last)
@@ -161,10 +172,11 @@ class Runner:
         self, graph, path, sha256, parameters=None, environment=None, free=FREE
     ):
         self._graph = graph
+        self._file = {'trajectory_file': str(path), 'arm.sha256': sha256}
         self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
         self.process = graph.start('experiment_runner', {
-            'trajectory_file': str(path), 'arm.sha256': sha256, 'simulation_token': TOKEN,
-            'approach_speed': 1.0, **free, **(parameters or {}),
+            **self._file, 'simulation_token': TOKEN, 'approach_speed': 1.0, **free,
+            **(parameters or {}),
         }, environment)
 
     @property
@@ -226,13 +238,23 @@ class Runner:
         assert self.call('abort').success
         assert self.state[0] == 'IDLE'
 
+    def configure(self, **parameters):
+        """Set parameters, `__` for a dot."""
+        named = {name.replace('__', '.'): value for name, value in parameters.items()}
+        assert not self._graph.configure('experiment_runner', named)
+
+    def restore(self):
+        """End what it does, and let its parameters be as usual."""
+        self.call('abort')
+        wait_until(lambda: self.state[0] in ('IDLE', 'FAULT', 'DONE'), 'the end of a motion')
+        self.configure(**USUAL, **self._file)
+
     def refused(self):
         """Return why it does not arm."""
-        answer = self.call('arm')
-        assert not answer.success
+        reason = self._graph.refused('/experiment_runner/arm')
         wait_until(lambda: self.state[0] != 'ARMED', 'a state that is not armed')
         assert not self.call('execute').success
-        return answer.message
+        return reason
 
     def execute(self):
         """Arm, execute, and wait until the motion itself has begun."""
@@ -243,12 +265,38 @@ class Runner:
         pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
 
     def reaches(self, wanted):
-        """
-        Wait for a state; return whether it was reached.
-
-        It is not where a busy machine lets the robot wait for 0.2 s: a fault, too.
-        """
+        """Wait for a state; return whether it was reached, which a busy machine may prevent."""
         wait_until(lambda: self.state[0] == wanted or is_over(*self.state), wanted)
         state, reason = self.state
         assert state == wanted or is_busy(reason), (state, reason)
         return state == wanted
+
+
+def check_latched_fault(robot, runner):
+    """Check that FAULT is latched, and nothing is sent or moves, whatever is called."""
+    robot.wait(0.5)
+    q, told = robot.q.copy(), len(robot.commands)
+    assert not runner.call('execute').success
+    runner.call('abort')
+    robot.wait(2.0)
+    assert runner.state[0] == 'FAULT'
+    assert len(robot.commands) == told
+    # The field's own figure for an abort.
+    assert np.max(np.abs(robot.q - q)) < 0.01
+
+
+@contextmanager
+def shared_desk(folder, model, trajectory, file):
+    """Yield a function that returns graph, ideal robot and runner, each as at the beginning."""
+    start = trajectory.sample(np.zeros(1)).q[0] + 0.05
+    with own_graph(folder) as graph:
+        robot = IdealRobot(graph, model, start)
+        runner = Runner(graph, file, trajectory.sha256)
+
+        def restored():
+            graph.remove_guests((graph.node, robot.node))
+            runner.restore()
+            robot.restore(start)
+            return graph, robot, runner
+
+        yield restored

@@ -1,13 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-A driver of a real arm as the runner sees it: its services, actions, topics and message types.
-
-A process of its own, because those types have to be on the library path before Python starts. It
-follows trajectories exactly and many times faster than real time, does what a test orders on
-`~/do`, and says on `~/events` what it was told.
-"""
+"""A driver of a real arm as the runner sees it, in a process that finds its message types."""
 
 import json
 from pathlib import Path
@@ -25,7 +19,9 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
-from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
+from robot_identification.model.robot_model import plain_encoders
+from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.simulation.controller import TrajectoryController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
@@ -190,17 +186,9 @@ class RealDriver:
     def follow(self, trajectory):
         """Follow a trajectory from now on, and count it."""
         self.told += 1
-        order = [trajectory.joint_names.index(joint) for joint in self.joints]
-        columns = [
-            np.array([getattr(point, field) for point in trajectory.points])[:, order]
-            for field in ('positions', 'velocities', 'accelerations')
-        ]
-        times = np.array([
-            point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
-            for point in trajectory.points
-        ])
         self.begun = self.progress
-        self.controller.follow(TrajectoryPoints(times, *columns), self.progress)
+        knots = message_to_knots(trajectory, self.joints, plain_encoders(len(self.joints)))
+        self.controller.follow(knots, self.progress)
 
     def on_topic(self, trajectory):
         """Follow a trajectory that came by topic."""

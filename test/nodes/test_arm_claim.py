@@ -17,7 +17,7 @@ from robot_identification.errors import UnsafeMotionError
 from ros_helpers import DEADLINE, LATCHED, wait_until
 from std_msgs.msg import String
 
-ROUNDS, RIVALS = 200, 4
+ROUNDS, RIVALS = 100, 4
 JOINTS = ['shoulder', 'elbow']
 # A host is what names are unique on: with another prefix a process is on another one.
 HERE, THERE = 'test_here', 'test_there'
@@ -177,7 +177,7 @@ def at_one_instant(graph, calls):
 
 def test_of_two_hosts_at_one_instant_one_yields(graph, claim_of):
     """Neither has heard of the other when it claims; then one of them yields."""
-    for number in range(10):
+    for number in range(5):
         pair = [claim_of(f'{host}_{number}', host=host, topic=f'/arm_{number}/joint_states')
                 for host in (HERE, THERE)]
         at_one_instant(graph, [lambda claim=claim: claim.acquire(JOINTS) for claim in pair])

@@ -27,7 +27,7 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (
-    acknowledged, BEST_EFFORT, deserialized, LATCHED, own_graph, RELIABLE, wait_until,
+    acknowledged, BEST_EFFORT, deserialized, joint_state, LATCHED, own_graph, RELIABLE, wait_until,
 )
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import get_typestore, Stores
@@ -54,17 +54,12 @@ DEFAULTS = {
 }
 
 
-def joint_state(number):
+def numbered(number):
     """Return a message that carries its number, stamped 2 ms after the one before."""
-    message = JointState(
-        name=JOINTS,
-        position=[float(number + i) for i in range(6)],
-        velocity=[number * 0.1] * 6,
-        effort=[-number * 0.2] * 6,
+    return joint_state(
+        5_000_000_000 + number * 2_000_000, JOINTS, [number + i for i in range(6)],
+        [number * 0.1] * 6, [-number * 0.2] * 6,
     )
-    nanoseconds = 5_000_000_000 + number * 2_000_000
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
-    return message
 
 
 class Recorder:
@@ -94,21 +89,18 @@ class Recorder:
         """Start recording; return what is said to that when the recorder listens."""
         if publish:
             assert self.publisher
-        answer = self.graph.call(START)
-        assert answer.success, answer.message
+        message = self.graph.done(START)
         if publish:
             wait_until(self.publisher.get_subscription_count, 'the recorder to listen')
-        return answer.message
+        return message
 
     def refusal(self):
         """Call ~/start; return why it is refused."""
-        answer = self.graph.call(START)
-        assert not answer.success
-        return answer.message
+        return self.graph.refused(START)
 
     def publish(self, count, first=0):
         """Publish so many messages; return them."""
-        messages = [joint_state(number) for number in range(first, first + count)]
+        messages = [numbered(number) for number in range(first, first + count)]
         for message in messages:
             self.publisher.publish(message)
         return messages
@@ -116,10 +108,9 @@ class Recorder:
     def stop(self):
         """Stop recording when the recorder has acknowledged what was published."""
         assert acknowledged(self.publisher)
-        answer = self.graph.call(STOP)
-        assert answer.success, answer.message
+        message = self.graph.done(STOP)
         wait_until(lambda: not self.publisher.get_subscription_count(), 'the recorder to leave')
-        return answer.message
+        return message
 
     def state(self):
         """Return the latest ~/state."""
@@ -175,26 +166,19 @@ def stream(publisher, going, sent):
     """Publish at 500 Hz until told otherwise; `sent` grows with every message."""
     begun = time.monotonic()
     while not going.is_set():
-        publisher.publish(joint_state(len(sent)))
+        publisher.publish(numbered(len(sent)))
         sent.append(time.monotonic())
         # A publisher that was held up catches up.
         going.wait(max(begun + 0.002 * len(sent) - time.monotonic(), 0.0))
 
 
-def start_recorder_in(namespace, environment, folder, *topics):
+def start_recorder_in(graph, namespace, folder, *topics, environment=None):
     """Start a recorder in a namespace of its own; its bag has the name of that."""
-    parameters = {
-        'start.output': folder / namespace, 'start.topics': json.dumps(topics),
-        'start.optional_topics': '[""]', 'start.effort_unit': 'Nm',
-        'start.trajectory_sha256': SHA256, 'allowed_write_roots': f'["{folder}"]',
-    }
-    arguments = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
-    with (folder / f'{namespace}.log').open('wb') as log:
-        return subprocess.Popen(
-            [sys.executable, '-m', 'robot_identification.nodes.bag_recorder', '--ros-args',
-             '-r', f'__ns:=/{namespace}', *arguments],
-            env=environment, stdout=log, stderr=subprocess.STDOUT,
-        )
+    return graph.start('bag_recorder', {
+        'start.output': str(folder / namespace), 'start.topics': list(topics),
+        'start.optional_topics': [''], 'start.effort_unit': 'Nm',
+        'start.trajectory_sha256': SHA256,
+    }, environment, f'__ns:=/{namespace}')
 
 
 def messages_in(states):
@@ -326,11 +310,10 @@ def test_records_topics_of_any_type_and_qos(recorder):
     number.publish(Float64(data=4.0))
     # Best effort has no acknowledgement: some of many arrive.
     for message in range(100):
-        recorder.publisher.publish(joint_state(message))
+        recorder.publisher.publish(numbered(message))
         time.sleep(0.002)
     assert acknowledged(number)
-    answer = graph.call(STOP)
-    assert answer.success, answer.message
+    graph.done(STOP)
     graph.node.destroy_publisher(description)
     graph.node.destroy_publisher(number)
     topics = topics_of(recorder.bag)
@@ -380,16 +363,12 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
 
 
 def test_what_is_lost_is_counted(recorder):
-    """
-    Exactly what is not in the bag: in ~/state, in diagnostics and in the bag.
-
-    The recorder is stopped while more is published than a queue of 2000 holds, best effort and
-    with a depth of one; what it then finds is what was not lost.
-    """
+    """Exactly what is not in the bag: in ~/state, in diagnostics and in the bag."""
     recorder.qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     reports = recorder.graph.hear(DiagnosticArray, '/diagnostics')
     recorder.start()
 
+    # The recorder stands still while more comes than a best-effort queue of 2000 keeps.
     sent = []
 
     def publish(number):
@@ -421,8 +400,7 @@ def test_what_is_lost_is_counted(recorder):
         return None
 
     status, values = wait_until(report, 'diagnostics that tell of the duplicate')
-    answer = recorder.graph.call(STOP)
-    assert answer.success, answer.message
+    recorder.graph.done(STOP)
     found = [int(value) for _, value in read_by_mcap(recorder.bag)]
     lost = len(sent) - found[0] - len(set(found))
     assert lost > 100
@@ -447,11 +425,11 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     wait_until(again.get_subscription_count, 'the recorder to listen')
     second = node.create_publisher(JointState, '/joint_states', RELIABLE)
     for number in range(50):
-        again.publish(joint_state(number))
+        again.publish(numbered(number))
     wait_until(second.get_subscription_count, 'the recorder to listen to the second one')
     for number in range(50):
-        again.publish(joint_state(50 + number))
-        second.publish(joint_state(number))
+        again.publish(numbered(50 + number))
+        second.publish(numbered(number))
     recorder.wait_for(messages=650, lost={'/joint_states': 0})
     node.destroy_publisher(second)
     recorder._publisher = again
@@ -474,9 +452,8 @@ def test_one_message_does_not_wait_for_others(recorder):
     recorder.stop()
 
 
-@pytest.mark.parametrize(
-    'number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
-)
+# That all signals do the same is shown of every node.
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     """Whoever ends the recorder while it records keeps every message up to then."""
     recorder = own_recorder
@@ -504,8 +481,8 @@ def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     assert content['rosbag2_bagfile_information']['message_count'] == len(found)
 
 
-# Messages that the recorder has when it is killed: at 500 Hz, from 0.3 to 1.2 s.
-KILLED_AT = {'k0': 150, 'k1': 263, 'k2': 341, 'k3': 478, 'k4': 600}
+# Messages that the recorder has when it is killed: at 500 Hz, from 0.3 to 0.95 s.
+KILLED_AT = {'k0': 150, 'k1': 341, 'k2': 478}
 
 
 def test_a_killed_recorder_loses_half_a_second_at_most(graph, tmp_path):
@@ -516,29 +493,25 @@ def test_a_killed_recorder_loses_half_a_second_at_most(graph, tmp_path):
     thread = threading.Thread(target=stream, args=(publisher, going, sent))
     try:
         for name in KILLED_AT:
-            processes[name] = start_recorder_in(
-                name, graph.environment, tmp_path, '/joint_states'
-            )
+            processes[name] = start_recorder_in(graph, name, tmp_path, '/joint_states')
             states[name] = graph.hear(String, f'/{name}/bag_recorder/state', LATCHED)
+        for name in KILLED_AT:
             wait_until(lambda name=name: states[name], f'the recorder of {name}')
-            answer = graph.call(f'/{name}/bag_recorder/start')
-            assert answer.success, answer.message
-        wait_until(lambda: publisher.get_subscription_count() == 5, 'the recorders to listen')
+            graph.done(f'/{name}/bag_recorder/start')
+        wait_until(
+            lambda: publisher.get_subscription_count() == len(KILLED_AT), 'the recorders to listen'
+        )
         thread.start()
         received = {}
         for name, least in KILLED_AT.items():
             heard = states[name]
             wait_until(lambda heard=heard, n=least: messages_in(heard) >= n, 'messages')
-            processes[name].kill()
-            processes[name].wait()
+            graph.kill(processes[name])
             received[name] = messages_in(heard)
     finally:
         going.set()
         if thread.is_alive():
             thread.join()
-        for process in processes.values():
-            process.kill()
-            process.wait()
     for name, count in received.items():
         bag = tmp_path / name
         assert not (bag / 'metadata.yaml').exists()
@@ -598,11 +571,7 @@ def replace(bag):
 
 @pytest.mark.parametrize('take_away', [shutil.rmtree, shorten, move, replace])
 def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
-    """
-    Before 0.4 s are over, after which a runner stops its motion for want of a heartbeat.
-
-    The folder is named, and no answer says that it holds messages; what is at its place stays.
-    """
+    """Before a runner stops for want of a heartbeat; what is put at its place stays."""
     recorder.start()
     going, sent = threading.Event(), []
     publisher = threading.Thread(target=stream, args=(recorder.publisher, going, sent))
@@ -621,9 +590,7 @@ def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
     assert 'messages in' not in state['reason']
     left = sorted(path.name for path in recorder.bag.glob('*'))
     assert left == ([f'{recorder.bag.name}.mcap'] if recorder.bag.exists() else [])
-    answer = recorder.graph.call(STOP)
-    assert not answer.success
-    assert 'can be read there' in answer.message
+    assert 'can be read there' in recorder.graph.refused(STOP)
 
 
 def test_stop_does_not_claim_a_bag_that_was_deleted_just_before(recorder):
@@ -756,10 +723,12 @@ while True:
 def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder, tmp_path):
     """Their definition is in the bag; elsewhere they are refused by name, or left out."""
     graph = recorder.graph
-    environment = {**graph.environment, **overlay()}
-    publisher = subprocess.Popen([sys.executable, '-c', PUBLISHER], env=environment)
+    variables = overlay()
+    publisher = subprocess.Popen(
+        [sys.executable, '-c', PUBLISHER], env={**graph.environment, **variables}
+    )
     topics = ('/tolerance', '/io_and_status_controller/safety_mode')
-    installed = start_recorder_in('installed', environment, tmp_path, *topics)
+    installed = start_recorder_in(graph, 'installed', tmp_path, *topics, environment=variables)
     try:
         states = graph.hear(String, '/installed/bag_recorder/state', LATCHED)
         wait_until(lambda: all(map(graph.node.count_publishers, topics)), 'the publisher')
@@ -773,15 +742,13 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
         recorder.stop()
         assert set(topics_of(recorder.bag)) == {'/joint_states'}
         wait_until(lambda: states, 'the recorder that knows the type')
-        answer = graph.call('/installed/bag_recorder/start')
-        assert answer.success, answer.message
+        graph.done('/installed/bag_recorder/start')
         wait_until(lambda: messages_in(states) == 2, 'the latched messages')
-        answer = graph.call('/installed/bag_recorder/stop')
-        assert answer.success, answer.message
+        graph.done('/installed/bag_recorder/stop')
     finally:
-        for process in publisher, installed:
-            process.kill()
-            process.wait()
+        publisher.kill()
+        publisher.wait()
+        installed.stop()
     with (tmp_path / 'installed' / 'installed.mcap').open('rb') as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         found = {schema.name: message for schema, _, _, message in reader.iter_decoded_messages()}
@@ -811,9 +778,7 @@ def test_does_not_touch_what_exists(recorder):
 def test_refuses_what_it_cannot_do(recorder, tmp_path):
     """No output, no such folder, no topic, nothing to stop: each is told, nothing is written."""
     before = sorted(tmp_path.iterdir())
-    answer = recorder.graph.call(STOP)
-    assert not answer.success
-    assert 'nothing is being recorded' in answer.message
+    assert 'nothing is being recorded' in recorder.graph.refused(STOP)
     assert recorder.publisher
     for output in ('', '/proc/no/bag'):
         recorder.configure(output=output)
@@ -831,33 +796,6 @@ def test_refuses_what_it_cannot_do(recorder, tmp_path):
     assert recorder.wait_for(state='IDLE')
 
 
-def test_writes_only_where_it_may(graph, tmp_path):
-    """Outside of the allowed folders nothing is created; the parameter and the roots are told."""
-    allowed = tmp_path / 'allowed'
-    allowed.mkdir()
-    (allowed / 'way_out').symlink_to(tmp_path)
-    recorder = Recorder(graph, graph.start(
-        'bag_recorder', {'allowed_write_roots': [str(allowed)]}
-    ), None, [])
-    for path in (tmp_path / 'bag', allowed / '..' / 'bag', allowed / 'way_out' / 'bag'):
-        recorder.configure(output=str(path))
-        reason = recorder.refusal()
-        assert 'start.output of bag_recorder' in reason
-        assert str(allowed) in reason
-    assert not (tmp_path / 'bag').exists()
-
-
-def test_a_second_start_is_busy(recorder):
-    """The recording goes on as if nothing had happened."""
-    recorder.start()
-    recorder.publish(5)
-    reason = recorder.refusal()
-    assert 'BUSY' in reason
-    assert str(recorder.bag) in reason
-    recorder.stop()
-    assert len(read_by_rosbags(recorder.bag)) == 5
-
-
 def test_of_many_starts_one_succeeds(recorder):
     """Of fifty at the same moment one records, the others are told BUSY."""
     graph = recorder.graph
@@ -872,27 +810,9 @@ def test_of_many_starts_one_succeeds(recorder):
     futures = [client.call_async(Trigger.Request()) for _ in range(50)]
     answers = [graph.answer(future) for future in futures]
     assert sum(answer.success for answer in answers) == 1
-    assert all('BUSY' in answer.message for answer in answers if not answer.success)
+    for answer in answers:
+        assert answer.success or {'BUSY:', str(recorder.bag)} <= {*answer.message.split()}
     wait_until(recorder.publisher.get_subscription_count, 'the recorder to listen')
     recorder.publish(5)
     recorder.stop()
     assert len(read_by_rosbags(recorder.bag)) == 5
-
-
-def test_records_one_bag_after_the_other(recorder):
-    """A second recording begins empty, with what is latched in it again."""
-    description = recorder.graph.node.create_publisher(String, '/robot_description', LATCHED)
-    description.publish(String(data='<robot/>'))
-    recorder.configure(topics=['joint_states', '/robot_description'])
-    for number, count in enumerate((20, 7)):
-        recorder.bag = recorder.bag.with_name(f'bag_{number}')
-        recorder.configure(output=str(recorder.bag))
-        recorder.start()
-        recorder.publish(count)
-        recorder.wait_for(messages=count + 1)
-        assert f'{count + 1} messages' in recorder.stop()
-        topics = topics_of(recorder.bag)
-        assert {topic: found for topic, (_, found) in topics.items()} == {
-            '/joint_states': count, '/robot_description': 1,
-        }
-    recorder.graph.node.destroy_publisher(description)

@@ -40,16 +40,13 @@ def test_absent_arrays_are_nan():
 
 
 def test_a_trajectory_comes_back_through_the_driver(rng):
-    """
-    What is sent in readings is followed in the model's positions, whatever order it comes in.
-
-    Times are rounded to nanoseconds, readings to the last bit of 3 rad.
-    """
+    """Sent in readings, it is followed in the model's positions, in whatever order it comes."""
     robot = load_robot('youbot')
     times = np.array([0.02, 0.5, 1.25])
     knots = TrajectoryPoints(times, *(rng.uniform(-1, 1, (3, 5)) for _ in range(3)))
     message = knots_to_message(robot, knots)
     readings = np.array([point.positions for point in message.points])
+    # Readings are rounded to the last bit of 3 rad, times to nanoseconds.
     np.testing.assert_allclose(robot.encoders.to_model(readings), knots.q, atol=1e-14)
     assert np.abs(readings - knots.q).min() > 1.0, 'every zero of the youBot is over 65 deg'
     order = [3, 0, 4, 1, 2]

@@ -3,20 +3,17 @@
 
 """What every node has to do: describe its parameters, keep their ranges, start and end cleanly."""
 
-import ast
 from itertools import cycle
-from pathlib import Path
 import signal
 import subprocess
 import sys
 
-from launch_descriptions import FILES, nodes_in, parameters_of
+from launch_descriptions import executables, FILES, nodes_in, parameters_of
 import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
-
-ROOT = Path(__file__).resolve().parents[2]
+from ros_helpers import own_graph
 # Parameters that rclpy itself declares.
 BUILT_IN = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
 NUMBERS = (ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_INTEGER)
@@ -28,14 +25,6 @@ LISTS = {
 }
 # Texts that name one of few things, by the end of their names.
 NAMED = ('effort_unit', 'estimator', 'friction', 'profile', 'interface', 'program')
-
-
-def executables():
-    """Return the nodes that setup.py installs."""
-    for statement in ast.parse((ROOT / 'setup.py').read_text()).body:
-        if isinstance(statement, ast.Assign) and statement.targets[0].id == 'nodes':
-            return ast.literal_eval(statement.value)
-    raise AssertionError('setup.py has no list of nodes')
 
 
 def launched_parameters(name):
@@ -76,22 +65,25 @@ def outside(descriptor):
             float('nan')]
 
 
-@pytest.mark.parametrize('name', executables())
-def test_parameters_are_described_and_ranged(graph, tmp_path, name):
-    """
-    Each has a description and bounds that are kept, whatever it is set to.
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory):
+    """Return a graph for one node after the other."""
+    with own_graph(tmp_path_factory.mktemp('nodes')) as graph:
+        yield graph
 
-    A reason is a line, not a million numbers; SIGTERM ends the node well.
-    """
-    parameters = {}
+
+# All nodes are run by one function, so that each gets one of the signals.
+@pytest.mark.parametrize(('name', 'number'), list(zip(
+    executables(), cycle((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)), strict=False
+)))
+def test_parameters_are_described_and_ranged(shared, tmp_path, name, number):
+    """Each is described, and its bounds are kept; a reason is a line; a signal ends it well."""
+    graph, parameters = shared, {}
     if name == 'experiment_coordinator':
         # With a token it waits for the other nodes of a simulation.
         parameters = {'output': str(tmp_path), 'simulation_token': 'of this test'}
     node = graph.start(name, parameters)
-    listed = graph.answer(graph.request(
-        ListParameters, f'/{name}/list_parameters', ListParameters.Request()
-    ))
-    own = [p for p in listed.result.names if not p.startswith(BUILT_IN)]
+    own = [name for name in listed(graph, name) if not name.startswith(BUILT_IN)]
     assert own
     assert launched_parameters(name) <= {*own, 'use_sim_time'}
     described = graph.answer(graph.request(
@@ -119,39 +111,17 @@ def test_parameters_are_described_and_ranged(graph, tmp_path, name):
         assert not result.successful, f'{key} may be set to {value!r:.60}'
         assert 0 < len(result.reason) < 600
     assert node.exit_code is None
-    node.process.send_signal(signal.SIGTERM)
-    code = graph.exit_code(node, 5.0)
+    node.process.send_signal(number)
+    code = graph.exit_code(node, 10.0)
     # The coordinator was waiting for the others; the other nodes had nothing to do.
     assert code == 0 if name != 'experiment_coordinator' else code != 0
 
 
-# Each needs a graph of its own: they are the robot, or wait for all others.
-ALONE = ('experiment_coordinator', 'simulated_effort_joint')
-
-
-@pytest.mark.parametrize('names', [
-    [name for name in executables() if name not in ALONE], *([name] for name in ALONE),
-], ids=['most', *ALONE])
-def test_a_closed_terminal_ends_a_node_well(graph, tmp_path, names):
-    """
-    SIGHUP, as of a lost ssh connection, and SIGQUIT do what SIGTERM does, without a traceback.
-
-    All nodes are run by one function, so that every second one gets the other signal.
-    """
-    given = {'experiment_coordinator': {
-        'output': str(tmp_path), 'simulation_token': 'of this test',
-    }}
-    nodes = [graph.start(name, given.get(name)) for name in names]
-    for name in names:
-        graph.answer(graph.request(
-            ListParameters, f'/{name}/list_parameters', ListParameters.Request()
-        ))
-    for node, number in zip(nodes, cycle((signal.SIGHUP, signal.SIGQUIT)), strict=False):
-        assert node.exit_code is None
-        node.process.send_signal(number)
-    for node in nodes:
-        code = graph.exit_code(node, 10.0)
-        assert code == 0 if node.name != 'experiment_coordinator' else code > 0
+def listed(graph, node):
+    """Return the names of a node's parameters."""
+    return graph.answer(graph.request(
+        ListParameters, f'/{node}/list_parameters', ListParameters.Request()
+    )).result.names
 
 
 # A node whose parent ignores a closed terminal.
@@ -172,10 +142,7 @@ def test_what_nohup_ignores_stays_ignored(graph):
             if number is not None:
                 process.send_signal(number)
             # Signals are seen before the next request is served.
-            answer = graph.answer(graph.request(
-                ListParameters, '/bag_recorder/list_parameters', ListParameters.Request()
-            ))
-            assert answer.result.names
+            assert listed(graph, 'bag_recorder')
         process.terminate()
         assert process.wait(10.0) == 0
     finally:
@@ -183,24 +150,26 @@ def test_what_nohup_ignores_stays_ignored(graph):
         process.wait()
 
 
-REFUSED_STARTS = {
-    'a range': ('simulated_robot', {'real_time_factor': 100.0}, 'real_time_factor'),
-    'a type': ('simulated_robot', {'truth_seed': 'one'}, 'truth_seed'),
-    'a long list': ('identifier', {'drive_gains': [1.0] * 1000}, 'at most 64'),
-    'a name': ('identifier', {'identify.estimator': 'magic'}, 'it must be'),
-    'too few gains': ('simulated_robot', {'drive_gains': [1.0, 2.0]}, 'gain'),
-    'no such robot': ('experiment_runner', {'robot': 'hal9000'}, 'hal9000'),
-    'no such model': ('torque_predictor', {'model_file': '/no/such/model.yaml'}, '/no/such'),
-}
+REFUSED_STARTS = (
+    ('simulated_robot', {'real_time_factor': 100.0}, 'real_time_factor'),
+    ('simulated_robot', {'truth_seed': 'one'}, 'truth_seed'),
+    ('identifier', {'drive_gains': [1.0] * 1000}, 'at most 64'),
+    ('identifier', {'identify.estimator': 'magic'}, 'it must be'),
+    ('simulated_robot', {'drive_gains': [1.0, 2.0]}, 'gain'),
+    ('experiment_runner', {'robot': 'hal9000'}, 'hal9000'),
+    ('torque_predictor', {'model_file': '/no/such/model.yaml'}, '/no/such'),
+)
 
 
-@pytest.mark.parametrize('case', REFUSED_STARTS)
-def test_wrong_parameters_at_the_start_are_told_in_words(graph, case):
+def test_wrong_parameters_at_the_start_are_told_in_words(graph):
     """The node ends with an error line and its exit code, without a traceback."""
-    name, parameters, words = REFUSED_STARTS[case]
-    node = graph.start(name, parameters)
-    code = graph.exit_code(node)
-    said = node.log.read_text()
-    assert code in (2, 4), said
-    assert 'error:' in said
-    assert words in said
+    nodes = [
+        graph.start(name, parameters, None, f'__ns:=/n{number}')
+        for number, (name, parameters, _) in enumerate(REFUSED_STARTS)
+    ]
+    for node, (_, _, words) in zip(nodes, REFUSED_STARTS, strict=True):
+        code = graph.exit_code(node)
+        said = node.log.read_text()
+        assert code in (2, 4), said
+        assert 'error:' in said
+        assert words in said

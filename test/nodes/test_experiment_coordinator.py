@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The coordinator goes through its programs, and leaves to a person what is a person's to do.
-
-What it decides is tried with a runner and a recorder of the test's own; the real ones serve once.
-"""
+"""What the coordinator decides, with a runner and a recorder of the test's own."""
 
 import json
 import shutil
@@ -158,6 +154,12 @@ class Lab:
         assert self.process.exit_code is None, self.process.log.read_text()
         return self.state['message']
 
+    def arm(self, **executions):
+        """Arm as soon as that is asked for; return what was asked."""
+        asked = self.waits_for('arm')
+        self.runner.arm(self.sha256, **executions)
+        return asked
+
     def end(self):
         """Return its exit code."""
         return self.graph.exit_code(self.process, 60.0)
@@ -170,12 +172,8 @@ def lab(graph, bag, trajectory_file, tmp_path):
 
 
 def test_a_person_arms_and_the_arm_is_repeated_until_settled(lab):
-    """
-    Temperature: one bag a run, one arming for as many runs as it is good for.
-
-    The coordinator never calls arm, says the hash to type, and asks again when the arming was used
-    up. All bags are copies of one, so that the third one settles the study.
-    """
+    """It says the hash to type, asks again when an arming is used up, and never arms."""
+    # All bags are copies of one, so that the third one settles the study.
     lab.start('temperature', maximum_runs=7)
     asked = lab.waits_for('arm')
     assert lab.sha256 in asked
@@ -208,15 +206,12 @@ def test_a_payload_is_mounted_by_a_person_and_noted(lab):
         },
     )
     lab.waits_for('arm')
-    early = lab.graph.call(f'{COORDINATOR}/continue')
-    assert not early.success
-    assert 'nothing waits' in early.message
+    assert 'nothing waits' in lab.graph.refused(f'{COORDINATOR}/continue')
     lab.runner.arm(lab.sha256)
     assert '2.5 kg' in lab.waits_for('continue')
     assert lab.recorder.noted[0]['start.payload'] == '0'
-    assert lab.graph.call(f'{COORDINATOR}/continue').success
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256)
+    lab.graph.done(f'{COORDINATOR}/continue')
+    lab.arm()
     assert lab.end() == 0
     bare, loaded = lab.recorder.noted
     assert loaded['start.payload'] == '2.5 0.0 0.01 0.08'
@@ -234,8 +229,7 @@ def test_a_dry_run_is_gone_along_with(lab):
     """It moves nothing and records nothing; the person is asked for the motion itself."""
     lab.runner.dry_run, lab.runner.payload = True, [1.5, 0.0, 0.0, 0.08]
     lab.start('record')
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256)
+    lab.arm()
     wait_until(lambda: 'dry run' in lab.state.get('message', ''), 'the word of a dry run')
     assert 'dry_run false' in lab.waits_for('arm')
     assert not lab.recorder.called
@@ -252,8 +246,7 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
     """Exit code 5 with the runner's reason; the recorder is stopped, nothing goes on."""
     lab.runner.fault = 'at rest after: protective stop'
     lab.start('temperature')
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256, executions=30)
+    lab.arm(executions=30)
     assert lab.end() == 5
     assert 'protective stop' in lab.process.last_words()
     wait_until(lambda: lab.state.get('step') == 'failed', 'its last word')
@@ -267,8 +260,7 @@ def test_a_motion_that_is_given_up_after_its_answer_is_not_waited_for(lab):
     """Nothing moved: the reason is the runner's, at once; a real arm's operator arms it again."""
     lab.runner.refusal = 'not executed: bag_recorder gave no sign of life for 0.55 s'
     lab.start('record')
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256)
+    lab.arm()
     assert lab.end() == 4
     assert 'no sign of life for 0.55 s: arm it again' in lab.process.last_words()
     assert lab.runner.called == ['execute']
@@ -279,8 +271,7 @@ def test_interrupted_in_motion_it_ends_the_motion(lab):
     """Ctrl-C while the arm moves: the runner is told to stop within a second."""
     lab.runner.lasts = True
     lab.start('record')
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256)
+    lab.arm()
     wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
     asked = time.monotonic()
     lab.process.process.send_signal(signal.SIGINT)
@@ -290,14 +281,9 @@ def test_interrupted_in_motion_it_ends_the_motion(lab):
 
 
 def test_static_poses_say_what_drive_gains_says(lab, ur5):
-    """
-    The command's own verdict and exit code: without target torques the scale is not observable.
-
-    Topics with target torques and currents are recorded where they are published.
-    """
+    """The command's own verdict and exit code: without target torques there is no scale."""
     lab.start('static_poses')
-    lab.waits_for('arm')
-    lab.runner.arm(lab.sha256)
+    lab.arm()
     code = lab.end()
     recording = read_recording(lab.output / 'poses_bag', ur5.joint_names)
     assert 'target_moment' in ' '.join(lab.recorder.noted[0]['start.optional_topics'])
@@ -313,13 +299,7 @@ def test_static_poses_say_what_drive_gains_says(lab, ur5):
 def test_a_warming_robot_is_repeated_by_the_real_nodes(
     graph, trajectory, trajectory_file, tmp_path
 ):
-    """
-    The simulated robot is armed by the coordinator itself, once for all runs; each has its bag.
-
-    It warms up 60 times as fast as a real arm, so that temperatures rise from run to run and the
-    bags say so. A machine that does not serve the nodes in time is a fault of the runner's;
-    then the study is made again.
-    """
+    """Armed by the coordinator itself, once for all runs; each bag tells a warmer robot."""
     start = trajectory.sample(np.zeros(1)).q[0] + 0.02
     graph.start('simulated_robot', {
         'real_time_factor': 2.0, 'simulation_token': TOKEN, 'discovery_time': 0.0,

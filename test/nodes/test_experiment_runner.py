@@ -1,29 +1,20 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The experiment runner with an ideal robot in this process, which remembers what it is told.
+"""The experiment runner with an ideal robot in this process, which remembers what it is told."""
 
-What it does with the simulated robot's own node is in test_experiment_on_simulated_robot.py.
-"""
-
-from dataclasses import replace
-import subprocess
-import sys
 import time
 
-from nodes.ideal_robot import ATTEMPTS, COMMANDS, IdealRobot, Runner, TOKEN
+from nodes.ideal_robot import (
+    ATTEMPTS, check_latched_fault, FOREIGN_TOPICS, IdealRobot, join, Runner, TOKEN,
+)
 import numpy as np
 import pytest
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from recordings import designed_motion
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.model.registry import load_robot
-from ros_helpers import own_graph, seconds, wait_until
-from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
+from ros_helpers import seconds, wait_until
 
 # The longest stop that is tried [s], as a message rounds it.
 LONGEST_STOP = DURATIONS[-1] + 1e-6
@@ -31,10 +22,9 @@ LONGEST_STOP = DURATIONS[-1] + 1e-6
 
 @pytest.fixture
 def make_desk(graph, ur5, trajectory, trajectory_file):
-    """Return what makes a runner and an ideal robot at the start of the motion."""
-    def make(parameters=None, q=None, token=TOKEN, blocked=None):
-        start = trajectory.sample(np.zeros(1)).q[0] + 0.1
-        robot = IdealRobot(graph, ur5, start if q is None else q, token)
+    """Return what makes a robot at the start of the motion and a runner of its own."""
+    def make(parameters=None, token=TOKEN, blocked=None):
+        robot = IdealRobot(graph, ur5, trajectory.sample(np.zeros(1)).q[0], token)
         environment = {'PYTHONPATH': str(blocked)} if blocked else None
         return robot, Runner(graph, trajectory_file, trajectory.sha256, parameters, environment)
     return make
@@ -46,17 +36,6 @@ def planned_speed(trajectory):
     return np.max(np.abs(trajectory.sample(np.linspace(0.0, trajectory.duration, 2001)).dq))
 
 
-@pytest.fixture(scope='module')
-def refusing(ur5, trajectory, trajectory_file, tmp_path_factory):
-    """Return a graph with a connected runner, for refusals that its parameters cause."""
-    with own_graph(tmp_path_factory.mktemp('refusing')) as own:
-        start = trajectory.sample(np.zeros(1)).q[0]
-        robot = IdealRobot(own, ur5, start)
-        runner = Runner(own, trajectory_file, trajectory.sha256)
-        runner.connect()
-        yield own, robot, runner
-
-
 def edited(trajectory_file, tmp_path):
     """Return a file with another number of periods under the old hash."""
     path = tmp_path / 'edited.yaml'
@@ -66,41 +45,30 @@ def edited(trajectory_file, tmp_path):
     return path
 
 
-def of_another_robot(experiment_file, tmp_path):
-    """Return a trajectory certified for a UR10, whose joints have the same names."""
-    other = design_excitation(
-        load_robot('ur10'), replace(load_experiment(experiment_file), optimizer='random'),
-        seed=1, budget=Budget(20),
-    )
-    path = tmp_path / 'ur10.yaml'
-    path.write_text(dump_trajectory(other))
-    return path, other.sha256
-
-
 @pytest.mark.parametrize('case', [
     'no file named', 'no such file', 'not a trajectory', 'no hash', 'wrong hash', 'edited file',
     'another robot',
 ])
-def test_does_not_arm(refusing, trajectory, trajectory_file, experiment_file, tmp_path, case):
+def test_does_not_arm(desk, trajectory, trajectory_file, tmp_path, case):
     """What is not the approved file of this robot is refused, in words, and nothing moves."""
-    graph, robot, runner = refusing
+    _, robot, runner = desk
     (tmp_path / 'text.yaml').write_text('schema_version: 1\nhello: world\n')
-    path, sha256, words = {
-        'no file named': lambda: ('', trajectory.sha256, ['trajectory_file']),
-        'no such file': lambda: (tmp_path / 'no.yaml', trajectory.sha256, ['no.yaml']),
-        'not a trajectory': lambda: (tmp_path / 'text.yaml', trajectory.sha256, ['text.yaml']),
+    # Its joints have the same names.
+    other = designed_motion(load_robot('ur10'), 0)
+    (tmp_path / 'ur10.yaml').write_text(dump_trajectory(other))
+    sha256 = trajectory.sha256
+    path, typed, words = {
+        'no file named': lambda: ('', sha256, ['trajectory_file']),
+        'no such file': lambda: (tmp_path / 'no.yaml', sha256, ['no.yaml']),
+        'not a trajectory': lambda: (tmp_path / 'text.yaml', sha256, ['text.yaml']),
         'no hash': lambda: (trajectory_file, '', ['arm.sha256']),
-        'wrong hash': lambda: (trajectory_file, '0' * 64, ['arm.sha256', trajectory.sha256]),
+        'wrong hash': lambda: (trajectory_file, '0' * 64, ['arm.sha256', sha256]),
         'edited file': lambda: (
-            edited(trajectory_file, tmp_path), trajectory.sha256, ['changed', 'edited.yaml']
+            edited(trajectory_file, tmp_path), sha256, ['changed', 'edited.yaml']
         ),
-        'another robot': lambda: (
-            *of_another_robot(experiment_file, tmp_path), ['ur10', 'ur5']
-        ),
+        'another robot': lambda: (tmp_path / 'ur10.yaml', other.sha256, ['ur10', 'ur5']),
     }[case]()
-    assert not graph.configure(
-        'experiment_runner', {'trajectory_file': str(path), 'arm.sha256': sha256}
-    )
+    runner.configure(trajectory_file=str(path), arm__sha256=typed)
     reason = runner.refused()
     for word in words:
         assert word in reason
@@ -136,80 +104,33 @@ def test_does_not_arm_without_a_robot(graph, trajectory, trajectory_file):
 
 
 @pytest.mark.parametrize('fault', ['silent', 'broken'])
-def test_does_not_arm_on_old_joint_states(make_desk, fault):
+def test_does_not_arm_on_old_joint_states(desk, fault):
     """Joint states that stopped, or are not finite any more, are no measurement."""
-    robot, runner = make_desk()
-    runner.connect()
+    _, robot, runner = desk
     setattr(robot, fault, True)
-    stopped = time.monotonic()
-    wait_until(lambda: time.monotonic() - stopped > 0.4, 'old joint states')
+    robot.wait(1.6)
     assert {'silent': 'no joint state', 'broken': 'not finite'}[fault] in runner.refused()
     assert not robot.commands
 
 
-FOREIGN_TOPICS = {'publisher': '/joint_states', 'listener': COMMANDS}
-
-
-def join(graph, kind):
-    """Bring a node to the graph that must not be there; return it."""
-    node = graph.add_node('intruder', '/elsewhere')
-    if kind == 'publisher':
-        node.create_publisher(JointState, '/joint_states', 10)
-    else:
-        node.create_subscription(JointTrajectory, COMMANDS, lambda message: None, 10)
-    return node
-
-
 @pytest.mark.parametrize('kind', FOREIGN_TOPICS)
-def test_does_not_arm_beside_others(graph, make_desk, kind):
+def test_does_not_move_beside_others(desk, kind):
     """Another source of joint states or another controller may be a real arm."""
-    robot, runner = make_desk()
-    runner.connect()
+    graph, robot, runner = desk
+    runner.arm()
     intruder = join(graph, kind)
-    answers = []
-
-    def refused():
-        answers.append(runner.call('arm'))
-        return not answers[-1].success
-
-    # It sees the intruder as soon as discovery does, and a moment later by name.
-    wait_until(refused, 'arming to be refused')
-    assert FOREIGN_TOPICS[kind] in answers[-1].message
-    wait_until(
-        lambda: refused() and '/elsewhere/intruder' in answers[-1].message, 'its name'
-    )
-    assert not runner.call('execute').success
+    count = robot.node.count_publishers if kind == 'publisher' else robot.node.count_subscribers
+    wait_until(lambda: count(FOREIGN_TOPICS[kind]) == 2, 'the intruder')
+    # Between arming and executing it is noticed, too; by name a moment later.
+    robot.wait(0.5)
+    assert FOREIGN_TOPICS[kind] in graph.refused('/experiment_runner/execute')
+    runner.call('abort')
+    wait_until(lambda: '/elsewhere/intruder' in runner.refused(), 'its name')
+    assert FOREIGN_TOPICS[kind] in runner.refused()
     assert not robot.commands
     # It goes away, and the human may try again.
     graph.remove_node(intruder)
     runner.connect()
-
-
-@pytest.mark.parametrize('kind', FOREIGN_TOPICS)
-def test_does_not_execute_beside_others(graph, make_desk, kind):
-    """An intruder between arming and executing is noticed, too."""
-    robot, runner = make_desk()
-    runner.arm()
-    join(graph, kind)
-    count = robot.node.count_publishers if kind == 'publisher' else robot.node.count_subscribers
-    wait_until(lambda: count(FOREIGN_TOPICS[kind]) == 2, 'the intruder')
-    robot.wait(0.5)
-    answer = runner.call('execute')
-    assert not answer.success
-    assert FOREIGN_TOPICS[kind] in answer.message
-    assert not robot.commands
-
-
-def check_latched_fault(robot, runner):
-    """Check that nothing moves any more, whatever is called."""
-    robot.wait(0.5)
-    q, told = robot.q.copy(), len(robot.commands)
-    assert not runner.call('execute').success
-    runner.call('abort')
-    robot.wait(2.0)
-    assert runner.state[0] == 'FAULT'
-    assert len(robot.commands) == told
-    assert np.max(np.abs(robot.q - q)) < 0.01
 
 
 def positions_of(command, model):
@@ -246,9 +167,9 @@ def check_stop_command(robot, model):
 
 
 @pytest.mark.parametrize('kind', FOREIGN_TOPICS)
-def test_stops_when_somebody_joins(graph, make_desk, ur5, kind):
+def test_stops_when_somebody_joins(desk, ur5, kind):
     """In motion an intruder means a smooth stop and a latched fault that says so."""
-    robot, runner = make_desk()
+    graph, robot, runner = desk
     runner.execute()
     robot.wait(0.5)
     told = len(robot.commands)
@@ -263,21 +184,14 @@ def test_stops_when_somebody_joins(graph, make_desk, ur5, kind):
     graph.remove_node(intruder)
     robot.wait(1.0)
     assert runner.state[0] == 'FAULT'
-    runner.arm()
 
 
 @pytest.mark.parametrize(('fault', 'word'), [
-    ('silent', 'no joint state'), ('broken', 'missing or not finite'),
-    ('repeating', 'repeat the same one'),
+    ('broken', 'missing or not finite'), ('repeating', 'repeat the same one'),
 ])
-def test_stops_when_joint_states_say_nothing(make_desk, planned_speed, fault, word):
-    """
-    Noticed, and nothing is sent to where the arm was.
-
-    A topic has no cancel: where no stop can be proved, the arm ends on its certified path. Rest
-    cannot be verified then, and the fault says so.
-    """
-    robot, runner = make_desk()
+def test_stops_when_joint_states_say_nothing(desk, planned_speed, fault, word):
+    """Noticed, and nothing is sent to where the arm was: by topic it ends on its path."""
+    _, robot, runner = desk
     runner.execute()
     robot.wait(0.5)
     since = time.monotonic()
@@ -285,6 +199,7 @@ def test_stops_when_joint_states_say_nothing(make_desk, planned_speed, fault, wo
     assert word in runner.wait_for('STOPPING')
     assert time.monotonic() - since < 2.0
     reason = runner.wait_for('FAULT')
+    # Rest cannot be verified, and the fault says so.
     assert 'NOT' in reason or np.max(np.abs(robot.dq)) < 0.02
     for command in robot.commands:
         assert np.all(np.isfinite([point.positions for point in command.points]))
@@ -292,20 +207,10 @@ def test_stops_when_joint_states_say_nothing(make_desk, planned_speed, fault, wo
     check_latched_fault(robot, runner)
 
 
-def test_stops_beside_a_second_source_while_states_are_frozen(graph, make_desk, planned_speed):
-    """Both at once: the stop that the second source causes aims at no old place."""
-    robot, runner = make_desk()
-    runner.execute()
-    robot.wait(0.5)
-    robot.repeating = True
-    join(graph, 'publisher')
-    runner.wait_for('FAULT')
-    assert np.max(robot.peak) <= 1.1 * planned_speed
-
-
-def test_stops_an_arm_that_does_not_follow(make_desk, ur5):
+def test_stops_an_arm_that_does_not_follow(desk, ur5):
     """A tracking error above the tolerance is a fault, and the joint is named."""
-    robot, runner = make_desk({'tracking_tolerance': 0.05})
+    _, robot, runner = desk
+    runner.configure(tracking_tolerance=0.05)
     runner.arm()
     robot.deaf = True
     runner.call('execute')
@@ -316,9 +221,9 @@ def test_stops_an_arm_that_does_not_follow(make_desk, ur5):
     check_latched_fault(robot, runner)
 
 
-def test_abort_stops_and_latches(make_desk, ur5):
+def test_abort_stops_and_latches(desk, ur5):
     """~/abort in motion: one smooth stop, FAULT, and nothing after it; armed: disarmed."""
-    robot, runner = make_desk()
+    _, robot, runner = desk
     runner.arm()
     assert runner.call('abort').success
     runner.wait_for('IDLE')
@@ -334,10 +239,9 @@ def test_abort_stops_and_latches(make_desk, ur5):
     check_latched_fault(robot, runner)
 
 
-def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
+def test_executes_what_was_armed(desk, ur5, trajectory, tmp_path):
     """Approach from where the arm stands, then the approved motion, once."""
-    robot, runner = make_desk()
-    runner.wait_for('IDLE')
+    graph, robot, runner = desk
     assert 'not armed' in runner.call('execute').message
     for _ in range(ATTEMPTS):
         runner.arm()
@@ -392,71 +296,12 @@ def check_commands(robot, model, trajectory, stood):
     assert np.max(np.abs(dq)) < 0.02
 
 
-def test_does_not_leave_from_outside_the_limits(make_desk, trajectory):
+def test_does_not_leave_from_outside_the_limits(desk, trajectory):
     """The way to the start is checked as the motion is; joint and limit are named."""
+    graph, robot, runner = desk
     q = trajectory.sample(np.zeros(1)).q[0]
     q[2] = 3.3  # the elbow's limit is pi
-    robot, runner = make_desk(q=q)
+    robot.restore(q)
     runner.arm()
-    answer = runner.call('execute')
-    assert not answer.success
-    assert 'elbow_joint' in answer.message
-    assert not robot.commands
-
-
-SLOW_RUNNER = """
-import time
-import robot_identification.execution.state_machine as machine
-import robot_identification.nodes.experiment_runner as runner
-
-make_plan = runner.make_plan
-
-
-def plan_slowly(*arguments):
-    time.sleep({planning})
-    return make_plan(*arguments)
-
-
-machine.ARMED_SECONDS, runner.make_plan = {armed}, plan_slowly
-runner.main()
-"""
-
-
-@pytest.mark.parametrize(('armed', 'wait', 'planning'), [(0.3, 0.5, 0.0), (2.0, 0.0, 2.5)])
-def test_arming_expires(
-    graph, ur5, trajectory, trajectory_file, tmp_path, armed, wait, planning
-):
-    """Before the call, or while the motion is planned (the minute is shortened here)."""
-    code = SLOW_RUNNER.format(armed=armed, planning=planning)
-    robot = IdealRobot(graph, ur5, trajectory.sample(np.zeros(1)).q[0])
-    with (tmp_path / 'runner.log').open('w') as log:
-        process = subprocess.Popen(
-            [sys.executable, '-c', code, '--ros-args',
-             '-p', f'trajectory_file:={trajectory_file}',
-             '-p', f'arm.sha256:="{trajectory.sha256}"',
-             '-p', f'simulation_token:="{TOKEN}"', '-p', 'dry_run:=false',
-             '-p', 'commissioning:=false', '-p', 'require_recorder:=false',
-             '-p', 'allowed_read_roots:=["/"]'],
-            env=graph.environment, stdout=log, stderr=log, start_new_session=True,
-        )
-    try:
-        arm = '/experiment_runner/arm'
-        wait_until(lambda: graph.call(arm).success, 'the runner to be armed')
-        begun = time.monotonic()
-        wait_until(lambda: time.monotonic() - begun >= wait, 'the armed time to pass')
-        answer = graph.call('/experiment_runner/execute')
-        assert not answer.success
-        assert 'arm again' in answer.message
-        assert not robot.commands
-    finally:
-        process.kill()
-        process.wait()
-
-
-def test_ends_quietly_when_idle(graph, make_desk):
-    """Without a motion Ctrl-C is no interruption: exit code 0, no command."""
-    robot, runner = make_desk()
-    runner.connect()
-    runner.process.stop()
-    assert graph.exit_code(runner.process) == 0
+    assert 'elbow_joint' in graph.refused('/experiment_runner/execute')
     assert not robot.commands

@@ -32,6 +32,7 @@ PARAMETERS = {
     'pre_test.step': 0.06, 'settle_time': 0.1, 'repeats': 2, 'state_timeout': 1.5,
     'ramp_rate': 0.2, 'onset_travel': 1e-4, 'dry_run': False,
 }
+BREAK_AWAY = {'mode': 'break_away', 'torque_cap': 0.2, 'dry_run': False, 'overwrite': True}
 
 
 class Person:
@@ -107,14 +108,11 @@ def test_nothing_is_sent_before_somebody_arms(tester):
     """Nor in a dry run, which says what would be done; a confirmation is good for one arming."""
     assert 'not armed' in tester.call('execute').message
     tester.configure(torque_cap=0.0)
-    answer = tester.call('arm')
-    assert not answer.success
-    assert 'pre_test' in answer.message or 'joint state' in answer.message
+    reason = tester.graph.refused(f'{NODE}/arm')
+    assert 'pre_test' in reason or 'joint state' in reason
     assert f'break_away {JOINT} 0.2 Nm' in tester.arm(torque_cap=0.2, dry_run=True)
     assert tester.graph.configure(NODE, {'torque_cap': 0.4}) != []
-    answer = tester.call('execute')
-    assert answer.success
-    assert 'dry run: nothing was sent' in answer.message
+    assert 'dry run: nothing was sent' in tester.graph.done(f'{NODE}/execute')
     assert tester.robot.commands == []
     assert not tester.call('arm').success
     assert tester.robot.commands == []
@@ -167,16 +165,9 @@ def test_the_pre_test_sets_the_cap_and_the_test_finds_the_torque(tester):
     assert 'holds results of wheel_3 already' in answer.message
 
 
-def test_a_call_ends_the_test(tester):
-    """The torque is zero at once, and only who arms again goes on."""
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
-    assert tester.call('abort').success
-    tester.assert_ended('aborted by a call')
-
-
 def test_a_joint_that_is_not_held_ends_the_test(tester):
     """It is named, as is one that joint states do not name any more."""
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    tester.begin(**BREAK_AWAY)
     tester.robot.drift = 0.01
     tester.assert_ended(f'{HELD} has moved')
     tester.robot.drift = 0.0
@@ -188,7 +179,7 @@ def test_a_joint_that_is_not_held_ends_the_test(tester):
 
 def test_a_lost_position_ends_the_test(tester):
     """The torque that answers a position that is not a number is zero."""
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    tester.begin(**BREAK_AWAY)
     tester.robot.position_lost = True
     tester.assert_ended('position of a joint state is nan')
     tester.robot.position_lost = False
@@ -196,7 +187,7 @@ def test_a_lost_position_ends_the_test(tester):
 
 def test_nobody_else_may_command(tester):
     """Another commander is named before and during the test."""
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    tester.begin(**BREAK_AWAY)
     other = tester.graph.add_node('somebody_else')
     other.create_publisher(Float64MultiArray, COMMANDS, 1)
     tester.assert_ended('somebody_else publishes')
@@ -211,7 +202,7 @@ def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
     claim.acquire([HELD, JOINT])
     wait_until(lambda: 'claimed by /rival' in tester.call('arm').message, 'a refusal')
     claim.release()
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    tester.begin(**BREAK_AWAY)
     with pytest.raises(UnsafeMotionError, match='is claimed by'):
         claim.acquire([JOINT])
     tester.call('abort')
@@ -223,7 +214,7 @@ def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
 
 def test_silence_and_the_end_of_the_process_zero_the_torque(tester):
     """A silent driver latches FAULT; SIGINT in a test says zero before the node ends."""
-    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    tester.begin(**BREAK_AWAY)
     tester.robot.silent = True
     tester.assert_ended('no new joint state for')
     tester.robot.silent = False
@@ -298,12 +289,7 @@ def test_the_simulated_joint_takes_torques_and_shares_with_nobody(graph):
 
 
 def test_a_joint_of_an_arm_and_a_tester_that_dies(graph, tmp_path):
-    """
-    Joint 2 of the simulated youBot, by real nodes: gravity is refused or subtracted.
-
-    Killed in a ramp, the tester cannot say zero: the simulated drive takes the torque away by
-    itself. Nobody else moves meanwhile.
-    """
+    """By real nodes: gravity is refused or subtracted; a killed tester cannot say zero."""
     robot, tested = load_robot('youbot'), 'arm_joint_2'
     graph.start('simulated_effort_joint', {
         'in_arm': True, 'robot': 'youbot', 'joint': tested,
@@ -334,11 +320,10 @@ def test_a_joint_of_an_arm_and_a_tester_that_dies(graph, tmp_path):
     assert graph.configure(NODE, {'torque_limit': 0.0, 'torque_cap': 1.4}) == []
     assert f"set it to '{text}'" in refusal()
     assert graph.configure(NODE, {'arm.confirmation': text, 'dry_run': False}) == []
-    assert graph.call(f'{NODE}/arm').success
-    plan = graph.call(f'{NODE}/execute')
-    assert plan.success, plan.message
-    assert 'without the rotor' in plan.message
-    assert f'N m on {tested}: keep clear of where it may fall' in plan.message
+    graph.done(f'{NODE}/arm')
+    plan = graph.done(f'{NODE}/execute')
+    assert 'without the rotor' in plan
+    assert f'N m on {tested}: keep clear of where it may fall' in plan
     assert list(states[-1].name) == sorted(robot.joint_names)
     at = states[-1].name.index(tested)
     wait_until(lambda: abs(states[-1].effort[at]) > 0.2, 'the torque against gravity')

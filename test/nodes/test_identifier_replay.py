@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-What is identified from a replay is what is identified from the bag.
-
-The player of the tests is `ros2 bag play` that waits for its listeners; where the real one is
-installed, it plays, too.
-"""
+"""What is identified from a replay is what is identified from the bag."""
 
 import json
 import shutil
@@ -17,12 +12,11 @@ import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
 from robot_identification.model.model_file import load_model
-from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_writer import write_joint_states
 from ros_helpers import LATCHED, own_graph, wait_until
 from std_msgs.msg import String
 
-# Of `plain_identification`.
+# Of `small_identification`.
 PLAIN = 'coulomb,viscous,offset'
 LISTEN, IDENTIFY, ABORT = (f'/identifier/{verb}' for verb in ('listen', 'identify', 'abort'))
 
@@ -30,9 +24,9 @@ LISTEN, IDENTIFY, ABORT = (f'/identifier/{verb}' for verb in ('listen', 'identif
 class Replayed:
     """An identifier that is started once, the states it told, and bags that are played to it."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, robot):
         self.graph = graph
-        self.node = graph.start('identifier', {'listen.at_start': True})
+        self.node = graph.start('identifier', {'listen.at_start': True, 'robot': robot})
         self._states = graph.hear(String, '/identifier/state', LATCHED)
 
     @property
@@ -54,8 +48,7 @@ class Replayed:
         }
         named = {key.replace('__', '.'): value for key, value in parameters.items()}
         assert not self.graph.configure('identifier', {**defaults, **named})
-        answer = self.graph.call(LISTEN)
-        assert answer.success, answer.message
+        self.graph.done(LISTEN)
         assert self.wait_for('LISTENING')['messages'] == 0
 
     def play(self, bag, *passes, rate=float('inf'), **options):
@@ -69,31 +62,35 @@ class Replayed:
     def identify(self, output):
         """Call ~/identify; return the model."""
         assert not self.graph.configure('identifier', {'identify.output': str(output)})
-        answer = self.graph.call(IDENTIFY, 120.0)
-        assert answer.success, answer.message
+        self.graph.done(IDENTIFY, 120.0)
         return load_model(output / 'identified_model.yaml')
 
 
 @pytest.fixture(scope='module')
-def replayed(tmp_path_factory):
+def replayed(small_arm, tmp_path_factory):
     """Return an identifier for all tests of this file."""
     with own_graph(tmp_path_factory.mktemp('replay')) as graph:
-        replayed = Replayed(graph)
+        replayed = Replayed(graph, small_arm[0])
         assert replayed.wait_for('LISTENING')['reason'] == 'to /joint_states'
         assert graph.call(ABORT).success
         replayed.wait_for('IDLE')
         yield replayed
 
 
+@pytest.fixture(scope='session')
+def small_bag(small_arm):
+    """Return the bag of the small arm."""
+    return small_arm[1]
+
+
 @pytest.fixture(scope='module')
-def short_bag(ur5, bag, tmp_path_factory):
+def short_bag(tmp_path_factory):
     """Return a bag of 20 joint states, for what needs no model."""
     path = tmp_path_factory.mktemp('short') / 'bag'
-    found = read_recording(bag, ur5.joint_names)
-    part = slice(0, 20)
+    values = np.arange(60.0).reshape(20, 3)
     write_joint_states(
-        path, ur5.joint_names, found.stamps[part] + 1000.0,
-        {'/joint_states': (found.q[part], found.dq[part], found.effort[part])}, {},
+        path, ['a', 'b', 'c'], 1000.0 + 0.008 * np.arange(20),
+        {'/joint_states': (values, values, values)}, {},
     )
     return path
 
@@ -111,18 +108,22 @@ def recorded_time(messages):
     return (messages[-1][2] - messages[0][2]) * 1e-9
 
 
-def test_a_replay_gives_the_model_of_the_bag(replayed, bag, plain_identification, tmp_path):
+def test_a_replay_gives_the_model_of_the_bag(
+    replayed, small_bag, small_identification, tmp_path
+):
     """The very same bits."""
     replayed.listen()
-    took = replayed.play(bag, rate=1.0)
-    recorded = read_messages(bag)
+    took = replayed.play(small_bag, rate=2.0)
+    recorded = read_messages(small_bag)
     # It was played at that rate, or slower.
-    assert took >= recorded_time(recorded) - 0.01
-    check_same(replayed.identify(tmp_path / 'result'), plain_identification.model)
+    assert took >= recorded_time(recorded) / 2.0 - 0.01
+    check_same(replayed.identify(tmp_path / 'result'), small_identification.model)
     assert replayed.wait_for('DONE')['messages'] == len(recorded)
 
 
-def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, plain_identification, tmp_path):
+def test_ros2_bag_play_gives_the_model_of_the_bag(
+    replayed, small_bag, small_identification, tmp_path
+):
     """Where it is installed; with /clock."""
     if shutil.which('ros2') is None or subprocess.run(
         ['ros2', 'bag', 'play', '--help'], capture_output=True, timeout=60
@@ -130,40 +131,35 @@ def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, plain_identific
         pytest.skip('needs `ros2 bag play`: ros2 or ros2bag is not installed')
     replayed.listen()
     subprocess.run(
-        ['ros2', 'bag', 'play', str(bag), '--rate', '2', '--delay', '3', '--clock'],
+        ['ros2', 'bag', 'play', str(small_bag), '--rate', '2', '--delay', '3', '--clock'],
         env=replayed.graph.environment, check=True, timeout=120,
     )
-    check_same(replayed.identify(tmp_path / 'result'), plain_identification.model)
+    check_same(replayed.identify(tmp_path / 'result'), small_identification.model)
 
 
 def test_a_loop_at_ten_times_the_rate_is_heard_once(
-    replayed, bag, plain_identification, ur5, tmp_path
+    replayed, small_bag, small_identification, tmp_path
 ):
-    """
-    With --loop the second pass is known by its stamps and bytes, and not kept.
-
-    Nor is it waited for: what is new has ended, and after the quiet time the identification
-    begins by itself. The bag that was heard is kept where that was asked for.
-    """
+    """The second pass is not kept; after the quiet time the identification begins by itself."""
     heard, output = tmp_path / 'heard', tmp_path / 'result'
     assert not replayed.graph.configure('identifier', {'identify.output': str(output)})
     replayed.listen(listen__output=str(heard), listen__quiet=1.0)
-    recorded = read_messages(bag)
-    took = replayed.play(bag, (), (0, 100), rate=10.0)
+    recorded = read_messages(small_bag)
+    took = replayed.play(small_bag, (), (0, 100), rate=10.0)
     assert took >= recorded_time(recorded) / 10.0 - 0.01
     told = replayed.wait_for('DONE')
     assert str(output) in told['reason']
-    check_same(load_model(output / 'identified_model.yaml'), plain_identification.model)
+    check_same(load_model(output / 'identified_model.yaml'), small_identification.model)
     assert [data for *_, data in read_messages(heard)] == [data for *_, data in recorded]
 
 
-def test_a_loop_that_is_joined_late_is_heard_once(replayed, bag, ur5, tmp_path):
+def test_a_loop_that_is_joined_late_is_heard_once(replayed, small_bag, tmp_path):
     """From the middle to the end, and from the beginning to the middle."""
     replayed.listen(listen__output=str(tmp_path / 'heard'))
-    replayed.play(bag, (300, None), (), (0, 50))
+    replayed.play(small_bag, (300, None), (), (0, 50))
     assert replayed.graph.call(ABORT).success
     replayed.wait_for('IDLE')
-    recorded = read_messages(bag)
+    recorded = read_messages(small_bag)
     heard = read_messages(tmp_path / 'heard')
     assert [data for *_, data in heard] == [data for *_, data in recorded[300:] + recorded[:300]]
     # Their time goes on, at the steps of the stamps.
@@ -200,7 +196,7 @@ def test_what_is_published_best_effort_is_heard(replayed, short_bag):
     replayed.wait_for('IDLE')
 
 
-def test_bad_replays_are_told_in_words(replayed, bag, tmp_path):
+def test_bad_replays_are_told_in_words(replayed, small_bag, tmp_path):
     """Nothing heard, nothing to hear, listening twice, bags as well; the node lives on."""
     graph = replayed.graph
     for topics, words in (
@@ -209,26 +205,21 @@ def test_bad_replays_are_told_in_words(replayed, bag, tmp_path):
         (['joint_states=nosuch_msgs/msg/No'], 'nosuch_msgs'),
     ):
         assert not graph.configure('identifier', {'listen.topics': topics})
-        answer = graph.call(LISTEN)
-        assert not answer.success
-        assert words in answer.message
+        assert words in graph.refused(LISTEN)
     assert not graph.configure('identifier', {'identify.output': str(tmp_path / 'result')})
     replayed.listen()
     assert 'BUSY' in graph.call(LISTEN).message
-    assert not graph.configure('identifier', {'identify.bags': [str(bag)]})
+    assert not graph.configure('identifier', {'identify.bags': [str(small_bag)]})
     assert 'being heard' in graph.call(IDENTIFY).message
     assert not graph.configure('identifier', {'identify.bags': ['']})
-    answer = graph.call(IDENTIFY)
-    assert not answer.success
-    assert 'nothing was heard on /joint_states' in answer.message
-    assert replayed.wait_for('FAILED')['reason'] == answer.message
+    reason = graph.refused(IDENTIFY)
+    assert 'nothing was heard on /joint_states' in reason
+    assert replayed.wait_for('FAILED')['reason'] == reason
     assert 'nothing is being heard' in graph.call(ABORT).message
-    answer = graph.call(IDENTIFY)
-    assert not answer.success
-    assert '~/listen' in answer.message
+    assert '~/listen' in graph.refused(IDENTIFY)
     # More than there is room for: listening ends by itself.
     replayed.listen(listen__maximum_size=0.1)
-    replayed.play(bag)
+    replayed.play(small_bag)
     assert 'listen.maximum_size' in replayed.wait_for('FAILED')['reason']
     assert not (tmp_path / 'result').exists()
     assert replayed.node.exit_code is None

@@ -57,40 +57,39 @@ def test_policies_are_those_of_the_running_nodes(tmp_path):
         )
 
 
-def test_every_node_has_a_policy():
-    assert set(committed()) == set(NAMES)
+def holders(select):
+    """Return the nodes whose rights are selected; every node has a policy."""
+    rights = committed()
+    assert set(rights) == set(NAMES)
+    return {node for node in rights if select(rights[node], node)}
 
 
 def test_only_the_runner_moves_the_arm():
     """Nobody else publishes trajectories to a controller or calls its action."""
-    for node, rights in committed().items():
-        moves = {
-            name for verb in ('publish', 'call') for name in rights[verb]
-            if name.rpartition('/')[2] in MOTION
-        }
-        assert bool(moves) == (node == RUNNER), f'{node} may {moves}'
+    assert holders(lambda rights, _: any(
+        name.rpartition('/')[2] in MOTION for name in rights['publish'] | rights['call']
+    )) == {RUNNER}
 
 
 def test_only_the_friction_tester_commands_torques():
     """Nobody else publishes to an effort controller."""
-    for node, rights in committed().items():
-        commands = 'forward_effort_controller/commands' in rights['publish']
-        assert commands == (node == TESTER), node
+    assert holders(
+        lambda rights, _: 'forward_effort_controller/commands' in rights['publish']
+    ) == {TESTER}
 
 
 def test_who_may_arm():
     """The runner is configured and called by the operator and by the coordinator alone."""
-    for node, rights in committed().items():
-        asks = {absolute(name, node) for name in rights['request']}
-        touches = any(name.startswith(f'/{RUNNER}/') for name in asks)
-        assert touches == (node in (COORDINATOR, OPERATOR)), node
+    assert holders(lambda rights, node: any(
+        absolute(name, node).startswith(f'/{RUNNER}/') for name in rights['request']
+    )) == {COORDINATOR, OPERATOR}
 
 
 def test_only_simulated_robots_stand_in_for_a_driver():
     """No other node of ours can feign joint states, and no node a clock on a real robot."""
-    for node, rights in committed().items():
-        feigns = rights['publish'] & {'joint_states', 'robot_description', '/clock'}
-        assert bool(feigns) == (node in (SIMULATED, BENCH)), node
+    assert holders(
+        lambda rights, _: rights['publish'] & {'joint_states', 'robot_description', '/clock'}
+    ) == {SIMULATED, BENCH}
 
 
 def test_what_is_asked_is_answered():
@@ -133,12 +132,8 @@ def security_environment(keystore, enclave):
 
 
 def missing_security(folder):
-    """
-    Return why security cannot be enforced here, empty where it can.
-
-    A node in an enclave of files that are no keys is refused by every middleware; one without
-    security says that it has none.
-    """
+    """Return why security cannot be enforced here, empty where it can."""
+    # A node in an enclave of files that are no keys is refused by every middleware.
     enclave = folder / 'enclaves' / 'probe'
     enclave.mkdir(parents=True)
     for name in ARTEFACTS:

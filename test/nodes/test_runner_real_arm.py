@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The runner on an arm that counts as real: no token, the message types of its driver, every check.
-
-The driver is `real_driver.py`, a process of its own; runner and driver live through all cases of
-a fixture, so a fault is left as a human leaves it: by arming again.
-"""
+"""The runner on an arm that counts as real: no token, its driver's message types, every check."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -124,11 +119,8 @@ class Desk:
         return answer.message
 
     def execute(self, wanted, *, factor, order=None, **parameters):
-        """
-        Execute until a state is reached; return its reason and how many were told before.
-
-        Where a busy machine lets the runner wait for messages, which is a fault, too: again.
-        """
+        """Execute until a state is reached; return its reason and how many were told before."""
+        # Again where a busy machine lets the runner wait for messages, which is a fault, too.
         for _ in range(ATTEMPTS):
             told = len(self.told)
             if order:
@@ -356,19 +348,13 @@ def test_each_stage_is_done_by_goals(climbed, ur5, trajectory, slow, stage):
 # --- in motion -------------------------------------------------------------------------------
 
 
-PATH_TOLERANCE, INVALID_GOAL = -4, -1
 BROKEN = {
     'path tolerance': (
-        ('end_goal', PATH_TOLERANCE, 'Aborted due to path tolerance violation'),
+        ('end_goal', -4, 'Aborted due to path tolerance violation'),
         'code -4: Aborted due to path tolerance violation',
-    ),
-    'preempted': (
-        ('end_goal', INVALID_GOAL, 'Goal is preempted by a new goal'),
-        'code -1: Goal is preempted by a new goal',
     ),
     'cancelled': (('cancel',), f'another client cancelled the motion of {CONTROLLER}'),
     'protective stop': (('set_safety', 3), 'PROTECTIVE_STOP'),
-    'no program': (('set_program', False), 'no program is running'),
     'switched': (('list_controllers', {CONTROLLER: 'inactive'}), f'{CONTROLLER} is inactive'),
 }
 

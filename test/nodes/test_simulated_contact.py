@@ -60,12 +60,7 @@ def force_parameter(graph):
 
 
 def test_a_contact_is_in_the_effort_and_ends_by_itself(robot, ur5):
-    """
-    The mean effort falls by J^T F over the drive gain while the wrist is pushed, then comes back.
-
-    J is Pinocchio's. The arm rests, and its smooth friction is nothing at rest. The servo gives
-    way by milliradians, which changes gravity and J by less than a per cent of 60 N m.
-    """
+    """The mean effort falls by J^T F over the gain while the wrist is pushed, then comes back."""
     graph, states = robot
     truth = draw_truth(ur5, SEED)
     start = now(states)
@@ -89,6 +84,7 @@ def test_a_contact_is_in_the_effort_and_ends_by_itself(robot, ur5):
     )
     torque = (J[:3] + pin.skew(placement.rotation @ POINT).T @ J[3:]).T @ FORCE
     assert np.abs(torque).max() > 20.0
+    # The servo gives way by milliradians, which changes gravity and J by less than a per cent.
     np.testing.assert_allclose(
         pushed[held].mean(axis=0) * truth.drive_gain, torque, atol=0.02 * np.abs(torque).max()
     )

@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 from interfaces import overlay
-from nodes.robot_in_namespace import robot_in
 import numpy as np
 import pytest
 from ros_helpers import own_graph, wait_until
@@ -17,7 +16,7 @@ from sensor_msgs.msg import JointState
 
 ACTION = '/scaled_joint_trajectory_controller/follow_joint_trajectory'
 CLIENT = Path(__file__).with_name('action_client.py')
-CASES = 'refused,succeeded,canceled,replaced,interrupted,paused,restarted'
+CASES = 'refused,succeeded,canceled,replaced,interrupted,restarted'
 
 
 def run_client(graph, variables, namespace, cases, joints):
@@ -36,7 +35,7 @@ def happened(ur5, tmp_path_factory):
     variables = overlay()
     with own_graph(tmp_path_factory.mktemp('action')) as graph:
         graph.start('simulated_robot', {
-            'real_time_factor': 3.0, 'publish_truth': True, 'discovery_time': 0.0,
+            'real_time_factor': 4.0, 'publish_truth': True, 'discovery_time': 0.0,
         }, variables)
         yield run_client(graph, variables, '/', CASES, ur5.joint_names)
 
@@ -65,17 +64,12 @@ def test_a_goal_succeeds_with_feedback(happened, ur5):
     assert travelled[-1] - travelled[0] > 0.1
 
 
-def test_a_cancelled_goal_stops_smoothly(happened, ur5):
-    """The status is CANCELED, and the arm comes to rest within its acceleration limits."""
+def test_a_cancelled_goal_stops(happened):
+    """The status is CANCELED; how the arm comes to rest is tested in test/simulation."""
     case = happened['canceled']
     assert case['canceling'] == 1
     assert case['status'] == 'CANCELED'
-    stamps, velocities = np.array(case['stamps']), np.array(case['velocities'])
-    assert np.max(np.abs(velocities[0])) > 0.4
-    accelerations = np.diff(velocities, axis=0) / np.diff(stamps)[:, None]
-    assert np.max(np.abs(accelerations)) < np.min(ur5.limits.acceleration)
-    resting = stamps > stamps[0] + 1.5
-    assert np.max(np.abs(velocities[resting])) < 1e-3
+    assert case['speed'] < 1e-3
     assert case['distance_left'] > 0.1
 
 
@@ -98,14 +92,6 @@ def test_a_goal_is_aborted_when_the_program_stops(happened):
     assert case['moved'] < 1e-3
 
 
-def test_a_goal_survives_a_protective_stop(happened):
-    """It succeeds, later by the pause and by what slowing down and 0.8 s of speeding up cost."""
-    case = happened['paused']
-    assert (case['status'], case['error_code']) == ('SUCCEEDED', 0)
-    assert 1.5 + 2.0 < case['took'] < 1.5 + 2.0 + 2.0
-    assert case['distance'] < 0.005
-
-
 def test_a_restarted_driver_has_lost_its_goal(happened):
     """Nothing is heard of it during two seconds of simulated time, and then that it is gone."""
     case = happened['restarted']
@@ -118,9 +104,9 @@ def test_namespace_and_prefix_are_those_of_the_robot(graph, ur5):
     """The action is in the robot's namespace, and its goals name prefixed joints only."""
     variables = overlay()
     parameters = {'tf_prefix': 'left_', 'publish_truth': True, 'discovery_time': 0.0}
-    with robot_in(graph, 'left', parameters, variables):
-        prefixed = [f'left_{joint}' for joint in ur5.joint_names]
-        case = run_client(graph, variables, '/left', 'succeeded', prefixed)['succeeded']
+    graph.start('simulated_robot', parameters, variables, '__ns:=/left')
+    prefixed = [f'left_{joint}' for joint in ur5.joint_names]
+    case = run_client(graph, variables, '/left', 'succeeded', prefixed)['succeeded']
     assert (case['status'], case['error_code']) == ('SUCCEEDED', 0)
     assert case['distance'] < 0.005
     assert {tuple(feedback['joints']) for feedback in case['feedback']} == {tuple(prefixed)}

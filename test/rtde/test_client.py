@@ -296,10 +296,7 @@ def test_what_a_robot_says_is_kept(serve):
 def test_a_text_of_any_bytes_can_be_shown(payload):
     """Of version 1 or 2 of the protocol, or of none."""
     assert read_text_message(payload).isprintable()
-
-
-def test_a_text_of_version_1_is_read():
-    """A level and a text: what a robot says before a version is agreed upon."""
+    # A level and a text: what a robot says before a version is agreed upon.
     assert read_text_message(b'\x01not supported') == 'not supported'
 
 
