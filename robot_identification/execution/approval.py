@@ -88,6 +88,28 @@ class Approval:
                 worst_tracking_error=worst_tracking_error,
             )
 
+    def describe_dry_run(
+        self, plan: Plan, options: ExecutionOptions, way: str, joints: tuple[str, ...],
+        constraints: ControllerConstraints | None,
+    ) -> str:
+        """
+        Return what an execution would do, and what would stop it first.
+
+        `way` states how it would be sent, such as 'action of joint_trajectory_controller';
+        `joints` are named as the driver does. `constraints` are None where they could not be read
+        from the controller.
+        """
+        sentences = [
+            f'dry run: nothing was sent; {plan.approach.times[-1]:.1f} s to the start, then '
+            f'{plan.motion.times[-1]:.1f} s in {len(plan.motion.times)} knots by {way}, tool at '
+            f'most {options.speed * self.tool_speed:.2f} m/s{plan.summary}',
+            *compare_constraints(
+                joints, plan.motion, constraints, tracking=options.tracking_tolerance,
+                servo_delay=SERVO_DELAY,
+            ),
+        ]
+        return '; '.join(sentences)
+
 
 def check_hash(file: Path, trajectory: Trajectory, approved: str) -> None:
     """Raise UnsafeMotionError with both hashes if `approved` is not the trajectory's hash."""
@@ -181,29 +203,6 @@ def make_plan(approval: Approval, q: FloatArray, options: ExecutionOptions) -> P
         q, approach.knots, motion, approach_limits, motion_limits, replace(peaks, speed=speeds),
         _unwatched(robot, motion_limits),
     )
-
-
-def describe_dry_run(
-    approval: Approval, plan: Plan, options: ExecutionOptions, way: str,
-    joints: tuple[str, ...], constraints: ControllerConstraints | None,
-) -> str:
-    """
-    Return what an execution would do, and what would stop it first.
-
-    `way` states how it would be sent, such as 'action of joint_trajectory_controller'; `joints`
-    are named as the driver does. `constraints` are None where they could not be read from the
-    controller.
-    """
-    sentences = [
-        f'dry run: nothing was sent; {plan.approach.times[-1]:.1f} s to the start, then '
-        f'{plan.motion.times[-1]:.1f} s in {len(plan.motion.times)} knots by {way}, tool at most '
-        f'{options.speed * approval.tool_speed:.2f} m/s{plan.summary}',
-        *compare_constraints(
-            joints, plan.motion, constraints, tracking=options.tracking_tolerance,
-            servo_delay=SERVO_DELAY,
-        ),
-    ]
-    return '; '.join(sentences)
 
 
 def _bounds(approval: Approval, knots: TrajectoryPoints, options: ExecutionOptions) -> FloatArray:

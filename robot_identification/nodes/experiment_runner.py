@@ -33,8 +33,7 @@ from robot_identification.errors import IdentificationError, UnsafeMotionError
 from robot_identification.excitation import load_trajectory, Trajectory
 from robot_identification.execution import (
     Approval, approve, Armed, ARMED_SECONDS, check_hash, check_same_arm, compare_execution,
-    describe_dry_run, ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path,
-    REST_SPEED, Stopping,
+    ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path, REST_SPEED, Stopping,
 )
 from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
@@ -273,8 +272,8 @@ class ExperimentRunner(Node):
         if not options.dry_run:
             return ev.PlanMade(plan)
         way = f'{self._interface.way} of {self._interface.controller}'
-        message = describe_dry_run(
-            approval, plan, options, way, self._joints, self._constraints.constraints
+        message = approval.describe_dry_run(
+            plan, options, way, self._joints, self._constraints.constraints
         )
         try:
             approval.note(options, 0.0)

@@ -14,6 +14,7 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
 from ros_helpers import own_graph
+
 # Parameters that rclpy itself declares.
 BUILT_IN = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
 NUMBERS = (ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_INTEGER)
