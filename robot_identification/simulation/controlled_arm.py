@@ -41,8 +41,6 @@ class ControlledArm(MujocoRobot):
         sensors: Sensors,
         q: FloatArray,
         seed: int = 0,
-        *,
-        temperature: FloatArray | None = None,
     ) -> None:
         if truth.stiffness is not None:
             raise UsageError(
@@ -50,7 +48,7 @@ class ControlledArm(MujocoRobot):
             )
         gains = robot.drives.drive_gain
         self._true_per_commanded = np.where(np.isfinite(gains), truth.drive_gain / gains, 1.0)
-        super().__init__(robot, truth, sensors, q, seed, temperature=temperature)
+        super().__init__(robot, truth, sensors, q, seed)
 
     @property
     def limit(self) -> FloatArray:

@@ -34,13 +34,12 @@ JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
 # Sums of l a_l and l^2 b_l of the printed digits.
 VELOCITY = [0.0006, 1.0174, -0.0005, 0.0, 0.0010, -0.0011]
 ACCELERATION = [-0.0002, 0.0, -1.0009, -0.0011, 0.0, -0.5996]
-# What eq. 3.57 makes of the table [rad], [rad/s], [rad/s^2], and the exact maxima of the last.
+# What eq. 3.57 makes of the table [rad], [rad/s], [rad/s^2].
 BOUNDS = (
     [0.334, 0.730, 0.826, 1.374, 0.934, 0.884],
     [0.924, 1.146, 1.113, 1.671, 1.370, 1.334],
     [2.972, 3.1410, 2.248, 3.1416, 3.1406, 2.826],
 )
-EXACT_ACCELERATION = [2.621, 3.001, 1.874, 2.589, 2.688, 2.668]
 
 
 def motion(a, b, t):
@@ -115,19 +114,6 @@ def test_the_printed_table_is_refused_for_three_joints():
     check_ends([JOINTS[joint] for joint in kept], SINE[kept], COSINE[kept], RATE)
 
 
-def test_one_sign_repairs_joint_2():
-    """The other two have no such repair."""
-    a = SINE.copy()
-    a[1, 4] *= -1.0
-    check_ends(JOINTS[:2], a[:2], COSINE[:2], RATE)
-    for joint in (2, 5):
-        for index in range(5):
-            b = COSINE.copy()
-            b[joint, index] *= -1.0
-            with pytest.raises(UnsafeMotionError, match=JOINTS[joint]):
-                check_ends(JOINTS[joint:joint + 1], a[joint:joint + 1], b[joint:joint + 1], RATE)
-
-
 def test_the_repaired_table_is_the_nearest_at_rest():
     """It rests, goes off at right angles to all that rest, and is the form's own motion."""
     a, b = nearest_at_rest(SINE, COSINE)
@@ -150,15 +136,6 @@ def test_conservative_bounds_of_the_thesis():
     for found, expected in zip(bounds, BOUNDS, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-3)
     np.testing.assert_allclose(bounds[2][[1, 3, 4]], np.pi, atol=1.1e-3)
-
-
-def test_conservative_bounds_are_never_exceeded():
-    """By the exact maxima, which are those known to three digits."""
-    t = np.linspace(0.0, 2.0 * np.pi / RATE, 5001)
-    maxima = [np.abs(values).max(axis=0) for values in motion(SINE, COSINE, t)]
-    for exact, bound in zip(maxima, conservative_bounds(SINE, COSINE, RATE), strict=True):
-        assert np.all(exact <= bound)
-    np.testing.assert_allclose(maxima[2], EXACT_ACCELERATION, atol=1e-3)
 
 
 def test_what_is_no_table_is_refused():

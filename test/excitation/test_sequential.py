@@ -360,11 +360,11 @@ def test_errors_that_are_promised_are_those_of_an_estimator(arm, wanted, first, 
     rng = np.random.default_rng(8)
     measured = (W @ truth)[:, None] + sigma[:, None] * rng.normal(size=(len(W), 400))
     found = np.linalg.lstsq(W / sigma[:, None], measured / sigma[:, None], rcond=None)[0]
-    spread = found.std(axis=1)
-    # The spread of 400 estimates has a relative error of 3.5 %; five of those are allowed, and the
-    # 2 % of sampling. The mean is within five of its own errors of the truth.
-    np.testing.assert_allclose(spread, promised, rtol=5 * 0.035 + 0.02)
-    assert np.all(np.abs(found.mean(axis=1) - truth) < 5.0 * spread / 20.0)
+    deviation = found.std(axis=1)
+    # The deviation of 400 estimates has a relative error of 3.5 %; five of those are allowed, and
+    # the 2 % of sampling. The mean is within five of its own errors of the truth.
+    np.testing.assert_allclose(deviation, promised, rtol=5 * 0.035 + 0.02)
+    assert np.all(np.abs(found.mean(axis=1) - truth) < 5.0 * deviation / 20.0)
 
 
 def test_a_criterion_of_one_motion_alone_is_replaced_and_said(wanted):

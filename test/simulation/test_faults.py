@@ -36,8 +36,8 @@ def stream_of(faults, seed=0, samples=SAMPLES):
 
 def check_share(found, share, samples=SAMPLES):
     """Check a share by six standard deviations of a binomial, once in 10^9 false alarms."""
-    spread = np.sqrt(share * (1.0 - share) / samples)
-    assert abs(found / samples - share) <= 6.0 * spread + 1e-12
+    deviation = np.sqrt(share * (1.0 - share) / samples)
+    assert abs(found / samples - share) <= 6.0 * deviation + 1e-12
 
 
 def same(sample, other):
@@ -181,8 +181,8 @@ def test_another_order_in_every_sample_keeps_each_joints_values(n, seed):
     for cycle in range(50):
         (sample,) = stream.push(0.0, (cycle + np.arange(n),), 0.0)
         orders.append(sample.order)
-        said = dict(zip(sample.order, sample.values[0][sample.order], strict=True))
-        assert said == {joint: cycle + joint for joint in range(n)}
+        values = dict(zip(sample.order, sample.values[0][sample.order], strict=True))
+        assert values == {joint: cycle + joint for joint in range(n)}
     assert not any(np.array_equal(*pair) for pair in pairwise(orders))
 
 

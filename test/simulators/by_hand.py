@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The person at the arm, for tests: designs, climbs commissioning, arms, records, executes.
-
-Nothing here knows what moves: the simulated robot, mock hardware, Gazebo or URSim.
-"""
+"""The person at the arm, whatever moves: designs, climbs, arms, records, executes."""
 
 from __future__ import annotations
 
@@ -44,27 +40,10 @@ PATIENCE = 900.0
 
 
 class Person:
-    """
-    Calls the services that a person calls, and looks at what comes back.
+    """Calls the services that a person calls, and looks at what comes back."""
 
-    Parameters
-    ----------
-    graph : Graph
-        On which the nodes run.
-    folder : Path
-        Where everything goes; the nodes may write below it.
-    robot : str
-        Name of the robot, noted in bags.
-    effort_unit : str
-        Noted in bags.
-    roll : float
-        Of the mounting [rad]: 0 on the ground, pi on the ceiling.
-    period : float
-        Length of the motions [s].
-    deadline : float
-        For nodes to come up [s].
-
-    """
+    # `robot` and `effort_unit` are noted in bags; `roll` is that of the mounting [rad], pi on the
+    # ceiling; `period` is that of the motions [s], and within `deadline` [s] nodes come up.
 
     def __init__(
         self,

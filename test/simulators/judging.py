@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-What a recording of a simulated arm must show, as figures and reasons in words.
-
-The simulators themselves run only where they are installed; these functions are tried on
-recordings of our own simulator, good and spoilt.
-"""
+"""What a recording of a simulated arm must show; tried on those of our own simulator."""
 
 from __future__ import annotations
 
@@ -41,62 +36,35 @@ COMPARED_RATE = 50.0
 
 @dataclass(frozen=True, eq=False)
 class EffortJudgement:
-    """
-    Recorded effort against the torque of the URDF's bodies along the recorded motion.
+    """Recorded effort against the torque of the URDF's bodies along the recorded motion."""
 
-    Attributes
-    ----------
-    joints : tuple of str
-        The n joints, kinematic order.
-    slope : ndarray, shape (n,)
-        Of effort over torque, by least squares with an offset; NaN where a joint is silent.
-    residual_share : ndarray, shape (n,)
-        Root mean square of effort minus torque over the larger of the torque's standard deviation
-        and what counts as silence.
-    reasons : tuple of str
-        What is wrong, joint by joint; empty: sign and size agree.
-
-    """
-
-    joints: tuple[str, ...]
+    # Of effort over torque, by least squares with an offset; NaN where a joint is silent, (n,).
     slope: np.ndarray
+    # Root mean square of effort minus torque over the larger of the torque's standard deviation
+    # and what counts as silence, (n,).
     residual_share: np.ndarray
+    # What is wrong, joint by joint; empty: sign and size agree.
     reasons: tuple[str, ...]
 
 
 def judge_effort_against_inverse_dynamics(bag: Path, robot: RobotModel) -> EffortJudgement:
-    """
-    Return whether the effort of a recording in N m has the sign and size of inverse dynamics.
-
-    Parameters
-    ----------
-    bag : Path
-        With motion of every joint.
-    robot : RobotModel
-        With the gravity that the simulator has.
-
-    Raises
-    ------
-    DataError
-        If the recording has no effort, or it is zero.
-
-    """
+    """Return whether effort in N m has the sign and size of inverse dynamics with its gravity."""
     recording = read_recording(bag, robot.joint_names, encoders=robot.encoders)
     dataset = process(recording, KinematicFilter(), 'Nm', robot=robot)
     rows = dataset.fitted
     torque, effort = rigid_torque(robot, dataset.motion.rows(rows)), dataset.effort[rows]
     silence = SILENT_SHARE * robot.limits.effort
-    spread = torque.std(axis=0)
+    deviation = torque.std(axis=0)
     # Where a joint cannot show its slope, its torque is still the right one within silence.
-    share = np.sqrt(np.mean((effort - torque) ** 2, axis=0)) / np.maximum(spread, silence)
+    share = np.sqrt(np.mean((effort - torque) ** 2, axis=0)) / np.maximum(deviation, silence)
     slope, reasons = np.full(robot.n, np.nan), []
     for j, name in enumerate(robot.joint_names):
-        if spread[j] > silence[j]:
+        if deviation[j] > silence[j]:
             slope[j] = np.polyfit(torque[:, j], effort[:, j], 1)[0]
         reason = _describe_effort(slope[j], share[j])
         if reason:
             reasons.append(f'{name}: {reason}')
-    return EffortJudgement(robot.joint_names, slope, share, tuple(reasons))
+    return EffortJudgement(slope, share, tuple(reasons))
 
 
 def _describe_effort(slope: float, share: float) -> str:
@@ -114,20 +82,12 @@ def _describe_effort(slope: float, share: float) -> str:
 
 @dataclass(frozen=True)
 class MountingErrors:
-    """
-    Errors of one model on two mountings, as Raviola et al. 2021 print them in table 8 [N m].
+    """Errors of one model on two mountings, as Raviola et al. 2021 print them in table 8 [N m]."""
 
-    Attributes
-    ----------
-    ground, ceiling : float
-        Each predicted with its own gravity.
-    wrong : float
-        The ceiling predicted with the gravity of the ground.
-
-    """
-
+    # Each predicted with its own gravity.
     ground: float
     ceiling: float
+    # The ceiling predicted with the gravity of the ground.
     wrong: float
 
     @property
@@ -142,24 +102,7 @@ def mounting_errors(
     ceiling: Path,
     mounting: Sequence[float] = CEILING,
 ) -> MountingErrors:
-    """
-    Return the errors of a model of the arm on the ground, on the ground and on the ceiling.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Identified with the arm on the ground.
-    ground, ceiling : Path
-        Bags of other motions than the one of the identification.
-    mounting : sequence of float
-        Roll, pitch and yaw of the second bag [rad].
-
-    References
-    ----------
-    .. [1] A. Raviola et al., "Effects of temperature and mounting configuration on the dynamic
-           parameters identification of industrial robots", Robotics 10(3), 83, 2021, section 7.
-
-    """
+    """Return the errors of a model of the arm on the ground, on the ground and on the ceiling."""
     turned = replace(model, robot=model.robot.with_gravity(gravity_of_mounting(*mounting)))
     return MountingErrors(
         ground=_normalized_error(model, ground),
@@ -177,24 +120,7 @@ def _normalized_error(model: IdentifiedModel, bag: Path) -> float:
 def largest_deviation(
     bag: Path, robot: RobotModel, trajectory: Trajectory, speed: float = 1.0
 ) -> float:
-    """
-    Return how far a recorded motion is from a planned one [rad].
-
-    Both are shifted in time until they fit best: what is recorded before and after the motion
-    does not count, and the delay of a servo neither.
-
-    Parameters
-    ----------
-    bag : Path
-        With the whole motion in it.
-    robot : RobotModel
-        Whose joints they are.
-    trajectory : Trajectory
-        What was planned.
-    speed : float
-        Share of the planned speed at which it was executed.
-
-    """
+    """Return how far a recorded motion is from a planned one where they fit best [rad]."""
     recording = read_recording(bag, robot.joint_names, encoders=robot.encoders)
     stamps = np.arange(recording.stamps[0], recording.stamps[-1], 1.0 / COMPARED_RATE)
     q = np.column_stack([

@@ -9,9 +9,7 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.optimizers.local_search import descend
 from robot_identification.excitation.optimizers.multistart import Multistart
-from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
 
 INF = float('inf')
 
@@ -36,23 +34,3 @@ def test_every_round_is_new_starts_of_the_unsmoothed_criterion():
             np.testing.assert_array_equal(job.argument.start, problem.draw(rng))
             assert [sharpness for sharpness, _ in job.argument.stages] == [INF]
         assert Multistart(5).learn(problem, state, []) == ((), {})
-
-
-def test_the_best_of_all_starts_is_found():
-    """By hand: one descent after the other, the best that is feasible."""
-    budget = Budget(500)
-    with Workers(FakeProblem) as workers:
-        state = Search(Multistart(4), workers, 7, lambda progress: None).run(budget)
-    found, evaluations, number = [], 0, 0
-    while evaluations < budget.evaluations:
-        rng = np.random.default_rng([7, number])
-        for job in Multistart(4).propose(FakeProblem(), SearchState(), rng):
-            outcome = descend(FakeProblem(), job.argument)
-            found += [one.objective for one in outcome.candidates if one.feasible]
-            evaluations += outcome.evaluations
-            if evaluations >= budget.evaluations:
-                break
-        number += 1
-    assert number > 1
-    assert (state.best.objective, state.feasible) == (min(found), len(found))
-    assert state.evaluations == evaluations
