@@ -212,3 +212,12 @@ def test_use_of_limits_by_hand(robots):
     assert broken_limits(uses) == [
         'position of slide reaches -0.3 rad at 0.500 s, the limit is -0.2'
     ]
+
+
+def test_what_is_not_a_number_breaks_a_limit(robots):
+    """Any comparison with it is false; it must not pass for that."""
+    robot = robots['mixed']
+    limits = MotionLimits(*(np.full(3, value) for value in (-1.0, 1.0, 1.0, 1.0, 1e9)))
+    motion = Motion(np.zeros((2, 3)), np.full((2, 3), np.nan), np.zeros((2, 3)))
+    broken = broken_limits(measure_limit_use(robot, limits, np.zeros(2), motion))
+    assert sum(text.startswith('velocity of') for text in broken) == 3
