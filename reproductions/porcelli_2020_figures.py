@@ -93,7 +93,7 @@ def draw_model(model: str, fits: Mapping[str, Fit], fitted: Mapping[str, Fit]) -
             finish(one, f'Figure 4.{first + joint}: joint {joint + 1}',
                    SECONDS if joint >= 4 else '', 'torque [N m]')
     legend_above(figure, axes[0])
-    said = {
+    description = {
         'A': 'Both lines lie on each other.',
         'B': 'The identified torque misses the steps of friction; identified with friction it '
              'does not.',
@@ -103,7 +103,8 @@ def draw_model(model: str, fits: Mapping[str, Fit], fitted: Mapping[str, Fit]) -
     return small_picture(
         f'model_{model.lower()}',
         f'Figures 4.{first} to 4.{first + 5}: model {model}, {words}',
-        f'Six panels of joint torque over one period, simulated and identified. {said}', figure,
+        f'Six panels of joint torque over one period, simulated and identified. {description}',
+        figure,
     )
 
 

@@ -333,11 +333,11 @@ def similar(values: Sequence[float], others: Sequence[float]) -> tuple[bool, str
     Similar are numbers whose largest over smallest is below the factor between their mean and the
     nearest of the others.
     """
-    spread, middle = max(values) / min(values), float(np.mean(values))
+    ratio, middle = max(values) / min(values), float(np.mean(values))
     apart = min(max(other / middle, middle / other) for other in others)
-    return spread < apart, (
+    return ratio < apart, (
         f'{", ".join(f"{value:.2f}" for value in values)} N m s/rad: largest over smallest '
-        f'{spread:.2f}, the nearest other joint is {apart:.2f} times away'
+        f'{ratio:.2f}, the nearest other joint is {apart:.2f} times away'
     )
 
 
