@@ -313,10 +313,10 @@ class _JointWatch:
             )
         if self._imprecision(window):
             return self._imprecision(window)
-        distance, doubt = self._beyond(window.temperature, reference)
-        if distance * doubt > options.tolerated_change:
+        distance, slope_error = self._beyond(window.temperature, reference)
+        if distance * slope_error > options.tolerated_change:
             known = 'the model has a law of temperature' if self._lawful else (
-                f'its slope is known to {100.0 * doubt:.1f} %/K only'
+                f'its slope is known to {100.0 * slope_error:.1f} %/K only'
                 if reference.slope is not None else
                 'its temperatures did not vary enough for a slope'
             )
@@ -338,7 +338,7 @@ class _JointWatch:
         )
 
     def _beyond(self, temperature: float, reference: JointReference) -> tuple[float, float]:
-        """Return how far a temperature is from the reference's, and the doubt per kelvin."""
+        """Return the distance of a temperature from the reference's, and the error per kelvin."""
         options = self._options
         if reference.coldest is None or reference.warmest is None or math.isnan(temperature):
             return 0.0, 0.0
@@ -356,10 +356,11 @@ class _JointWatch:
         options = self._options
         level = 1.0 + reference.expected(window.temperature)
         change = (1.0 + window.change) / level - 1.0
-        distance, doubt = self._beyond(window.temperature, reference)
+        distance, slope_error = self._beyond(window.temperature, reference)
         tolerated = (
             options.tolerated_change + MEAN_DOUBT * reference.mean_error / level
-            + distance * doubt + options.load_doubt * abs(window.load - reference.load) / level
+            + distance * slope_error
+            + options.load_doubt * abs(window.load - reference.load) / level
         )
         self._note = ''
         if reference.temperature is None or math.isnan(window.temperature):

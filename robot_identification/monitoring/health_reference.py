@@ -97,9 +97,9 @@ class JointReference:
         """
         follow = min(max(self.repeat, 0.0), MOST_LIKE)
         free = max((self.windows - 2) * (1.0 - follow) / (1.0 + follow), 2.0)
-        doubt = np.sqrt(free / scipy.special.chdtri(free, CONFIDENCE))
+        inflation = np.sqrt(free / scipy.special.chdtri(free, CONFIDENCE))
         longer = np.sqrt((1.0 + follow) / (1.0 - follow))
-        return float(max(self.scatter, SMALLEST_SCATTER) * longer * doubt)
+        return float(max(self.scatter, SMALLEST_SCATTER) * longer * inflation)
 
     @property
     def mean_error(self) -> float:

@@ -3,6 +3,7 @@
 
 """What the tests of estimators build: problems of known arms, with their rows behind them."""
 
+from builders import joint, link, robot_urdf
 import numpy as np
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
@@ -22,6 +23,20 @@ NOISE = np.array([0.3, 1.0, 0.1])
 NEED_ARM = ('iv', 'maximum_likelihood', 'consistent', 'log_cholesky')
 
 
+def three_joint_urdf(tool=''):
+    """Return an arm of three joints, of the size of a shoulder, an elbow and a wrist."""
+    return robot_urdf(
+        link('ground'),
+        link('upper', 6.0, (0.02, -0.03, 0.25), (0.09, 0.1, 0.03)),
+        link('lower', 3.0, (0.2, 0.02, 0.05), (0.01, 0.05, 0.055)),
+        link('hand', 1.0, (0.03, -0.02, 0.06), (0.004, 0.005, 0.003)),
+        joint('one', 'ground', 'upper', axis=(0, 1, 0)),
+        joint('two', 'upper', 'lower', axis=(0, 1, 0), xyz=(0, 0, 0.4), rpy=(0, 0.3, 0)),
+        joint('three', 'lower', 'hand', axis=(1, 0, 0), xyz=(0.4, 0, 0), rpy=(0.2, 0, 0.1)),
+        tool, name='three_joints',
+    )
+
+
 def fourier_motion(n, seed, samples=400, size=0.3, duration=8.0):
     """Return a periodic motion of n joints, its five harmonics of random size [rad]."""
     form = FourierParametrization(harmonics=5, base_period=duration)
@@ -38,13 +53,13 @@ def arm_reduction(robot, friction=FRICTION, **options):
     return reduce_to_base(robot, parameters, **options)
 
 
-def dataset_of(robot, motion, tau):
+def dataset_of(robot, motion, tau, period=PERIOD):
     """Return a dataset of exact kinematics in which every sample counts."""
     N = len(motion)
     everything = np.ones(N, dtype=bool)
     return Dataset(
-        'made up', robot.joint_names, PERIOD * np.arange(N), motion, tau, 'Nm', everything,
-        everything, (slice(0, N),), {}, 1.0 / PERIOD, (),
+        'made up', robot.joint_names, period * np.arange(N), motion, tau, 'Nm', everything,
+        everything, (slice(0, N),), {}, 1.0 / period, (),
     )
 
 
@@ -80,11 +95,8 @@ def torque_of(robot, reduction, theta, motion):
 def noisy_problem(
     robot, reduction, seed, samples=300, noise=NOISE, *, motion=None, change=None, **options
 ):
-    """
-    Return the problem of a recording with noise, and its true standard parameters.
-
-    `noise` may be a function of generator and shape, `change` one of the parameters.
-    """
+    """Return the problem of a recording with noise, and its true standard parameters."""
+    # `noise` may be a function of generator and shape, `change` one of the parameters.
     rng = np.random.default_rng(seed)
     motion = fourier_motion(robot.n, seed, samples) if motion is None else motion
     theta = possible_parameters(robot, reduction.parameters, rng)
@@ -102,12 +114,9 @@ def predict(robot, reduction, theta_base, motion):
 
 
 def record_simulator(robot, truth, seed, *, size=0.3, duration=10.0):
-    """
-    Return a motion of a simulated arm and its true joint torques, without sensor noise.
-
-    MuJoCo moves it along a Fourier series under position control. Accelerations are central
-    differences of the true velocities: at harmonics up to 0.5 Hz they are right to 1e-4.
-    """
+    """Return a motion of a simulated arm and its true joint torques, without sensor noise."""
+    # MuJoCo moves it along a Fourier series under position control. Accelerations are central
+    # differences of the true velocities: at harmonics up to 0.5 Hz they are right to 1e-4.
     from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE
 
     planned = fourier_motion(robot.n, seed, round(duration / PERIOD), size, duration)

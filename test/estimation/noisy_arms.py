@@ -33,17 +33,7 @@ TORQUE_NOISE = np.array([0.5, 0.5, 0.25])
 
 @dataclass(frozen=True, eq=False)
 class NoisyArm:
-    """
-    An arm, its true base parameters, and a motion of some periods with its true torques.
-
-    Attributes
-    ----------
-    robot, reduction, theta
-        The arm, meaning of the base parameters, their true values (b,).
-    stamps, motion, torque
-        Of N samples.
-
-    """
+    """An arm, its true base parameters (b,), and N samples of a motion with its true torques."""
 
     robot: RobotModel
     reduction: BaseReduction
@@ -81,19 +71,8 @@ class NoisyArm:
 
 
 def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
-    """
-    Return an arm of three joints, its files written to a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to.
-    periods : int
-        Of the motion.
-    friction : str
-        Laws of the model and of the truth; without 'coulomb' the truth has none.
-
-    """
+    """Return an arm of three joints, its files written to a folder, and its motion."""
+    # Friction laws are those of the model and of the truth; without 'coulomb' the truth has none.
     robot = load_robot(str(write_small_arm(folder)))
     truth = draw_truth(robot, 3)
     if 'coulomb' not in friction:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import combinations
 import re
 
-from builders import joint, joint_states, link, robot_urdf, run_command, write_bag
-from estimation.arm_problems import dataset_of
+from builders import joint_states, run_command, write_bag
+from estimation.arm_problems import dataset_of, three_joint_urdf
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -50,21 +50,7 @@ DEFAULT = Recipe()
 @lru_cache
 def arm():
     """Return an arm of three joints, of the size of a shoulder, an elbow and a wrist."""
-    return make_robot_model(parse_urdf(arm_urdf(), 'three joints'))
-
-
-def arm_urdf():
-    """Return its description."""
-    return robot_urdf(
-        link('ground'),
-        link('upper', 6.0, (0.02, -0.03, 0.25), (0.09, 0.1, 0.03)),
-        link('lower', 3.0, (0.2, 0.02, 0.05), (0.01, 0.05, 0.055)),
-        link('hand', 1.0, (0.03, -0.02, 0.06), (0.004, 0.005, 0.003)),
-        joint('one', 'ground', 'upper', axis=(0, 1, 0)),
-        joint('two', 'upper', 'lower', axis=(0, 1, 0), xyz=(0, 0, 0.4), rpy=(0, 0.3, 0)),
-        joint('three', 'lower', 'hand', axis=(1, 0, 0), xyz=(0.4, 0, 0), rpy=(0.2, 0, 0.1)),
-        name='three_joints',
-    )
+    return make_robot_model(parse_urdf(three_joint_urdf(), 'three joints'))
 
 
 def dry(dq, width):
@@ -172,11 +158,8 @@ def errors_on(friction, terms, seed):
 
 
 def test_each_joint_gets_its_own_law():
-    """
-    Plain, Stribeck, and a power of the velocity; constants within 10 %, forty times the noise.
-
-    No joint is left with a law beside its own.
-    """
+    """Plain, Stribeck, and a power of the velocity."""
+    # Constants within 10 %, forty times the noise. No joint is left with a law beside its own.
     choice = chosen(stribeck_and_power)
     plain, stribeck, power = (laws_of(choice, number) for number in range(3))
     assert set(plain) == {'coulomb', 'viscous', 'offset'}
@@ -200,11 +183,8 @@ def test_load_and_direction_are_seen():
 
 @pytest.mark.parametrize('friction', [stribeck_and_power, load_and_direction])
 def test_laws_by_joint_predict_better_than_one_for_all(friction):
-    """
-    On another motion, on every joint, whatever width the one law has; within 1 % of the truth.
-
-    Noise was 2 %, and 2000 samples leave a twentieth of it.
-    """
+    """On another motion, on every joint, whatever width the one law has."""
+    # Within 1 % of the truth. Noise was 2 %, and 2000 samples leave a twentieth of it.
     by_joint = errors_on(friction, chosen(friction).terms, 7)
     assert np.all(by_joint < 0.01), by_joint
     one_for_all = np.array([
@@ -342,11 +322,9 @@ def test_a_model_with_laws_by_joint_survives_its_file(tmp_path):
 
 
 def test_the_load_is_that_of_the_bodies_found():
-    """
-    Bodies are up to 20 % off the URDF, so that its load is wrong; passes go on until none is.
-
-    One more pass changes nothing, and friction per load is found to 2 %.
-    """
+    """Bodies are up to 20 % off the URDF, so that its load is wrong."""
+    # Passes go on until none is. One more pass changes nothing, and friction per load is found to
+    # 2 %.
     dataset = recording(0, load_and_direction, noise=0.002)
     terms = order_terms([
         parse_friction('coulomb,viscous,offset,load'), parse_friction('asymmetric'), PLAIN
@@ -393,7 +371,7 @@ def test_it_implies_a_linear_estimator_and_goes_with_others():
 def test_identify_selects_and_shows_why(tmp_path):
     """From a bag: model file, results and report have each joint's laws and their candidates."""
     dataset = recording(0, stribeck_and_power)
-    (tmp_path / 'arm.urdf').write_text(arm_urdf())
+    (tmp_path / 'arm.urdf').write_text(three_joint_urdf())
     bag = write_bag(tmp_path / 'bag', joint_states(
         dataset.joint_names, 1.0 + dataset.stamps / dataset.stamps[1] * PERIOD,
         dataset.motion.q, dataset.motion.dq, dataset.effort,

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from estimation.arm_problems import arm_reduction, dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
@@ -18,11 +19,8 @@ from robot_identification.estimation.problem import (
 )
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, observation_matrix
-from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.excited_joints import find_stationary_joints, IDLE_RANGE
 from robot_identification.validation.folds import Folds
 
@@ -36,26 +34,15 @@ def lively(robot, *, seed=0, idle=(), samples=400):
     return Motion(*(basis @ coefficients.T for basis in bases))
 
 
-def dataset_of(robot, motion, tau):
-    """Return a dataset of exact kinematics in which every sample counts."""
-    N = len(motion)
-    return Dataset(
-        'made up', robot.joint_names, 0.02 * np.arange(N), motion, tau, 'Nm',
-        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 50.0, (),
-    )
-
-
 def reduction_of(robot):
     """Return the reduction with viscous and Coulomb friction, offset and rotors."""
-    return reduce_to_base(robot, make_standard_parameters(
-        robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
-    ))
+    return arm_reduction(robot, 'viscous,coulomb,offset')
 
 
 def problem_of(robot, reduction, motion, theta):
     """Return the problem of torques without noise, and those torques (N n,)."""
     tau = observation_matrix(robot, reduction.parameters, motion) @ theta
-    dataset = dataset_of(robot, motion, tau.reshape(-1, robot.n))
+    dataset = dataset_of(robot, motion, tau.reshape(-1, robot.n), 0.02)
     data = [TrainingData(dataset, np.ones(robot.n), dataset.fitted)]
     return build_problem(robot, reduction, data), tau
 
@@ -72,12 +59,9 @@ def test_nothing_is_lost_where_everything_moves(ur5, rng):
 
 @pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4)])
 def test_a_stationary_joint_loses_its_friction_and_rotor(ur5, rng, idle):
-    """
-    And the others lose nothing: the reduced parameters of any arm give its torques.
-
-    Parameters of the idle joint itself are zero here: at rest the data cannot show them. The
-    rest is exact to what `restrict_to_identifiable` rounds, 1e-6 of a lively motion's torques.
-    """
+    """And the others lose nothing: the reduced parameters of any arm give its torques."""
+    # Parameters of the idle joint itself are zero here: at rest the data cannot show them. The
+    # rest is exact to what `restrict_to_identifiable` rounds, 1e-6 of a lively motion's torques.
     reduction = reduction_of(ur5)
     parameters = reduction.parameters
     theta = rng.normal(size=parameters.size)
@@ -146,7 +130,7 @@ def test_stationary_joints_stand_still_in_every_recording(ur5):
     moving, standing = lively(ur5), lively(ur5, idle=(2,))
     standing.q[:, 4] = 1.0 + 0.9 * IDLE_RANGE * np.linspace(0, 1, 400)
     tau = np.zeros((400, 6))
-    first, second = (dataset_of(ur5, motion, tau) for motion in (moving, standing))
+    first, second = (dataset_of(ur5, motion, tau, 0.02) for motion in (moving, standing))
     assert find_stationary_joints([first]) == ()
     assert find_stationary_joints([second]) == (2, 4)
     assert find_stationary_joints([first, second]) == ()
@@ -185,14 +169,11 @@ def test_factors_must_belong_to_the_reduction(ur5):
 
 
 def test_held_out_blocks_are_not_trained_on(robots):
-    """
-    Of pure noise nothing can be predicted: held-out errors exceed the spread itself.
-
-    Fitted to the very samples, 30 parameters explain a part of 600 rows of noise.
-    """
+    """Of pure noise nothing can be predicted: held-out errors exceed the spread itself."""
+    # Fitted to the very samples, 30 parameters explain a part of 600 rows of noise.
     robot, rng = robots['mixed'], np.random.default_rng(1)
     motion = lively(robot, samples=200)
-    dataset = dataset_of(robot, motion, rng.normal(size=(200, 3)))
+    dataset = dataset_of(robot, motion, rng.normal(size=(200, 3)), 0.02)
     laws = parse_friction('viscous,coulomb,offset')
     observations = observe(robot, laws, [dataset], [dataset.fitted])
     estimator = ESTIMATORS['ols']()

@@ -103,12 +103,9 @@ def assert_same_problem(found, expected, exact=False):
                                       'strain_wave,offset'])
 @pytest.mark.parametrize('kept', [True, False])
 def test_rows_are_those_of_the_observation_matrix(robot, friction, kept, monkeypatch):
-    """
-    Column by column, to the last bit, under a load of 1 N m and under the URDF's.
-
-    Friction runs through what is not taken, and begins anew after the gap. What does not act on a
-    joint has a zero column there.
-    """
+    """Column by column, to the last bit, under a load of 1 N m and under the URDF's."""
+    # Friction runs through what is not taken, and begins anew after the gap. What does not act on
+    # a joint has a zero column there.
     if not kept:
         monkeypatch.setattr(module, 'KEPT_NUMBERS', 0)
     dataset, rows = dataset_of(robot, 3), taken(3)
@@ -145,11 +142,8 @@ def test_rows_are_those_of_the_observation_matrix(robot, friction, kept, monkeyp
 
 
 def test_columns_in_proportion_to_the_load_are_found_by_name(robot):
-    """
-    In every law that has such columns, whatever its constants.
-
-    A Stribeck term that has ended at the speed where it is asked must not be taken for one.
-    """
+    """In every law that has such columns, whatever its constants."""
+    # A Stribeck term that has ended at the speed where it is asked must not be taken for one.
     laws = {
         'load': FRICTION_LAWS['load'](), 'strain_wave': FRICTION_LAWS['strain_wave'](0.01),
         'dictionary': DictionaryFriction(stribeck=[0.001, 0.03, 1.0]),
@@ -173,11 +167,8 @@ def test_columns_in_proportion_to_the_load_are_found_by_name(robot):
 
 
 def test_torque_of_an_estimate_is_the_models(robot, reduction, data, unknowns):
-    """
-    Load terms take the torque of the estimate's own bodies and rotors, as in prediction.
-
-    In the order of the samples taken; to the rounding of some hundred N m.
-    """
+    """Load terms take the torque of the estimate's own bodies and rotors, as in prediction."""
+    # In the order of the samples taken; to the rounding of some hundred N m.
     observations = Observations(robot, reduction, data)
     theta = np.zeros(reduction.parameters.size)
     theta[reduction.independent] = unknowns
@@ -281,11 +272,8 @@ def test_a_selection_is_what_would_be_built_from_its_rows(
 
 @pytest.mark.parametrize(('asked', 'made'), [(1, 0), (5, 5), (50, 10)])
 def test_parts_of_time_combine_to_the_whole(robot, reduction, data, asked, made):
-    """
-    As many as are asked for, but none shorter than half a second of samples taken.
-
-    Of 800 samples at 100 Hz 520 or so are taken: ten parts.
-    """
+    """As many as are asked for, but none shorter than half a second of samples taken."""
+    # Of 800 samples at 100 Hz 520 or so are taken: ten parts.
     observations = Observations(robot, reduction, data, time_blocks=asked)
     problem = observations.factor()
     assert len(problem.blocks) == made
@@ -335,11 +323,8 @@ def test_a_factor_has_the_products_of_its_columns(rng):
 
 
 def test_each_recording_has_its_own_offset(robot, reduction, data):
-    """
-    Distances from the mean: one for each recording but the first, which has minus their sum.
-
-    A torque of constants alone is explained to rounding, the parameter being their mean.
-    """
+    """Distances from the mean: one for each recording but the first, which has minus their sum."""
+    # A torque of constants alone is explained to rounding, the parameter being their mean.
     third = TrainingData(dataset_of(robot, 2), GAINS, taken(2))
     constants = np.array([[1.0, -2.0, 3.0], [4.0, 0.0, -1.0], [1.0, 8.0, 1.0]])
     parts = [

@@ -15,11 +15,9 @@ from robot_identification.model.parameters import make_standard_parameters
 @pytest.mark.parametrize('laws', ['none', 'coulomb,viscous,offset', 'dictionary,offset'])
 @pytest.mark.parametrize('rotors', [True, False])
 def test_rows_give_the_quadratic_form(robots, rng, name, laws, rotors):
-    """
-    Against ``weight (b - b0)' (K S K')^-1 (b - b0)`` with a dense inverse, laws having no part.
-
-    With rotors S has numbers from 1e-9 to 1e6; equilibrated, the inverse is right to 1e-9.
-    """
+    """Against ``weight (b - b0)' (K S K')^-1 (b - b0)`` with a dense inverse."""
+    # Friction laws have no part in it. With rotors S has numbers from 1e-9 to 1e6; equilibrated,
+    # the inverse is right to 1e-9.
     robot, weight, nuisance = robots[name], 7.0, 5
     parameters = make_standard_parameters(robot.n, parse_friction(laws), rotors)
     reduction = reduce_to_base(robot, parameters)
@@ -60,11 +58,8 @@ def test_the_urdf_itself_costs_nothing(ur5):
 
 
 def test_how_far_a_urdf_may_be_wrong(robots):
-    """
-    By hand: 30 % of the mass, 15 cm of the centre, 30 % of the largest principal inertia.
-
-    That inertia is about the joint frame's origin; a link without mass has a floor.
-    """
+    """By hand: 30 % of the mass, 15 cm of the centre, 30 % of the largest principal inertia."""
+    # That inertia is about the joint frame's origin; a link without mass has a floor.
     robot = robots['mixed']
     prior = cad_prior(robot)
     links = list(robot.pinocchio.inertias)[1:]

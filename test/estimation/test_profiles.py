@@ -68,13 +68,10 @@ def test_base_parameters_are_as_many_as_in_the_papers(ur5, name):
 
 @pytest.mark.parametrize('name', PROFILES)
 def test_profiles_estimate(ur5, name):
-    """
-    Torques of the profile's own model, without noise: predicted to rounding.
-
-    Ridge has a bias: the directions that it shrinks by up to a half are those that the motion
-    hardly shows, so that torques are right to some percent. Where the wrist is left out of what
-    moves the arm, it is a wrist of made-up parameters as large as the arm's.
-    """
+    """Torques of the profile's own model, without noise: predicted to rounding."""
+    # Ridge has a bias: the directions that it shrinks by up to a half are those that the motion
+    # hardly shows, so that torques are right to some percent. Where the wrist is left out of what
+    # moves the arm, it is a wrist of made-up parameters as large as the arm's.
     profile = PROFILES[name]
     reduction = reduction_of(ur5, profile)
     motion = fourier_motion(6, 0)

@@ -91,11 +91,8 @@ def problem_of_truth(name, **options):
 
 @pytest.mark.parametrize('name', TRUTHS)
 def test_known_constants_are_found_within_their_errors(name):
-    """
-    All of them told, none at a bound, each within four standard errors.
-
-    Errors below a quarter of the constant say that the test can fail.
-    """
+    """All of them told, none at a bound, each within four standard errors."""
+    # Errors below a quarter of the constant say that the test can fail.
     laws, _, _, constants = TRUTHS[name]
     fit = fit_shapes(problem_of_truth(name), parse_friction(laws))
     for found, true in zip(fit.constants, constants, strict=True):
@@ -118,11 +115,8 @@ def test_without_noise_they_are_exact(name):
 
 @pytest.mark.parametrize('name', TRUTHS)
 def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
-    """
-    Bodies, coefficients and constants together, by scipy with its own Jacobian.
-
-    The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3.
-    """
+    """Bodies, coefficients and constants together, by scipy with its own Jacobian."""
+    # The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3.
     laws, truth, coefficients, constants = TRUTHS[name]
     motion, bodies = scene()
     tau = bodies @ BODIES + truth(motion, *coefficients, *constants)
@@ -143,11 +137,9 @@ def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
 
 @pytest.mark.parametrize('memory', [0.0, 0.95])
 def test_errors_are_the_scatter_over_repetitions(memory):
-    """
-    Of white noise, and of noise with a memory of 20 samples, which counts for more than it seems.
-
-    Forty repetitions know a standard deviation to 11 %; stated errors within half and twice.
-    """
+    """Of white noise, and of noise with a memory of 20 samples."""
+    # That noise counts for more than it seems. Forty repetitions know a standard deviation to 11
+    # %; stated errors within half and twice.
     motion, bodies = scene()
     clean = power(motion, 3.0, 4.0, 0.3, 0.03, 0.6)
     rng, found, stated = np.random.default_rng(5), [], []

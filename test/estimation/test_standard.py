@@ -85,11 +85,8 @@ def test_links_without_mass_are_projected_too():
 
 @pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
 def test_the_true_arm_is_consistent(robots, reductions, name):
-    """
-    Exact base parameters of a real body near the prior: bodies again, for ten true arms.
-
-    Masses are up to 20 % off and centres up to a centimetre each way, on every link at once.
-    """
+    """Exact base parameters of a real body near the prior: bodies again, for ten true arms."""
+    # Masses are up to 20 % off and centres up to a centimetre each way, on every link at once.
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     pytest.importorskip('clarabel', reason='clarabel, which finds them, is not installed')
     robot, reduction = robots[name], reductions[name]

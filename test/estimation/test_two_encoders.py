@@ -168,12 +168,9 @@ def fit(arm, motion, rotor_inertia):
 
 @pytest.mark.parametrize(('rotor_inertia', 'count'), [('known', 48), ('estimated', 54)])
 def test_two_encoders_recover_the_arm_and_one_does_not(arm, rotor_inertia, count):
-    """
-    All parameters of bodies and residual friction within three standard errors.
-
-    These are white, as the noise is. What is known stays as it is. With the rotors taken to turn
-    as the links, and all else the same, errors are up to six times their size.
-    """
+    """All parameters of bodies and residual friction within three standard errors."""
+    # These are white, as the noise is. What is known stays as it is. With the rotors taken to turn
+    # as the links, and all else the same, errors are up to six times their size.
     two, apart = fit(arm, arm.motion, rotor_inertia)
     assert len(apart) == count
     assert two.unidentifiable == ()
@@ -200,11 +197,9 @@ def model_of(arm, found):
 
 
 def test_figures_are_those_of_the_paper_and_of_the_springs(arm):
-    """
-    NMSE by spec 14, with the URDF's bodies and with those found; stiffness within three errors.
-
-    What is left over is the noise: its NMSE is the sum over joints of variance over mean torque.
-    """
+    """NMSE by spec 14, with the URDF's bodies and with those found."""
+    # Stiffness within three errors. What is left over is the noise: its NMSE is the sum over
+    # joints of variance over mean torque.
     found, _ = fit(arm, arm.motion, 'known')
     dataset = dataset_of(arm.robot, arm.motion, arm.tau)
     figures = two_encoder_figures(model_of(arm, found), [dataset], [dataset.fitted])
@@ -223,11 +218,8 @@ def test_figures_are_those_of_the_paper_and_of_the_springs(arm):
 
 
 def test_a_rotor_that_is_read_late_is_not_taken_for_a_soft_gear(arm):
-    """
-    By 0.7 ms, in which an arm moves by as much as its gears bend.
-
-    Errors stay what they were, but for what the rotor's way is more than the link's.
-    """
+    """By 0.7 ms, in which an arm moves by as much as its gears bend."""
+    # Errors stay what they were, but for what the rotor's way is more than the link's.
     found, _ = fit(arm, arm.motion, 'known')
     rotor = arm.motion.rotor
     late = replace(arm.motion, rotor=replace(rotor, q=rotor.q + 7e-4 * rotor.dq))
@@ -451,13 +443,10 @@ def recorded(tmp_path_factory):
 
 
 def test_from_bag_to_model_and_back(recorded, tmp_path):
-    """
-    The profile of the paper with known friction and rotors, by the command line.
-
-    Half of the friction is known, the rest is found. Sensor noise in the accelerations makes
-    parameters wrong by more than the torque's noise does: friction within 5 % and the stiffness
-    of the joint that carries most within 3 %. Unseen motion is predicted to 10 % of its spread.
-    """
+    """The profile of the paper with known friction and rotors, by the command line."""
+    # Half of the friction is known, the rest is found. Sensor noise in the accelerations makes
+    # parameters wrong by more than the torque's noise does: friction within 5 % and the stiffness
+    # of the joint that carries most within 3 %. Unseen motion is predicted to 10 % of its spread.
     file, truth = recorded
     folder, out = file.parent, tmp_path / 'out'
     (tmp_path / 'recipe.yaml').write_text(dump_yaml({

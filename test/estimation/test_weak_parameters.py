@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from estimation.arm_problems import arm_problem, arm_reduction, dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -15,13 +16,9 @@ from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import (
     Motion, observation_matrix, prior_inertial_parameters,
 )
-from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.excited_joints import find_stationary_joints
 
 SAMPLES, RATE = 2000, 100.0
@@ -32,9 +29,7 @@ START = np.array([0.0, -1.2, 1.0, 0.2, 0.1, 0.0])
 @pytest.fixture(scope='module')
 def reduction(ur5):
     """Return the base parameters of the UR5 with friction and rotors."""
-    return reduce_to_base(ur5, make_standard_parameters(
-        6, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
-    ))
+    return arm_reduction(ur5)
 
 
 def swinging(scale, seed=0):
@@ -57,13 +52,10 @@ def identified(robot, reduction, motion):
             theta[names.index(f'{symbol}{number + 1}')] = value if number < 3 else 0.2 * value
     tau = (observation_matrix(robot, reduction.parameters, motion) @ theta).reshape(-1, 6)
     tau += NOISE * np.random.default_rng(1).normal(size=tau.shape)
-    taken = np.ones(SAMPLES, dtype=bool)
-    dataset = Dataset(
-        'made up', robot.joint_names, np.arange(SAMPLES) / RATE, motion, tau, 'Nm', taken, taken,
-        (slice(0, SAMPLES),), {}, RATE, (),
-    )
+    dataset = dataset_of(robot, motion, tau, 1.0 / RATE)
     observations = Observations(
-        robot, reduction, [TrainingData(dataset, np.ones(6), taken)], time_blocks=TIME_BLOCKS
+        robot, reduction, [TrainingData(dataset, np.ones(6), dataset.fitted)],
+        time_blocks=TIME_BLOCKS,
     )
     left = restrict_to_identifiable(
         robot, observations.factor(), find_stationary_joints([dataset])
@@ -101,12 +93,9 @@ def test_a_joint_that_stood_still_is_named(ur5, reduction):
 
 
 def test_a_recording_that_follows_a_recommendation_knows_more(ur5, reduction):
-    """
-    A slow wrist asks for a lively one; with it errors fall by a third or more.
-
-    They would be halved by twenty seconds more in which the joint is everywhere; here it swings,
-    in a recording that is as long as before and the same but for the joints that are named.
-    """
+    """A slow wrist asks for a lively one; with it errors fall by a third or more."""
+    # They would be halved by twenty seconds more in which the joint is everywhere; here it swings,
+    # in a recording that is as long as before and the same but for the joints that are named.
     scale = np.array([1.0, 1.0, 1.0, 0.05, 0.3, 1.0])
     found = recommendations_of(ur5, reduction, swinging(scale))
     assert 'Ixz4' in found
@@ -176,18 +165,11 @@ def test_what_the_prior_decides_is_advised_on(ur5, reduction):
 
 def test_a_friction_dictionary_can_be_asked(ur5):
     """Terms that remember take part: each asks for a motion of its own joint."""
-    reduction = reduce_to_base(ur5, make_standard_parameters(
-        6, parse_friction('dictionary'), reflected_inertia=True
-    ))
+    reduction = arm_reduction(ur5, 'dictionary')
     motion = swinging([1.0, 1.0, 1.0, 1.0, 1.0, 0.02])
     tau = np.random.default_rng(0).normal(size=(SAMPLES, 6))
-    taken = np.ones(SAMPLES, dtype=bool)
-    dataset = Dataset(
-        'made up', ur5.joint_names, np.arange(SAMPLES) / RATE, motion, tau, 'Nm', taken, taken,
-        (slice(0, SAMPLES),), {}, RATE, (),
-    )
-    observations = Observations(ur5, reduction, [TrainingData(dataset, np.ones(6), taken)])
-    estimate = ESTIMATORS['dictionary']().estimate(observations.factor())
+    problem = arm_problem(ur5, reduction, motion, tau)
+    estimate = ESTIMATORS['dictionary']().estimate(problem)
     free = [
         name for name, held in zip(reduction.names, estimate.active, strict=True) if not held
     ]

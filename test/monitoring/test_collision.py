@@ -35,12 +35,9 @@ def alarms(external, thresholds):
 
 
 def test_alarms_are_as_rare_as_they_are_allowed_to_be():
-    """
-    Calibrated on two minutes of noise for 60 alarms an hour, on ten minutes of other noise.
-
-    Ten are expected. Gumbel's is the limit of maxima only, and two minutes leave its parameters
-    uncertain by a tenth: from a fifth to twice as many.
-    """
+    """Calibrated on two minutes of noise for 60 alarms an hour, on ten minutes of other noise."""
+    # Ten are expected. Gumbel's is the limit of maxima only, and two minutes leave its parameters
+    # uncertain by a tenth: from a fifth to twice as many.
     stamps, external = observed(120.0, 1)
     deviation = np.broadcast_to([1.0, 2.0], external.shape)
     thresholds = calibrate_thresholds(
@@ -99,11 +96,8 @@ def shares_of(stamps, dq):
 
 
 def turning(seconds, seed, friction=20.0):
-    """
-    Return stamps, velocities and observed torques of two joints that turn round every 2 s.
-
-    Beside the noise of `observed`, friction is wrong by up to 20 deviations while they rest.
-    """
+    """Return stamps, velocities and observed torques of two joints that turn round every 2 s."""
+    # Beside the noise of `observed`, friction is wrong by up to 20 deviations while they rest.
     stamps, external = observed(seconds, seed)
     dq = np.sin(np.pi * stamps[:, None] / 2.0 + np.array([0.0, 1.0]))
     dq = np.where(np.abs(dq) < 0.1, 0.0, dq)
@@ -136,11 +130,9 @@ def test_a_clock_that_goes_back_forgets_rests():
 
 
 def test_rests_do_not_make_motion_insensitive():
-    """
-    Factors are those of the noise alone; with the part for rest no alarm in five minutes, either.
-
-    Without that part, what happens at rest is in the factor: it is more than twice as large.
-    """
+    """Factors are those of the noise alone; with the part for rest no alarm in five minutes."""
+    # Without that part, what happens at rest is in the factor: it is more than twice as
+    # large.
     stamps, dq, external = turning(120.0, 1)
     deviation = np.broadcast_to([1.0, 2.0], external.shape)
     share = shares_of(stamps, dq)

@@ -151,12 +151,9 @@ def test_the_chain_is_that_of_the_node(benchmark, arm):
 
 
 def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeypatch):
-    """
-    Some seconds instead of an hour, with limits that are set instead of calibrated.
-
-    Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
-    Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
-    """
+    """Some seconds instead of an hour, with limits that are set instead of calibrated."""
+    # Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
+    # Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
     _, truth = benchmark.make_arm(1)
     thresholds = CollisionThresholds(np.full(6, 8.0), rest=3.0 * truth.coulomb)
     monkeypatch.setattr(benchmark, 'PIECE', 5.0)

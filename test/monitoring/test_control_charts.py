@@ -25,11 +25,8 @@ def rate_of(chart, samples):
 
 @pytest.mark.parametrize(('limit', 'published'), [(4.0, 335.4), (5.0, 930.9)])
 def test_run_length_of_a_textbook_chart(limit, published):
-    """
-    Twice the two-sided 168 and 465 of a CUSUM with slack 0.5 (Montgomery, table 9.3).
-
-    Those are rounded to 0.3 %; 120 bins are right to 0.1 %.
-    """
+    """Twice the two-sided 168 and 465 of a CUSUM with slack 0.5 (Montgomery, table 9.3)."""
+    # Those are rounded to 0.3 %; 120 bins are right to 0.1 %.
     assert average_run_length(Chart(1.0, 1.0, 0.5, limit)) == pytest.approx(published, rel=3e-3)
 
 
@@ -70,12 +67,10 @@ def follow(rng, repeat, shape):
 
 @pytest.mark.parametrize(('form', 'repeat'), [((1.0, 1.0, 0.25), 0.4), (EWMA, 0.0)])
 def test_learned_limits_keep_the_rate(form, repeat, rng):
-    """
-    In most arms, not only in the mean over arms, and where windows resemble each other as well.
-
-    100 arms learn from 30 windows. Mean and scatter are each safe in 90 % of the references; the
-    rate of an arm is known to 10 %, from 100 alarms.
-    """
+    """In most arms, not only in the mean over arms."""
+    # Also where windows resemble each other as well. 100 arms learn from 30 windows. Mean and
+    # scatter are each safe in 90 % of the references; the rate of an arm is known to 10 %, from
+    # 100 alarms.
     wanted, arms = 150.0, 100
     chart = design_chart(*form, wanted)
     learned = [

@@ -56,12 +56,9 @@ def drive(
     health, model, truth, motion, *, start=0.0, temperature=None, measured=True, added=0.0,
     scale=1.0,
 ):
-    """
-    Let an arm move before the eyes of friction health.
-
-    The temperature goes linearly from one value to another [deg C]; it is measured or not. Added
-    torques are somebody's; all torques may be in another unit.
-    """
+    """Let an arm move before the eyes of friction health."""
+    # The temperature goes linearly from one value to another [deg C]; it is measured or not. Added
+    # torques are somebody's; all torques may be in another unit.
     robot, N = model.robot, len(motion)
     warmth = None
     if temperature is not None:
@@ -341,11 +338,8 @@ def random_blocks(rng, n, count):
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.permutations(range(4)))
 def test_changes_are_found_whatever_the_order_of_joints(seed, order):
-    """
-    Without noise to the ridge of 1e-3, which bends what is well shown by its square.
-
-    Joints in another order have the same changes, to rounding.
-    """
+    """Without noise to the ridge of 1e-3, which bends what is well shown by its square."""
+    # Joints in another order have the same changes, to rounding.
     blocks, changes = random_blocks(np.random.default_rng(seed), 4, 8)
     order = list(order)
     turned = [

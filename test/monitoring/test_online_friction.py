@@ -118,13 +118,9 @@ def test_wrong_options_are_refused(arm):
 
 @pytest.mark.parametrize(('delay', 'lost'), [(0.0, 0.05), (0.02, 0.0)])
 def test_payload_and_friction_of_joint_states(arm, rng, delay, lost):
-    """
-    From noisy joint states at 125 Hz, through the filter, both at once.
-
-    Effort may lag behind, and some joint states may be lost.
-
-    The arm has 15 % less viscous friction than its model and takes the body on the way.
-    """
+    """From noisy joint states at 125 Hz, through the filter, both at once."""
+    # Effort may lag behind, and some joint states may be lost. The arm has 15 % less viscous
+    # friction than its model and takes the body on the way.
     model = replace(arm.model, source=SignalSource(delay=delay))
     truth = replace(arm.truth, viscous=0.85 * arm.truth.viscous)
     residuals = LiveResiduals(model, 125.0)

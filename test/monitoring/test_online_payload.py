@@ -81,12 +81,9 @@ def test_says_none_where_there_is_none(arm, bare, rng):
 
 @pytest.mark.parametrize('correlation', [0.0, 0.9])
 def test_errors_are_honest(arm, loaded, correlation):
-    """
-    Also where residuals hold on for half a second: two standard errors hold the truth.
-
-    95 % of two parameters in 12 runs are expected; fewer than 80 % of 24 would be by chance in
-    less than 1 % of cases. Errors of white noise would be four times too small.
-    """
+    """Also where residuals hold on for half a second: two standard errors hold the truth."""
+    # 95 % of two parameters in 12 runs are expected; fewer than 80 % of 24 would be by chance in
+    # less than 1 % of cases. Errors of white noise would be four times too small.
     run = first(loaded, 250)
     off = []
     for seed in range(12):

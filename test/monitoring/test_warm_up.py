@@ -52,11 +52,9 @@ def curve():
 
 @pytest.mark.parametrize('seed', range(3))
 def test_the_wait_is_in_its_interval(curve, seed):
-    """
-    From a quarter of an hour on, with noise and a resolution of 0.1 K; then it is settled.
-
-    The interval is one of 95 %, widened; a minute besides, as the tolerance is met between values.
-    """
+    """From a quarter of an hour on, with noise and a resolution of 0.1 K; then it is settled."""
+    # The interval is one of 95 %, widened; a minute besides, as the tolerance is met between
+    # values.
     rng = np.random.default_rng(seed)
     noisy = np.round(10.0 * (curve.values + 0.1 * rng.normal(size=curve.values.shape))) / 10.0
     widths = []

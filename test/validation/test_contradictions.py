@@ -101,11 +101,8 @@ def test_upside_down_contradicts(ur5):
 
 
 def test_what_says_nothing_of_the_bodies_is_no_ratios_of(ur5, rng):
-    """
-    Effort of friction and rotors with noise, of noise, or none at all; an arm that stands.
-
-    Rotors of 20 kg m^2 turn with the bodies, and would look like heavier ones.
-    """
+    """Effort of friction and rotors with noise, of noise, or none at all; an arm that stands."""
+    # Rotors of 20 kg m^2 turn with the bodies, and would look like heavier ones.
     motion = swinging(ur5)
     friction = COULOMB * np.tanh(motion.dq / 0.02) + 20.0 * motion.ddq
     noise = rng.normal(size=friction.shape)

@@ -3,7 +3,8 @@
 
 """Errors as a reader would calculate them by hand."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -23,11 +24,8 @@ def errors_of(measured, predicted, moving=None):
 
 
 def test_by_hand():
-    """
-    First joint: residuals 1, -1, 3, -3, measured 2, -2, 2, -2 of spread 2.
-
-    Second joint: residuals all -0.5 on 0, 1, 0, 1 of spread 0.5.
-    """
+    """First joint: residuals 1, -1, 3, -3, measured 2, -2, 2, -2 of spread 2."""
+    # Second joint: residuals all -0.5 on 0, 1, 0, 1 of spread 0.5.
     measured = [[2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [-2.0, 1.0]]
     predicted = [[1.0, 0.5], [-1.0, 1.5], [-1.0, 0.5], [1.0, 1.5]]
     moving = [[True, False], [True, False], [False, True], [True, True]]
@@ -84,11 +82,8 @@ def test_errors_scale_with_the_unit(seed, factor):
 
 
 def test_published_totals_follow_from_the_joints():
-    """
-    Table III of Tika et al. 2020: the total is the root of the sum of squares over six.
-
-    To the four digits that are printed. Estimation and validation, OLS and constrained.
-    """
+    """Table III of Tika et al. 2020: the total is the root of the sum of squares over six."""
+    # To the four digits that are printed. Estimation and validation, OLS and constrained.
     for joints, total in (
         ((0.0122, 0.0143, 0.0134, 0.0034, 0.0037, 0.0024), 0.0040),
         ((0.0123, 0.0146, 0.0132, 0.0043, 0.0038, 0.0033), 0.0040),

@@ -36,11 +36,8 @@ def test_autocovariance_is_a_sum_of_products(rng, samples, lags):
 
 @pytest.mark.parametrize('memory', [0.0, 0.5, 0.9])
 def test_memory_of_an_autoregressive_signal(memory):
-    """
-    ``2 a / (1 - a^2)`` samples apart on average, ``(1 - a) / (1 + a)`` of them independent.
-
-    Estimated from 40 000 samples: to 15 %.
-    """
+    """``2 a / (1 - a^2)`` samples apart on average, ``(1 - a) / (1 + a)`` of them independent."""
+    # Estimated from 40 000 samples: to 15 %.
     products = products_of(autoregressive(memory))
     assert correlation_distance(products, 40_000) == pytest.approx(
         2.0 * memory / (1.0 - memory**2), rel=0.15, abs=0.02

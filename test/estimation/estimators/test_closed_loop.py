@@ -95,11 +95,8 @@ def test_derivatives_are_those_of_the_torque(arm, reduction, rng):
 
 
 def test_a_perfect_servo_follows_its_reference(arm, reduction, real_parameters, reference):
-    """
-    Without friction nothing but the steps' error keeps it off, which is of fourth order.
-
-    Half the step, an eighth of the error at most: a sixteenth but for the fifth order.
-    """
+    """Without friction nothing but the steps' error keeps it off, which is of fourth order."""
+    # Half the step, an eighth of the error at most: a sixteenth but for the fifth order.
     motion, stamps = reference
     errors = []
     for step in (2, 1):
@@ -125,11 +122,8 @@ def test_where_nothing_pulls_no_steps_are_needed(arm, reduction, real_parameters
 
 
 def test_friction_pulls_by_what_the_servo_yields(arm, reduction, real_parameters):
-    """
-    Standing still under a constant friction, the error is ``M^-1 f / omega^2``.
-
-    After 2 s of a servo of 5 Hz and damping 1 what is left of the start is exp(-60).
-    """
+    """Standing still under a constant friction, the error is ``M^-1 f / omega^2``."""
+    # After 2 s of a servo of 5 Hz and damping 1 what is left of the start is exp(-60).
     stamps = np.arange(250) / RATE
     pose = np.array([0.4, 0.1, -0.6])
     still = Motion(np.tile(pose, (250, 1)), np.zeros((250, 3)), np.zeros((250, 3)))

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.conic import is_optimal, solve_conic
 from robot_identification.estimation.estimators.consistent import (
     choose_regularization, ConsistentLeastSquares, fit_consistent_body, solve_consistent,
@@ -48,11 +47,9 @@ def cost(squares, x, weight):
 @settings(max_examples=15)
 @given(seed=SEEDS, power=st.floats(-2.0, 4.0), rows=st.integers(15, 150))
 def test_two_solvers_agree(ur5, seed, power, rows):
-    """
-    Fault 19: one is checked by the other, also with fewer rows than unknowns.
-
-    The conic solver is accepted at 1e-5 of its value plus one, in which a weight above one is one.
-    """
+    """Fault 19: one is checked by the other, also with fewer rows than unknowns."""
+    # The conic solver is accepted at 1e-5 of its value plus one, in which a weight above one is
+    # one.
     pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
     squares, weight = squares_of(ur5, seed, rows=rows), 10.0**power
     conic, newton = solve_conic(squares, weight), solve_log_cholesky(squares, weight)
@@ -84,11 +81,9 @@ def test_the_divergence_is_that_of_the_definition(ur5, seed):
 
 @pytest.mark.parametrize('solve', [solve_conic, solve_log_cholesky])
 def test_under_a_strong_weight_it_is_the_reference(ur5, solve):
-    """
-    Where squares weigh nothing; the others are still fitted, none of the held ones below zero.
-
-    A value right to 1e-7 leaves the root of it about a quadratic minimum: 1e-3 is ample.
-    """
+    """Where squares weigh nothing; the others are still fitted."""
+    # None of the held ones below zero. A value right to 1e-7 leaves the root of it about a
+    # quadratic minimum: 1e-3 is ample.
     if solve is solve_conic:
         pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
     squares = squares_of(ur5, 3)
@@ -227,11 +222,9 @@ def body_problem(seed, noise):
 @settings(max_examples=25)
 @given(seed=SEEDS, power=st.floats(-2.0, 3.0))
 def test_a_consistent_body_is_as_good_as_any(seed, solver, power):
-    """
-    No other physically consistent body fits better, by either solver, however wrong the numbers.
-
-    A millionth of the squares times the divergence; measured 3e-5 of them, 1e-4 is allowed.
-    """
+    """No other physically consistent body fits better, by either solver."""
+    # However wrong the numbers. A millionth of the squares times the divergence; measured 3e-5 of
+    # them, 1e-4 is allowed.
     R, z, true = body_problem(seed, 10.0**power)
     with pytest.MonkeyPatch.context() as patch:
         if solver == 'log_cholesky':
@@ -301,11 +294,9 @@ def test_found_bodies_can_exist_and_predict_better(scene):
 
 
 def test_with_much_data_the_regularization_fades(ur5, scene):
-    """
-    It may raise the squares by what noise raises them for the truth, not by 2 % of a long run.
-
-    With 4000 samples, measured 0.27 N m, 0.35 without conditions, and 0.40 under 2 %.
-    """
+    """It may raise the squares by what noise raises them for the truth."""
+    # It may not raise them by 2 % of a long run. With 4000 samples, measured 0.27 N m, 0.35
+    # without conditions, and 0.40 under 2 %.
     motion = fourier_motion(6, 1, 4000, 0.25)
     tau = scene.true_torque(motion)
     noise = np.random.default_rng(0).normal(size=tau.shape) * scene.deviation
@@ -358,12 +349,3 @@ def test_what_consistency_costs_is_stated(scene):
     assert fit.cost >= 0.0
     assert 'squared residuals' in fit.describe()
     assert fit.divergence > 0.0
-
-
-@pytest.mark.parametrize('options', [
-    {'solver': 'scs'}, {'regularization': 0.0}, {'regularization': -1.0}, {'discrepancy': 0.0},
-    {'reweightings': -1},
-])
-def test_impossible_options_are_refused(options):
-    with pytest.raises(UsageError, match=next(iter(options))):
-        ConsistentLeastSquares(**options)

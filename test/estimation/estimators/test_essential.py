@@ -10,7 +10,6 @@ from estimation.arm_problems import (
 )
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.essential import EssentialParameters
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from scipy.stats import f as f_distribution
@@ -37,12 +36,9 @@ def problem_of(arm, reduction, seed, samples=400, **options):
 
 
 def test_what_is_not_there_is_left_out(arm, reduction):
-    """
-    Over ten recordings: the three cubic coefficients, which are zero, go, and nothing else.
-
-    A parameter that is not there passes a test of 5 % once in twenty times. What is left predicts
-    unseen torques at least as well as all parameters.
-    """
+    """Over ten recordings: the three cubic coefficients, which are zero, go, and nothing else."""
+    # A parameter that is not there passes a test of 5 % once in twenty times. What is left
+    # predicts unseen torques at least as well as all parameters.
     gone, errors = [], {'wls': [], 'essential': []}
     for seed in range(10):
         problem, truth = problem_of(arm, reduction, seed)
@@ -65,11 +61,8 @@ def test_what_is_not_there_is_left_out(arm, reduction):
 
 
 def test_the_order_and_the_end_are_those_of_the_rule(arm, reduction):
-    """
-    Recomputed by NumPy from the stacked problem: errors, F-tests, and why it stopped.
-
-    Weights are those of all parameters and stay.
-    """
+    """Recomputed by NumPy from the stacked problem: errors, F-tests, and why it stopped."""
+    # Weights are those of all parameters and stay.
     problem, _ = problem_of(arm, reduction, 0, 150)
     options = EssentialParameters(limit=0.2, contrast=5.0)
     found = options.estimate(problem)
@@ -136,11 +129,8 @@ def test_why_it_ends(arm, reduction):
 
 
 def test_correlated_residuals_remove_more(arm, reduction):
-    """
-    Noise that remembers ten samples: by its own covariance more parameters are uncertain.
-
-    The same from blocks of time, for which the factors are enough.
-    """
+    """Noise that remembers ten samples: by its own covariance more parameters are uncertain."""
+    # The same from blocks of time, for which the factors are enough.
     rng = np.random.default_rng(0)
     problem, _ = problem_of(arm, reduction, 1, 2000, time_blocks=16)
     dataset = problem.observations.data[0].dataset
@@ -160,16 +150,3 @@ def test_correlated_residuals_remove_more(arm, reduction):
     assert removed['hac'] >= removed['residual']
     assert removed['blocks'] >= removed['residual']
     assert removed['hac'] > 0
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'limit': 0.0}, 'limit of essential is 0.0'),
-    ({'contrast': -1.0}, 'contrast of essential is -1.0'),
-    ({'significance': 2.0}, 'significance of essential is 2.0'),
-    ({'growth': -0.1}, 'growth of essential is -0.1'),
-    ({'covariance': 'bootstrap'}, "unknown covariance 'bootstrap' of essential: known are resid"),
-    ({'reweightings': None}, 'reweightings of essential is None'),
-])
-def test_options_are_refused_by_name(options, message):
-    with pytest.raises(UsageError, match=message):
-        EssentialParameters(**options)

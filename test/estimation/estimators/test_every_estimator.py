@@ -37,6 +37,28 @@ NEED_ROWS = {
 # back, torques of the wrist count before those of the base.
 OTHER_CONDITIONS = {'dictionary', 'tls', 'joint_groups', 'consistent', 'log_cholesky'}
 SEEDS = st.integers(0, 2**32 - 1)
+COUNTS = ('wls', 'gls', 'ridge', 'constrained', 'consistent', 'log_cholesky', 'tls', 'recursive',
+          'essential', 'joint_groups', 'iv', 'maximum_likelihood')
+REFUSED = [
+    *((name, 'reweightings', value) for name in COUNTS for value in (-1, 1.5, True, None)),
+    *(
+        (name, option, value)
+        for name in ('huber', 'bisquare')
+        for option, value in (('tuning', 0.0), ('iterations', 0), ('tolerance', -1.0))
+    ),
+    *(('dictionary', 'huber', value) for value in (0.0, np.inf, np.nan)),
+    ('dictionary', 'passes', 0), ('dictionary', 'shrinkage', -1e-9),
+    ('dictionary', 'prior_weight', -1.0), ('dictionary', 'prior_weight', np.inf),
+    ('tls', 'relative_noise', -0.1), ('tls', 'relative_noise', np.inf),
+    ('recursive', 'forgetting', 0.0), ('recursive', 'forgetting', 1.1), ('recursive', 'block', 0),
+    ('essential', 'limit', 0.0), ('essential', 'contrast', -1.0), ('essential', 'growth', -0.1),
+    ('essential', 'significance', 2.0), ('essential', 'covariance', 'bootstrap'),
+    ('consistent', 'solver', 'scs'), ('consistent', 'regularization', 0.0),
+    ('consistent', 'regularization', -1.0), ('consistent', 'discrepancy', 0.0),
+    ('iv', 'iterations', 0), ('iv', 'tolerance', 0.0), ('iv', 'knot_spacing', -1.0),
+    ('maximum_likelihood', 'period', 0.0), ('maximum_likelihood', 'harmonics', 0),
+    ('maximum_likelihood', 'iterations', 0), ('maximum_likelihood', 'tolerance', 0.0),
+]
 
 
 def motion_for(name, arm, seed, samples=400):
@@ -61,6 +83,12 @@ def test_options_are_checked_fields(name):
     assert ESTIMATORS[name]() == ESTIMATORS[name]()
     with pytest.raises(TypeError, match='misspelt'):
         ESTIMATORS[name](misspelt=1)
+
+
+@pytest.mark.parametrize(('name', 'option', 'value'), REFUSED)
+def test_options_out_of_range_are_refused_by_name(name, option, value):
+    with pytest.raises(UsageError, match=option):
+        ESTIMATORS[name](**{option: value})
 
 
 @pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in BIASED])
@@ -109,12 +137,9 @@ def test_an_estimate_is_complete(arm, reduction, name):
 
 @pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in BIASED])
 def test_standard_errors_are_those_that_occur(arm, reduction, name):
-    """
-    Mean square of error over standard error is one.
-
-    Of 16 runs with some 30 parameters it has a standard error of 0.075; four of them are allowed,
-    and what estimated weights cost on 300 samples.
-    """
+    """Mean square of error over standard error is one."""
+    # Of 16 runs with some 30 parameters it has a standard error of 0.075; four of them are
+    # allowed, and what estimated weights cost on 300 samples.
     squares = []
     for seed in range(16):
         problem, truth = problem_of(arm, reduction, name, seed)
@@ -163,11 +188,9 @@ def test_order_of_samples_does_not_matter(arm, reduction, name, rng):
 
 @pytest.mark.parametrize('name', ESTIMATORS)
 def test_recordings_with_offsets_of_their_own(arm, reduction, name):
-    """
-    Two recordings whose offsets differ: base parameters alone are returned, the offset their mean.
-
-    Exact without noise where nothing is regularized; what the offsets differ by is no parameter.
-    """
+    """Two recordings whose offsets differ: base parameters alone are returned."""
+    # The offset is their mean. Exact without noise where nothing is regularized; what the offsets
+    # differ by is no parameter.
     theta = possible_parameters(arm, reduction.parameters, np.random.default_rng(6))
     shift = np.array([0.5, -2.0, 1.0])
     recordings = []

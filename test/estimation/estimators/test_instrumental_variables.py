@@ -69,12 +69,9 @@ def rotor(reduction):
 
 
 def test_least_squares_are_biased_and_instruments_are_not(smooth_arm):
-    """
-    Twelve recordings with other noise: the mean error, in its own standard errors.
-
-    Of unbiased estimates its root mean square over 22 parameters is one, and beyond 1.7 once in a
-    thousand times were they independent; least squares lose half of the rotor's inertia.
-    """
+    """Twelve recordings with other noise: the mean error, in its own standard errors."""
+    # Of unbiased estimates its root mean square over 22 parameters is one, and beyond 1.7 once in
+    # a thousand times were they independent; least squares lose half of the rotor's inertia.
     arm = smooth_arm
     errors = {'ols': [], 'wls': [], 'iv': []}
     estimators = {
@@ -98,11 +95,9 @@ def test_least_squares_are_biased_and_instruments_are_not(smooth_arm):
 
 
 def test_a_motion_without_period_is_smoothed(smooth_arm):
-    """
-    Little more than one period: splines stand for the series, and take the bias away as well.
-
-    Eight recordings; the rotor's inertia is right to a tenth, and least squares lose half of it.
-    """
+    """Little more than one period: splines stand for the series."""
+    # They take the bias away as well. Eight recordings; the rotor's inertia is right to a tenth,
+    # and least squares lose half of it.
     arm = smooth_arm
     half = np.arange(len(arm.stamps)) < 400
     found = {'wls': [], 'iv': []}
@@ -240,15 +235,3 @@ def test_joints_with_two_encoders_are_refused(smooth_arm):
     )
     with pytest.raises(UsageError, match='made up: estimator iv takes joints as rigid'):
         InstrumentalVariables().estimate(smooth_arm.observe([elastic]).factor())
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'iterations': 0}, 'iterations of iv is 0'),
-    ({'tolerance': 0.0}, 'tolerance of iv is 0.0'),
-    ({'knot_spacing': -1.0}, r'knot_spacing of iv \[s\] is -1.0'),
-    ({'reweightings': -1}, 'reweightings of iv is -1'),
-])
-def test_options_are_checked(options, message):
-    """By name and value."""
-    with pytest.raises(UsageError, match=message):
-        InstrumentalVariables(**options)

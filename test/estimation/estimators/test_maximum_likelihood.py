@@ -56,13 +56,10 @@ def series(seed, period, harmonics=5, n=3):
 
 
 def test_it_is_unbiased_and_knows_its_errors(noisy_arm):
-    """
-    Twelve recordings: errors are those of the Cramer-Rao bound, which no estimator is below.
-
-    The mean square of error over standard error is one; of 300 numbers, some of them in step, it
-    is right to 0.15. Weighted least squares are off by several of their errors, for the noise of
-    accelerations is as large as they are.
-    """
+    """Twelve recordings: errors are those of the Cramer-Rao bound, which no estimator is below."""
+    # The mean square of error over standard error is one; of 300 numbers, some of them in step, it
+    # is right to 0.15. Weighted least squares are off by several of their errors, for the noise of
+    # accelerations is as large as they are.
     arm, runs = noisy_arm, 12
     errors, squares = {'ml': [], 'wls': []}, {'ml': [], 'wls': []}
     estimators = {'ml': MaximumLikelihood(), 'wls': WeightedLeastSquares()}
@@ -80,11 +77,8 @@ def test_it_is_unbiased_and_knows_its_errors(noisy_arm):
 
 
 def test_exact_positions_leave_weighted_least_squares(noisy_arm):
-    """
-    Property P3: with weights of one over the torques' deviation, estimate and errors.
-
-    The motion is then known to 1e-12 of its range; what is left is rounding of the Fourier fit.
-    """
+    """Property P3: with weights of one over the torques' deviation, estimate and errors."""
+    # The motion is then known to 1e-12 of its range; what is left is rounding of the Fourier fit.
     problem = noisy_arm.problem(1, 0.0)
     estimate = MaximumLikelihood().estimate(problem)
     expected = solve_weighted(problem, estimate.weights)
@@ -212,19 +206,6 @@ def test_filtered_rows_are_refused(noisy_arm):
     )
     with pytest.raises(UsageError, match='the profile filters or leaves out rows'):
         MaximumLikelihood().estimate(observations.factor())
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'period': 0.0}, r'period of maximum_likelihood \[s\] is 0.0'),
-    ({'harmonics': 0}, 'harmonics of maximum_likelihood is 0'),
-    ({'reweightings': -1}, 'reweightings of maximum_likelihood is -1'),
-    ({'iterations': 0}, 'iterations of maximum_likelihood is 0'),
-    ({'tolerance': 0.0}, 'tolerance of maximum_likelihood is 0.0'),
-])
-def test_options_are_checked(options, message):
-    """By name and value."""
-    with pytest.raises(UsageError, match=message):
-        MaximumLikelihood(**options)
 
 
 @settings(max_examples=8)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, RankDeficientError, UsageError
+from robot_identification.errors import DataError, RankDeficientError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.recursive import (
     in_time_order, RecursiveLeastSquares, RecursiveState,
@@ -83,12 +83,9 @@ def stream(rng, samples, theta, excited=slice(None), noise=0.1):
 
 
 def test_under_excitation_it_forgets_exponentially():
-    """
-    Against NumPy with weights that fall by 2 % a sample, in blocks of any length.
-
-    Where all directions are excited all the time the guard has nothing to do; 1e-6 is what the
-    first samples, which were not forgotten before they determined anything, leave.
-    """
+    """Against NumPy with weights that fall by 2 % a sample, in blocks of any length."""
+    # Where all directions are excited all the time the guard has nothing to do; 1e-6 is what the
+    # first samples, which were not forgotten before they determined anything, leave.
     rng = np.random.default_rng(7)
     theta = rng.normal(size=K)
     parts = list(stream(rng, 1200, theta))
@@ -109,12 +106,9 @@ def test_under_excitation_it_forgets_exponentially():
 
 
 def test_it_follows_a_parameter_that_steps():
-    """
-    One of five parameters doubles: after seven memories of 100 samples 3 e-3 of it is left.
-
-    Without forgetting the estimate is the mean over all time, half way. Errors with forgetting
-    are those of some hundred samples: 0.1 / 17 each, five of which are allowed.
-    """
+    """One of five parameters doubles: after seven memories of 100 samples 3 e-3 of it is left."""
+    # Without forgetting the estimate is the mean over all time, half way. Errors with forgetting
+    # are those of some hundred samples: 0.1 / 17 each, five of which are allowed.
     rng = np.random.default_rng(0)
     theta = np.array([1.0, -2.0, 0.5, 3.0, 1.0])
     after = theta + np.eye(K)[3] * 3.0
@@ -130,12 +124,9 @@ def test_it_follows_a_parameter_that_steps():
 
 
 def test_an_arm_whose_friction_steps(arm, reduction):
-    """
-    Viscous friction of joint 1 falls by half after ten of twenty periods: the end is found.
-
-    The memory is that of two periods, so that after ten more 1 % of the step is left, and what
-    the weakest directions keep longer. Least squares of all rows end in between.
-    """
+    """Viscous friction of joint 1 falls by half after ten of twenty periods: the end is found."""
+    # The memory is that of two periods, so that after ten more 1 % of the step is left, and what
+    # the weakest directions keep longer. Least squares of all rows end in between.
     rng = np.random.default_rng(4)
     once = fourier_motion(arm.n, 4, 150)
     motion = Motion(*(np.tile(part, (20, 1)) for part in (once.q, once.dq, once.ddq)))
@@ -153,14 +144,11 @@ def test_an_arm_whose_friction_steps(arm, reduction):
 
 
 def test_what_is_not_excited_is_not_forgotten():
-    """
-    Fifty memories long only two of five unknowns move, then nothing does.
-
-    The others keep their estimates, and their variances less than double, once: ln 2 / 3 of a
-    memory passes until the recent rows have an eighth of the information, after that a third of
-    a memory is all that is forgotten, which is a factor of 1.76. With pure exponential forgetting
-    it would have been exp(50).
-    """
+    """Fifty memories long only two of five unknowns move, then nothing does."""
+    # The others keep their estimates, and their variances less than double, once: ln 2 / 3 of a
+    # memory passes until the recent rows have an eighth of the information, after that a third of
+    # a memory is all that is forgotten, which is a factor of 1.76. With pure exponential
+    # forgetting it would have been exp(50).
     rng = np.random.default_rng(1)
     theta = np.arange(1.0, K + 1.0)
     state = RecursiveState.empty(K, 0.95)
@@ -202,11 +190,8 @@ def test_no_rows_lose_much(seed):
 
 
 def test_a_model_is_a_start():
-    """
-    What is known beforehand, and rows: the estimate that weighs both, by NumPy.
-
-    A live estimate starts from the model file; its rows are divided by their noise.
-    """
+    """What is known beforehand, and rows: the estimate that weighs both, by NumPy."""
+    # A live estimate starts from the model file; its rows are divided by their noise.
     rng = np.random.default_rng(3)
     root = rng.normal(size=(K, K)) * np.geomspace(1e-2, 1.0, K)[:, None]
     prior, theta = root @ root.T, rng.normal(size=K)
@@ -250,14 +235,3 @@ def test_what_is_not_determined_is_refused():
     state = state.update(np.eye(K), np.ones(K))
     assert state.is_determined
     np.testing.assert_allclose(state.estimate, 1.0, rtol=1e-12)
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'forgetting': 0.0}, 'forgetting of recursive is 0.0, it must be above 0 and at most 1'),
-    ({'forgetting': 1.1}, 'forgetting of recursive is 1.1'),
-    ({'block': 0}, 'block of recursive is 0'),
-    ({'reweightings': 1.5}, 'reweightings of recursive is 1.5'),
-])
-def test_options_are_refused_by_name(options, message):
-    with pytest.raises(UsageError, match=message):
-        RecursiveLeastSquares(**options)

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from estimation.arm_problems import arm_reduction, dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
@@ -17,11 +18,7 @@ from robot_identification.estimation.uncertainty.covariance import (
 )
 from robot_identification.estimation.uncertainty.scatter import choose_lag
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import Dataset
 
 RATE = 100.0
 
@@ -30,10 +27,7 @@ RATE = 100.0
 def arm(robots):
     """Return an arm of three joints and its base parameters."""
     robot = robots['mixed']
-    parameters = make_standard_parameters(
-        robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
-    )
-    return robot, reduce_to_base(robot, parameters)
+    return robot, arm_reduction(robot, 'viscous,coulomb,offset')
 
 
 def recording(robot, seed, samples=1500, taken=None):
@@ -44,10 +38,8 @@ def recording(robot, seed, samples=1500, taken=None):
     stamps = np.arange(samples) / RATE
     motion = Motion(*(basis @ coefficients.T for basis in form.basis(stamps)))
     taken = np.ones(samples, dtype=bool) if taken is None else taken
-    dataset = Dataset(
-        'made up', robot.joint_names, stamps, motion, slow_noise(rng, samples, robot.n), 'Nm',
-        taken, taken, (slice(0, samples),), {}, RATE, (),
-    )
+    dataset = dataset_of(robot, motion, slow_noise(rng, samples, robot.n), 1.0 / RATE)
+    dataset = replace(dataset, fitted=taken, scored=taken)
     return TrainingData(dataset, np.ones(robot.n), taken)
 
 
@@ -117,11 +109,8 @@ def correlation(matrix):
 
 @pytest.mark.parametrize('lag', [0, 1, 30, 1499])
 def test_hac_is_newey_west_with_each_parameter_scaled(estimate, lag):
-    """
-    The correction scales parameters, so that correlations are those of the formula.
-
-    It makes errors larger, never smaller. 1e-8 is rounding.
-    """
+    """The correction scales parameters, so that correlations are those of the formula."""
+    # It makes errors larger, never smaller. 1e-8 is rounding.
     found = hac_covariance(estimate, lag=lag)
     expected = newey_west(*scores_of(estimate), lag)
     np.testing.assert_allclose(found.correlation, correlation(expected), atol=1e-8)

@@ -34,13 +34,10 @@ def counts(benchmark):
 
 @pytest.mark.parametrize('kind', ['hac', 'blocks'])
 def test_intervals_hold_under_noise_with_memory(counts, kind):
-    """
-    In the mean over 58 parameters 95 %, to 4 %; none below 82 %; predictions to 1 %.
-
-    50 recordings of six joints whose parameters are hardly independent: the mean scatters by
-    1.3 %, a single parameter by 3.1 %, of which the worst of 58 is four standard deviations off at
-    most.
-    """
+    """In the mean over 58 parameters 95 %, to 4 %; none below 82 %; predictions to 1 %."""
+    # 50 recordings of six joints whose parameters are hardly independent: the mean scatters by 1.3
+    # %, a single parameter by 3.1 %, of which the worst of 58 is four standard deviations off at
+    # most.
     count = counts[kind]
     assert count.share.mean() == pytest.approx(0.95, abs=0.04)
     assert count.share.min() > 0.82

@@ -3,21 +3,17 @@
 
 """Intervals hold the truth as often as they say; their formulas by hand where there is one."""
 
+from estimation.arm_problems import arm_problem, arm_reduction
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import build_problem
-from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.intervals import (
     confidence_intervals, joint_test, prediction_half_widths, residual_noise,
 )
-from robot_identification.model.base_parameters import random_motion, reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.regressor import observation_matrix
-from robot_identification.processing.dataset import Dataset
 from scipy import stats
 
 
@@ -66,11 +62,8 @@ def test_known_covariances_give_the_chi_square_ellipsoid(rng):
 
 
 def test_the_ellipsoid_of_an_estimated_covariance_holds_the_truth(rng):
-    """
-    A covariance of 3 parameters from 12 draws: 95 % by Hotelling, not by chi-square.
-
-    3000 draws scatter by 0.4 %.
-    """
+    """A covariance of 3 parameters from 12 draws: 95 % by Hotelling, not by chi-square."""
+    # 3000 draws scatter by 0.4 %.
     rejected, naive = 0, 0
     for _ in range(3000):
         scores = rng.normal(size=(12, 3))
@@ -114,34 +107,20 @@ def test_prediction_by_hand():
 def short(robots):
     """Return a design of 60 random samples, hardly more than its parameters ask for."""
     robot = robots['mixed']
-    parameters = make_standard_parameters(
-        robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
-    )
-    reduction = reduce_to_base(robot, parameters)
+    reduction = arm_reduction(robot)
     motion = random_motion(robot, 60, np.random.default_rng(0))
-    W = observation_matrix(robot, parameters, motion)[:, reduction.independent]
+    W = observation_matrix(robot, reduction.parameters, motion)[:, reduction.independent]
 
     def estimate(noise):
-        rows = np.ones(60, dtype=bool)
-        dataset = Dataset(
-            'made up', robot.joint_names, 0.01 * np.arange(60), motion, noise, 'Nm', rows, rows,
-            (slice(0, 60),), {}, 100.0, (),
-        )
-        problem = build_problem(
-            robot, reduction, [TrainingData(dataset, np.ones(robot.n), rows)]
-        )
-        return ESTIMATORS['wls']().estimate(problem)
+        return ESTIMATORS['wls']().estimate(arm_problem(robot, reduction, motion, noise))
 
     return W, estimate
 
 
 def test_noise_and_predictions_of_a_short_recording(short, rng):
-    """
-    The fit of 24 parameters takes a part of the noise of 180 rows: it is given back.
-
-    Noise of joints to 3 % in 200 recordings of 60 samples (one of them scatters by 10 %), and
-    predictions of the same design to 1 %.
-    """
+    """The fit of 24 parameters takes a part of the noise of 180 rows: it is given back."""
+    # Noise of joints to 3 % in 200 recordings of 60 samples (one of them scatters by 10 %), and
+    # predictions of the same design to 1 %.
     W, estimate = short
     deviation = np.array([2.0, 1.0, 0.5])
     noises, held, raw = [], [], []

@@ -3,20 +3,14 @@
 
 """Tests of models reject what is wrong as often as they say, and hardly what is right."""
 
+from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
+from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.estimation.uncertainty.model_tests import nested_test
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import Dataset
 from scipy.signal import lfilter
 
 SAMPLES = 1500
@@ -26,22 +20,10 @@ class Arm:
     """A motion of three joints whose torques can be drawn again and again."""
 
     def __init__(self, robot):
-        parameters = make_standard_parameters(
-            robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
-        )
-        self.reduction = reduce_to_base(robot, parameters)
-        form = FourierParametrization(harmonics=5, base_period=7.5)
-        coefficients = 0.3 * np.random.default_rng(0).normal(size=(3, form.n_coefficients))
-        stamps = np.arange(SAMPLES) / 100.0
-        motion = Motion(*(basis @ coefficients.T for basis in form.basis(stamps)))
-        taken = np.ones(SAMPLES, dtype=bool)
-        dataset = Dataset(
-            'made up', robot.joint_names, stamps, motion, np.zeros((SAMPLES, 3)), 'Nm', taken,
-            taken, (slice(0, SAMPLES),), {}, 100.0, (),
-        )
-        self.observations = Observations(
-            robot, self.reduction, [TrainingData(dataset, np.ones(3), taken)],
-            time_blocks=TIME_BLOCKS,
+        self.reduction = arm_reduction(robot, 'viscous,coulomb,offset')
+        motion = fourier_motion(3, 0, SAMPLES, duration=15.0)
+        self.observations = observe(
+            robot, self.reduction, [(motion, np.zeros((SAMPLES, 3)))], time_blocks=TIME_BLOCKS
         )
 
     def estimate(self, rng, memory=0.0, truth=None):
@@ -80,11 +62,8 @@ def test_white_f_test_by_hand(arm, rng):
 
 
 def test_robust_test_rejects_as_often_as_it_says(arm):
-    """
-    Offsets of zero under slow noise: 5 % by the robust test, most of them by the white one.
-
-    50 recordings of three joints scatter by 1.8 %; almost four times that above.
-    """
+    """Offsets of zero under slow noise: 5 % by the robust test, most of them by the white one."""
+    # 50 recordings of three joints scatter by 1.8 %; almost four times that above.
     rng = np.random.default_rng(3)
     names = arm.reduction.names
     robust, white = [], []
