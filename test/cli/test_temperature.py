@@ -4,7 +4,6 @@
 """`temperature`, from bags of a simulated arm that warms up to its files."""
 
 import json
-import shlex
 from types import SimpleNamespace
 
 from builders import contents, run_command
@@ -77,12 +76,9 @@ def files(tmp_path_factory):
 
 
 def test_from_bags_to_lines(warming):
-    """
-    Repeated runs, one model each, a line: viscous friction falls by the simulated share.
-
-    Drive gains of the simulated arm are 5 % off, so slopes are compared as shares of viscous
-    friction, within four of their standard errors.
-    """
+    """Repeated runs, one model each, a line: viscous friction falls by the simulated share."""
+    # Drive gains of the simulated arm are 5 % off, so slopes are compared as shares of viscous
+    # friction, within four of their standard errors.
     out = warming.folder / 'temperature'
     outcome = run_command('temperature', *(path for path, _ in warming.models), '-o', out)
     assert outcome.code == 0, outcome.err
@@ -148,13 +144,6 @@ def test_files_are_whole_and_not_overwritten(files, tmp_path):
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_json_is_one_object_and_the_file(files, tmp_path):
-    outcome = run_command('temperature', *files, '-o', tmp_path / 'out', '--json')
-    assert json.loads(outcome.out) == json.loads(
-        (tmp_path / 'out' / 'temperature.json').read_text()
-    )
-
-
 def test_a_model_at_a_temperature(files, tmp_path):
     """Outside the lines' range a warning says what is taken."""
     outcome = run_command('temperature', *files, '-o', tmp_path / 'out', '--at', 50)
@@ -173,8 +162,9 @@ def test_along_a_trajectory(files, tmp_path):
     """The change of torque is that along the given motion; a file edited by hand is refused."""
     path = write_trajectory(tmp_path / 'trajectory.yaml')
     options = ('temperature', *files, '--trajectory', path, '--json', '-o')
-    given = run_command(*options, tmp_path / 'a')
-    assert json.loads(given.out)['torque']['samples'] == PERIOD * 100 + 1
+    given = json.loads(run_command(*options, tmp_path / 'a').out)
+    assert given['torque']['samples'] == PERIOD * 100 + 1
+    assert given == json.loads((tmp_path / 'a' / 'temperature.json').read_text())
     path.write_text(path.read_text().replace('- reach', '- beyond').replace('reach', 'beyond'))
     refused = run_command(*options, tmp_path / 'b')
     assert refused.code == 5
@@ -185,9 +175,3 @@ def test_one_model_is_too_few(files, tmp_path):
     outcome = run_command('temperature', files[0], '-o', tmp_path / 'out')
     assert outcome.code == 4
     assert 'name two or more' in outcome.err
-
-
-def test_help_shows_an_example_that_is_parsed():
-    outcome = run_command('temperature', '--help')
-    example = outcome.out.split('example:\n')[1].strip()
-    assert shlex.split(example)[:2] == ['robot-identification', 'temperature']

@@ -37,12 +37,9 @@ def changed_prior(robot):
 
 
 def arm_with_everything():
-    """
-    Return an arm with all that exports have to tell apart.
-
-    Prismatic and revolute joints, no axis along a frame's, a body fixed to a link, and joints that
-    do not move before, between and after those that do.
-    """
+    """Return an arm with all that exports have to tell apart."""
+    # Prismatic and revolute joints, no axis along a frame's, a body fixed to a link, and joints
+    # that do not move before, between and after those that do.
     return robot_urdf(
         link('ground'), link('rail', 6.0), link('tower', 4.0, rpy=(0.1, 0.2, 0.3)),
         link('box', 0.6), link('slider', 2.5), link('bracket', 0.4, (0.0, 0.01, 0.02)),

@@ -202,11 +202,8 @@ def sdf_pose(element):
 
 
 def read_sdf(text):
-    """
-    Return a Pinocchio model of an SDF, written from its specification alone.
-
-    Poses of joints are relative to the parent link here, and links stand on their joints.
-    """
+    """Return a Pinocchio model of an SDF, written from its specification alone."""
+    # Poses of joints are relative to the parent link here, and links stand on their joints.
     root = ElementTree.fromstring(text).find('model')
     arm, frames = pin.Model(), {}
     links = {element.get('name'): element for element in root.findall('link')}
@@ -245,12 +242,9 @@ def read_sdf(text):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_an_sdf_has_the_models_torques_in_the_worlds_gravity(models, name, rng):
-    """
-    Gravity points down in Gazebo's world, whatever the mounting: the arm is turned.
-
-    The reader above turns axes that lie along a frame's into a general one, for which Pinocchio
-    needs them to be of length one.
-    """
+    """Gravity points down in Gazebo's world, whatever the mounting: the arm is turned."""
+    # The reader above turns axes that lie along a frame's into a general one, for which Pinocchio
+    # needs them to be of length one.
     model = models[name]
     motion = random_motion(model, rng)
     arm = read_sdf(export_sdf(model))

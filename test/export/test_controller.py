@@ -50,12 +50,9 @@ def example():
 def test_the_page_computes_gravity_and_friction_from_the_file_alone(
     models, texts, example, name, rng, tmp_path, monkeypatch
 ):
-    """
-    As `FeedForward` does of the model whose bodies are the consistent ones.
-
-    Rows of the table that a straight line replaces cost 1e-7 of the largest friction; 1e-6 of the
-    largest torque is asked.
-    """
+    """As `FeedForward` does of the model whose bodies are the consistent ones."""
+    # Rows of the table that a straight line replaces cost 1e-7 of the largest friction; 1e-6 of
+    # the largest torque is asked.
     model = models[name]
     robot = model.robot
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,6 @@ from builders import FINGERS, joint, link, robot_urdf
 from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
 from export.exported_models import model_of
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
@@ -18,11 +17,11 @@ from robot_identification.estimation.estimators.weighted import WeightedLeastSqu
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model, workspace
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from scipy.optimize import lsq_linear, minimize
 
 
@@ -31,37 +30,6 @@ def read_again(text, robot):
     again = make_robot_model(parse_urdf(text, 'exported'), joints=robot.joint_names,
                              gravity=robot.gravity)
     return again.pinocchio
-
-
-@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e', 'mixed'])
-def test_exported_urdf_has_the_models_rigid_torques(robots, name, rng):
-    """
-    Read again by Pinocchio, its inverse dynamics is the model's torque without friction.
-
-    Base parameters are those of a true arm of the simulation; 1e-9 of the torque is asked.
-    """
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    robot = robots[name].with_drive_gains(np.full(robots[name].n, 10.0))
-    robot = robot.with_gravity([1.0, -2.0, -9.0])
-    model = model_of(robot, true_inertial_parameters(robot, draw_truth(robot, 4)))
-    exported = read_again(export_urdf(model), robot)
-    data, n = exported.createData(), robot.n
-    motion = Motion(*(rng.uniform(-3, 3, (30, n)) for _ in range(3)))
-    rigid = model.reduction.K @ np.append(
-        model.theta_consistent[: 10 * n], np.zeros(model.parameters.size - 10 * n)
-    )
-    expected = replace(model, theta_base=rigid).torque(motion)
-    assert np.abs(model.torque(motion) - expected).max() > 0.1, 'friction is something else'
-    for k in range(30):
-        tau = pin.rnea(exported, data, motion.q[k], motion.dq[k], motion.ddq[k])
-        np.testing.assert_allclose(tau, expected[k], rtol=0, atol=1e-9 * np.abs(expected).max())
-
-
-def test_the_priors_export_is_the_prior(ur5):
-    """Pinocchio's parameters of the file are those it was made from."""
-    exported = read_again(export_urdf(model_of(ur5, prior_inertial_parameters(ur5))), ur5)
-    found = np.concatenate([body.toDynamicParameters() for body in list(exported.inertias)[1:]])
-    np.testing.assert_allclose(found, prior_inertial_parameters(ur5), atol=1e-12)
 
 
 def test_friction_and_rotors_have_their_place(ur5):
@@ -140,21 +108,9 @@ def test_a_dictionary_is_exported_as_the_nearest_plain_friction(ur5, quality):
         assert float(dynamics.get('friction')) == pytest.approx(friction, rel=1e-6)
 
 
-def test_a_model_without_consistent_parameters_is_refused_by_name(ur5):
-    model = model_of(
-        ur5, prior_inertial_parameters(ur5), theta_consistent=None,
-        consistency_note='no consistent parameters: the link after elbow_joint',
-    )
-    with pytest.raises(InconsistentModelError, match=r'ur5 is not exported.*elbow_joint'):
-        export_urdf(model)
-
-
 def test_panda_fingers_keep_their_own_inertials(panda_urdf):
-    """
-    They stand on locked joints: what is identified is the hand with them, and they stay.
-
-    The whole arm, fingers locked where they were, has the model's inertials again.
-    """
+    """They stand on locked joints: what is identified is the hand with them, and they stay."""
+    # The whole arm, fingers locked where they were, has the model's inertials again.
     names = [f'panda_joint{i}' for i in range(1, 8)]
     robot = load_robot(urdf=panda_urdf, joints=names)
     inertial = prior_inertial_parameters(robot).copy()
@@ -240,11 +196,9 @@ def noisy_model(ur5):
 
 @pytest.mark.parametrize('stage', ['base kept', 'fitted'])
 def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
-    """
-    10000 random poses of an identified arm, and the least inertia near the worst of them.
-
-    MuJoCo reads the file, refuses impossible bodies itself, and has no rotors in its mass matrix.
-    """
+    """10000 random poses of an identified arm, and the least inertia near the worst of them."""
+    # MuJoCo reads the file, refuses impossible bodies itself, and has no rotors in its mass
+    # matrix.
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
     simulated = mujoco.MjModel.from_xml_string(export_urdf(noisy_model(stage)))
     assert not simulated.dof_armature.any()
@@ -268,19 +222,3 @@ def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
         options={'maxfev': 500},
     )
     assert 0.0 < least.fun <= smallest.min()
-
-
-def test_mujoco_reads_it_too(ur5, rng):
-    """And holds it against gravity with the model's torque."""
-    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
-    inertial = prior_inertial_parameters(ur5) * np.repeat(np.linspace(0.8, 1.2, 6), 10)
-    model = model_of(ur5, inertial, 'none')
-    simulated = mujoco.MjModel.from_xml_string(export_urdf(model))
-    simulated.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    data = mujoco.MjData(simulated)
-    q = rng.uniform(-2, 2, (5, 6))
-    for row in q:
-        data.qpos[:] = row
-        mujoco.mj_inverse(simulated, data)
-        expected = model.torque(Motion(row[None], np.zeros((1, 6)), np.zeros((1, 6))))[0]
-        np.testing.assert_allclose(data.qfrc_inverse, expected, atol=1e-8)

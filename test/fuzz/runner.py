@@ -45,27 +45,13 @@ class TooLong(BaseException):
 
 @dataclass
 class Outcome:
-    """
-    What became of the inputs of a target.
+    """What became of the inputs of a target."""
 
-    Attributes
-    ----------
-    accepted, refused : int
-        How many were read, and how many ended with an error of ours.
-    slowest : float
-        Time of the slowest input [s].
-    peak : int
-        Memory beyond that of the process at its start [bytes].
-    failures : list of (int, str)
-        Index of an input, and what is wrong.
-
-    """
-
-    accepted: int = 0
-    refused: int = 0
-    slowest: float = 0.0
-    peak: int = 0
-    failures: list = field(default_factory=list)
+    accepted: int = 0  # inputs that were read
+    refused: int = 0  # inputs that ended with an error of ours
+    slowest: float = 0.0  # time of the slowest input [s]
+    peak: int = 0  # memory beyond that of the process at its start [bytes]
+    failures: list = field(default_factory=list)  # index of an input, and what is wrong
 
     def describe(self):
         """Return a line of a table."""

@@ -64,29 +64,13 @@ SHA = 'a' * 64
 
 @dataclass(frozen=True)
 class Target:
-    """
-    A parser.
+    """A parser."""
 
-    Attributes
-    ----------
-    name : str
-        Its key, which the random numbers begin with.
-    seeds : callable
-        Returns names and contents of valid files.
-    mutate : callable
-        Changes the content of one of them, see `fuzz.mutations`.
-    read : callable
-        Reads a file.
-    share : float
-        Of the inputs that other targets are given by day, for what takes long.
-
-    """
-
-    name: str
-    seeds: Callable[[], Seeds]
-    mutate: Callable
-    read: Callable[[Path], object]
-    share: float = 1.0
+    name: str  # its key, which the random numbers begin with
+    seeds: Callable[[], Seeds]  # returns names and contents of valid files
+    mutate: Callable  # changes the content of one of them, see `fuzz.mutations`
+    read: Callable[[Path], object]  # reads a file
+    share: float = 1.0  # of the inputs that other targets are given by day, for what takes long
 
 
 @cache

@@ -272,23 +272,17 @@ def test_every_fault_of_a_spoiled_page_is_found(seen):
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_a_page_is_complete_and_fits(seen, kind):
-    """No picture is missing, no table empty or ragged, and nothing is wider than the screen."""
+    """No picture is missing, no table empty or ragged, nothing too wide or from a network."""
     for page in (page for page in seen[0] if page['name'] == kind):
         where = f'{kind} at {page["width"]} px, {page["state"]}'
         assert not page['lost'], where
         assert page['tables'] >= 1, where
         assert page['empty'] == page['ragged'] == 0, where
         assert page['overflow'] <= 0, where
-        assert not page['broken'], where
+        assert not page['broken'] and not page['wanted'] and not page['fetched'], where
         if page['state'] != 'as it is':
             # What is folded away on the screen can be read on paper.
             assert page['folded'] == 0, where
-
-
-@pytest.mark.parametrize('kind', KINDS)
-def test_a_page_wants_nothing_from_a_network(seen, kind):
-    for page in (page for page in seen[0] if page['name'] == kind):
-        assert not page['wanted'] and not page['fetched'], page['state']
 
 
 def test_the_largest_page_is_small(pages):

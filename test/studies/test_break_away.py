@@ -106,11 +106,8 @@ def test_values_without_a_box_are_refused(values, options, kind, words):
 
 @pytest.mark.parametrize('travel', [1e-5, 1e-3])
 def test_corrections_are_exact_where_friction_is_constant(travel):
-    """
-    A ramp beyond constant friction: x = r t^3 / (6 I), v = r t^2 / (2 I), v' = r t / I.
-
-    Both corrections return the friction; without one the excess is the largest there can be.
-    """
+    """A ramp beyond constant friction: x = r t^3 / (6 I), v = r t^2 / (2 I), v' = r t / I."""
+    # Both corrections return the friction; without one the excess is the largest there can be.
     friction, inertia, rate = 1.26, SETTINGS.inertia, SETTINGS.rate
     at_threshold = math.sqrt(2.0 * inertia * SETTINGS.threshold / rate)
     at_onset = (6.0 * inertia * travel / rate)**(1.0 / 3.0)

@@ -73,13 +73,10 @@ def of(constants, **changes):
     (JOINT, 0.0, None, 4), (JOINT, 0.7, JOINT.gravity, 4), (WHEEL, 0.0, None, 25),
 ], ids=['free of gravity', 'gravity subtracted', 'wheel'])
 def test_it_finds_what_was_set(constants, start, gravity, repeats):
-    """
-    The whole test, of the wheel with 25 repeats in both directions, alternating.
-
-    What is reported is the torque of the simulated joint within 2 %, as the issue asks. The
-    published one, at the threshold, is never too low, and too high by what accelerates the joint
-    at most.
-    """
+    """The whole test, of the wheel with 25 repeats in both directions, alternating."""
+    # What is reported is the torque of the simulated joint within 2 %, as the issue asks. The
+    # published one, at the threshold, is never too low, and too high by what accelerates the joint
+    # at most.
     bench = Bench(constants, of(constants, repeats=repeats), start, gravity=gravity).run()
     test = bench.test
     assert test.phase is Phase.DONE, test.reason

@@ -100,12 +100,10 @@ def test_comparing_the_other_way_round_changes_the_sign_alone(cold, warm):
 
 
 def test_false_alarms_are_as_rare_as_promised(arm, cold):
-    """
-    Replications drawn from the covariance of one model: 5 % alarms over all groups together.
-
-    Errors are known here, so that the chi-square distribution holds. 400 pairs scatter by 1.1 %:
-    Holm's correction and the inertial group's Bonferroni keep below 5 %, one group alone is at it.
-    """
+    """Replications drawn from the covariance of one model: 5 % alarms over all groups together."""
+    # Errors are known here, so that the chi-square distribution holds. 400 pairs scatter by 1.1 %:
+    # Holm's correction and the inertial group's Bonferroni keep below 5 %, one group alone is at
+    # it.
     rng = np.random.default_rng(5)
     root = np.linalg.cholesky(cold.covariance)
     exact = {**cold.quality, 'degrees_of_freedom': np.full(len(root), 1e6)}
@@ -126,12 +124,9 @@ def test_false_alarms_are_as_rare_as_promised(arm, cold):
 
 
 def test_false_alarms_with_estimated_covariances():
-    """
-    Covariances from few samples: Hotelling's distribution instead of the chi-square one.
-
-    Each is estimated from 41 draws, so that there are 40 degrees of freedom; Welch's sum of both
-    has 80. With the chi-square distribution 11 % of the pairs would be called different.
-    """
+    """Covariances from few samples: Hotelling's distribution instead of the chi-square one."""
+    # Each is estimated from 41 draws, so that there are 40 degrees of freedom; Welch's sum of both
+    # has 80. With the chi-square distribution 11 % of the pairs would be called different.
     rng = np.random.default_rng(6)
     root = rng.normal(size=(8, 8))
     alarms = 0

@@ -11,21 +11,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.parametrizations.static_poses import (
-    StaticPosesParametrization,
-)
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )
 from robot_identification.recording.recording import Channel, Recording
-from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
-from robot_identification.simulation.mujoco_robot import (
-    MujocoRobot, rigid_inverse_dynamics, Sensors,
-)
-from robot_identification.simulation.run import driver_period, record_motion
 from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,
     payload_differences, read_rests, Readings,
@@ -375,44 +364,3 @@ def test_gains_from_a_payload_in_motion(arm, rng):
     assert 'hardly moved faster than 0.05 rad/s' in found.joints[5].reason
     # The simulator's friction is not quite Coulomb's at 0.05 rad/s: a thousandth of it.
     np.testing.assert_allclose(found.values[:5], truth.drive_gain[:5], rtol=0.01)
-
-
-def test_gains_from_monotone_poses_with_static_friction(robots):
-    """
-    Four random poses in place of ten: gains within 1 % of the truth, every rest in a pair.
-
-    MuJoCo moves an arm whose joints stick; currents are measured ones, torques are those of the
-    controller's own model. Noise of a rest's mean is 0.6 % of the largest torque of wrist 1, of
-    four pairs 0.2 %; other joints have more torque. What sticks differs a little by side.
-    """
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    robot = robots['ur5']
-    form = StaticPosesParametrization(4, 2.3, 1.5, both_directions=True, monotone=True)
-    # Nothing is within reach: the proof against collisions would take longer than the rest.
-    experiment = replace(
-        load_experiment(find_experiment('static_poses')), form=form, collision=False, obstacles=()
-    )
-    trajectory = design_excitation(robot, experiment, seed=7, budget=Budget(5))
-    truth, period = with_static_friction(draw_truth(robot, 3)), driver_period(robot)
-    stamps = np.arange(0.0, form.duration, period)
-    motion = Motion(*form.sample(trajectory.coefficients, stamps))
-    run = record_motion(
-        robot, MujocoRobot(robot, truth, Sensors(), motion.q[0], 7), motion, stamps, period
-    )
-    target = rigid_inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
-    recording = Recording(
-        'simulated', '/joint_states', robot.joint_names, stamps, *run.measured,
-        channels={'target_torque': Channel(stamps, target)},
-    )
-    readings = read_rests([recording], StaticPoseOptions(), 'target_torque', 'effort')
-    found = poses_fit(robot.joint_names, average_approaches(readings), DriveGainsOptions())
-    assert len(readings.q) == 8 and len(found.points[0]) == 4
-    assert all(point.both for points in found.points for point in points)
-    seen = slice(1, 4)
-    assert all(joint.is_seen and joint.bias_bound == 0.0 for joint in found.joints[seen])
-    assert found.notes == ()
-    off = found.values[seen] / truth.drive_gain[seen] - 1.0
-    assert np.abs(off).max() < 0.01
-    # One side alone would be off by a tenth and more.
-    held = [joint.holding_torque / joint.largest_torque for joint in found.joints[seen]]
-    assert min(held) > 0.1

@@ -69,12 +69,9 @@ def found(robot, truth):
 
 
 def test_points_are_the_true_friction_within_their_errors(found, truth):
-    """
-    Each point is that of MuJoCo at its speed, load and temperature, and its error is honest.
-
-    Of normal errors the root mean square of error over standard error is 1; an error that is told
-    by some 20 positions is itself known to a fifth, and of 96 pairs the mean to a tenth.
-    """
+    """Each point is that of MuJoCo at its speed, load and temperature, and its error is honest."""
+    # Of normal errors the root mean square of error over standard error is 1; an error that is
+    # told by some 20 positions is itself known to a fifth, and of 96 pairs the mean to a tenth.
     assert len(found.points) == 2 * len(CONDITIONS) * 24
     assert {point.gravity for point in found.points} == {HARMONIC}
     ratio = []
@@ -113,12 +110,9 @@ def test_curves_give_the_simulated_friction_within_two_per_cent(found, truth, jo
 
 @pytest.mark.parametrize('joint', ['lift', 'reach'])
 def test_load_and_temperature_dependence_are_recovered(found, truth, joint):
-    """
-    The share of the load and the slope over temperature lie within their errors.
-
-    Four standard errors fail by chance once in 16000; both are known to 10 % besides, as an error
-    without limit would be within itself.
-    """
+    """The share of the load and the slope over temperature lie within their errors."""
+    # Four standard errors fail by chance once in 16000; both are known to 10 % besides, as an
+    # error without limit would be within itself.
     curve = found.curves[joint]
     number = found.joint_names.index(joint)
     terms = {term.symbol: term for term in curve.terms}
@@ -160,11 +154,8 @@ def asymmetric(stamps, motion, torque):
 
 
 def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
-    """
-    What does not turn around stands in the even part, and in the offset of the curve.
-
-    The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
-    """
+    """What does not turn around stands in the even part, and in the offset of the curve."""
+    # The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
     dataset = segment_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
     found = map_friction(robot, [MapRun(dataset)])
     assert {point.gravity for point in found.points} == {HARMONIC}
@@ -186,25 +177,9 @@ def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
     )
 
 
-def test_one_repeated_speed_scatters_by_its_error(robot, truth):
-    """Repeats of one speed differ by what their standard errors say."""
-    plan = SegmentPlan(count=2, slowest=0.4, fastest=0.8, longest=2.0, repeats=1)
-    values, errors = [], []
-    for seed in range(12):
-        dataset = segment_dataset(robot, truth, 'lift', plan=plan, seed=seed)
-        point = map_friction(robot, [MapRun(dataset)]).points[-1]
-        values.append(point.odd)
-        errors.append(point.odd_error)
-    # The scatter of 12 is known to 20 %, an error of 24 bins as well: two deviations of both.
-    assert 0.45 < np.std(values, ddof=1) / np.median(errors) < 1.6
-
-
 def test_rippling_friction_raises_the_error(robot, truth):
-    """
-    A ripple over the position is no noise: the error of its mean grows with it.
-
-    Each segment goes over one ripple at least; of a part of one nobody could tell.
-    """
+    """A ripple over the position is no noise: the error of its mean grows with it."""
+    # Each segment goes over one ripple at least; of a part of one nobody could tell.
     def rippled(stamps, motion, torque):
         ripple = np.zeros_like(torque)
         ripple[:, LIFT] = np.sign(motion.dq[:, LIFT]) * np.sin(40.0 * motion.q[:, LIFT])
@@ -276,11 +251,8 @@ def test_spikes_do_not_move_the_points(robot, truth):
 
 
 def test_segments_of_one_direction_need_a_model(robot, truth):
-    """
-    Friction that grows with the load looks like gravity to segments of one direction alone.
-
-    With the model's gravity it does not.
-    """
+    """Friction that grows with the load looks like gravity to segments of one direction alone."""
+    # With the model's gravity it does not.
     stamps, motion = segment_motion(robot, 'lift', replace(SHORT, count=8))
     keep = motion.dq[:, LIFT] > -1e-6
     values = [one[keep] for one in measured(robot, truth, motion, COLD, 1)]

@@ -89,12 +89,9 @@ def test_a_soft_passage_through_zero_is_found():
 
 
 def test_errors_of_coefficients_cover_the_truth():
-    """
-    Of 24 sets of points nearly all intervals of three errors hold the true value.
-
-    The value and its mirror are one measurement; an error that took them for two would be too
-    small by a third, and lose some 1 of 30.
-    """
+    """Of 24 sets of points nearly all intervals of three errors hold the true value."""
+    # The value and its mirror are one measurement; an error that took them for two would be too
+    # small by a third, and lose some 1 of 30.
     ratios = []
     for seed in range(24):
         curve = choose_curve(points_of(dry(SPEEDS[::2]) + viscous(SPEEDS[::2]), SPEEDS[::2],

@@ -52,12 +52,9 @@ def gravity_and_friction(q, dq):
 @given(speed=st.floats(0.02, 2.0), start=st.floats(-1.5, 1.5))
 @settings(max_examples=30)
 def test_half_the_difference_of_a_pair_is_friction_whatever_gravity_is(speed, start):
-    """
-    Gravity of any form cancels at every bin, not only in the mean.
-
-    A straight line in a bin of a 24th of the way is off by less than 1e-2 of what bends here, and
-    that alike both ways.
-    """
+    """Gravity of any form cancels at every bin, not only in the mean."""
+    # A straight line in a bin of a 24th of the way is off by less than 1e-2 of what bends here,
+    # and that alike both ways.
     dataset, torque = record(
         walk((speed, 1.2), (0.0, 0.3), (-speed, 1.2)), gravity_and_friction, (start, 0.0)
     )

@@ -30,12 +30,9 @@ def history(values, years, temperature, errors=0.1, **changes):
 
 
 def fleet(rng, m, *, drift=0.0, jump=0.0, scatter=SCATTER, error=0.01, unequal=False, joints=6):
-    """
-    Return the torques of an arm in m runs within a year; their truth is known.
-
-    `drift` is that in a year and `jump` that of the latest run, both as shares. Errors of the
-    identifications are equal, or differ by up to ten times.
-    """
+    """Return the torques of an arm in m runs within a year; their truth is known."""
+    # `drift` is that in a year and `jump` that of the latest run, both as shares. Errors of the
+    # identifications are equal, or differ by up to ten times.
     years = 56.0 + np.sort(rng.uniform(size=m))
     temperature = 25.0 + 8.0 * rng.normal(size=m)
     found = []

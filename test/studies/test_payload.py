@@ -5,12 +5,15 @@
 
 from dataclasses import replace
 
+from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.model.identified_model import with_payload
 from robot_identification.model.payload import joint_parameters
 from robot_identification.model.regressor import Motion, static_regressor
 from robot_identification.recording.recording import Recording
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
 from robot_identification.studies.payload.estimate import (
     estimate_payload, PayloadOptions, resting_run,
@@ -151,38 +154,9 @@ def test_scale_is_not_observable_with_unknown_gains(case):
 
 def test_load_dependent_friction_is_iterated(case):
     """Friction that grows with the payload's own load is the model's, not the payload's."""
-    from robot_identification.model.friction import parse_friction
-    from robot_identification.model.parameters import StandardParameters
-    robot, _, model, motion, _ = case
-    law = parse_friction('load')[0]
-    terms = model.parameters.friction + tuple(
-        replace(term, law=law) for term in model.parameters.friction[: robot.n]
-    )
-    parameters = StandardParameters(robot.n, terms, True)
-    rank, p = model.reduction.rank, parameters.size
-    extra = np.concatenate([
-        np.arange(p)[columns]
-        for term, columns in parameters.friction_columns
-        if term.law.name == 'load'
-    ])
-    first = int(extra[0])
-    independent = np.where(
-        model.reduction.independent < first, model.reduction.independent,
-        model.reduction.independent + len(extra),
-    )
-    K = np.zeros((rank + len(extra), p))
-    K[:rank, np.setdiff1d(np.arange(p), extra)] = model.reduction.K
-    K[np.arange(rank, rank + len(extra)), extra] = 1.0
-    loaded = replace(
-        model,
-        reduction=replace(
-            model.reduction, parameters=parameters, K=K,
-            independent=np.concatenate([independent, extra]),
-        ),
-        theta_base=np.concatenate([model.theta_base, np.full(len(extra), 0.1)]),
-        covariance=np.zeros((rank + len(extra), rank + len(extra))),
-    )
-    from robot_identification.model.identified_model import with_payload
+    robot, truth, _, motion, _ = case
+    loaded = known_model(robot, 'load', true_inertial_parameters(robot, truth), fcl=0.1)
+    loaded = replace(loaded, covariance=0.0 * loaded.covariance)
     tau = with_payload(loaded, BODY).torque(motion)
     found = estimate_payload(loaded, [run_of(motion, tau)])
     # The passes end at a relative change of 1e-4.

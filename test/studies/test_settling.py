@@ -164,12 +164,9 @@ def arm(tmp_path_factory):
 
 
 def test_the_quick_fit_sees_friction_fall(arm):
-    """
-    A fall of viscous friction by a tenth is seen as such, a repeated run as none.
-
-    Noise is that of a good driver. Drive gains are unknown, and the model has one law for
-    friction that is another in truth: a share is right within a fifth of the tenth all the same.
-    """
+    """A fall of viscous friction by a tenth is seen as such, a repeated run as none."""
+    # Noise is that of a good driver. Drive gains are unknown, and the model has one law for
+    # friction that is another in truth: a share is right within a fifth of the tenth all the same.
     robot, truth = arm
     cold, warm = (
         execute(robot, replace(truth, viscous=share * truth.viscous), 6, 8.0)
