@@ -10,7 +10,7 @@ none, those of a fit with conditions, if held-out blocks say that it is as good.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,8 @@ from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.estimators.consistent import (
     ConsistentAfter, ConsistentFit, fit_after,
 )
-from robot_identification.estimation.fitting import cross_validate, Fit
-from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.fitted_recordings import FittedRecordings
+from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.model import (
@@ -42,15 +42,11 @@ class ConsistentParameters:
 
 
 def find_consistent_parameters(
-    robot: RobotModel,
-    whole: Fit,
-    choice: Choice,
-    observations: Observations,
-    unexcited: Sequence[int],
-    recipe: Recipe,
+    choice: Choice, fitted: FittedRecordings, recipe: Recipe
 ) -> ConsistentParameters:
     """Find standard parameters of physically consistent bodies."""
-    reduction, estimate = whole.problem.reduction, whole.estimate
+    robot, estimate = fitted.robot, fitted.fit.estimate
+    reduction = fitted.fit.problem.reduction
     rotors = reduction.parameters.reflected_inertia_slice
     free = choice.trial
     if estimate.standard is not None:
@@ -65,8 +61,9 @@ def find_consistent_parameters(
     try:
         fit = fit_after(estimate, prior_inertial_parameters(robot))
         trial = cross_validate(
-            observations, unexcited, ConsistentAfter(choice.estimator, fit.regularization),
-            'consistent', Folds(recipe.folds, recipe.gap),
+            fitted.in_choice, fitted.unexcited,
+            ConsistentAfter(choice.estimator, fit.regularization), 'consistent',
+            Folds(recipe.folds, recipe.gap),
         )
     except IdentificationError as error:
         return ConsistentParameters(None, f'{note}; {error}')

@@ -49,7 +49,7 @@ def make_model(
     consistent = ConsistentParameters(
         None, 'no standard parameters: drive gains are unknown, so the scale is'
     ) if inputs.relative_scale else find_consistent_parameters(
-        fitted.robot, fitted.fit, choice, fitted.in_choice, fitted.unexcited, options.recipe
+        choice, fitted, options.recipe
     )
     model = IdentifiedModel(
         robot=fitted.robot,

@@ -61,7 +61,8 @@ def case(ur5):
         trial = cross_validate(observations, (), estimator, 'free', Folds())
         choice = SimpleNamespace(estimator=estimator, trial=trial)
         whole = fit_parameters(observations, (), estimator)
-        found = find_consistent_parameters(ur5, whole, choice, observations, (), RECIPE)
+        fitted = SimpleNamespace(robot=ur5, fit=whole, in_choice=observations, unexcited=())
+        found = find_consistent_parameters(choice, fitted, RECIPE)
         return found, whole, reduction
 
     return identify
