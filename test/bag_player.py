@@ -34,21 +34,7 @@ def read_messages(bag: Path) -> list[tuple[str, str, int, bytes]]:
 
 
 class BagPlayer:
-    """
-    The messages of a bag, and publishers for them.
-
-    Parameters
-    ----------
-    graph : Graph
-        Where they are published.
-    bag : Path
-        The bag.
-    clock : bool
-        Whether /clock is published, too: log times, every 10 ms of them.
-    reliability : ReliabilityPolicy
-        Of the publishers.
-
-    """
+    """The messages of a bag, and publishers for them; /clock every 10 ms of log time if asked."""
 
     def __init__(
         self,
@@ -75,17 +61,7 @@ class BagPlayer:
             self._graph.node.destroy_publisher(publisher)
 
     def play(self, rate: float = float('inf'), first: int = 0, last: int | None = None) -> float:
-        """
-        Publish messages in the rhythm they were recorded in; return how long it took [s].
-
-        Parameters
-        ----------
-        rate : float
-            How much faster than recorded.
-        first, last : int
-            A part of the messages, as of a slice.
-
-        """
+        """Publish a slice of the messages, so many times as fast as recorded; return the time."""
         for topic, publisher in self._publishers.items():
             wait_until(publisher.get_subscription_count, f'a listener to {topic}')
         part = self.messages[first:last]

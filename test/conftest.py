@@ -88,11 +88,9 @@ class Scene:
 
 @pytest.fixture(scope='session')
 def scene(tmp_path_factory) -> Callable[[str], Scene]:
-    """
-    Return a function that makes the scene of a known arm.
-
-    The bags are written by rosbags alone, joints in alphabetical order as the UR driver has them.
-    """
+    """Return a function that makes the scene of a known arm."""
+    # The bags are written by rosbags alone, joints in alphabetical order as the UR driver has
+    # them.
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     made = {}
 

@@ -61,68 +61,27 @@ def value(key: str, number: int, fields: dict[str, str] | None = None) -> float 
 
 @dataclass
 class Behaviour:
-    """
-    What the robot is like, and what goes wrong.
+    """What the robot is like, and what goes wrong."""
 
-    Attributes
-    ----------
-    versions : tuple of int
-        Of the protocol that it speaks.
-    controller : tuple of int
-        Version of its software.
-    fields : dict of str to str
-        What it has; anything else is NOT_FOUND.
-    in_use : tuple of str
-        Fields that somebody else holds.
-    fastest : float
-        It sends no more often than this [Hz].
-    starts : bool
-        Whether it accepts to start.
-    before : bytes
-        Sent at once to whoever connects.
-    answers : dict of str to bytes
-        Raw bytes instead of the answer to a request of that letter; empty: no answer.
-    drip : float
-        Pause after each byte of an answer [s]; 0: none.
-    samples : int
-        After so many of a connection it does what `ending` says.
-    ending : str or bytes
-        CUT, SILENCE, HALF (half a sample, then silence), or bytes to send instead of a sample.
-    skipped : frozenset of int
-        Numbers of samples that are not sent.
-    not_finite : tuple of str
-        Fields of numbers that are NaN.
-    paced : bool
-        Whether a sample takes its time; otherwise they come as fast as they are taken.
-
-    """
-
-    versions: tuple[int, ...] = (1, 2)
+    versions: tuple[int, ...] = (1, 2)  # of the protocol
     controller: tuple[int, ...] = (5, 13, 1, 10)
-    fields: dict[str, str] = field(default_factory=lambda: dict(FIELDS))
-    in_use: tuple[str, ...] = ()
-    fastest: float = 500.0
+    fields: dict[str, str] = field(default_factory=lambda: dict(FIELDS))  # others are NOT_FOUND
+    in_use: tuple[str, ...] = ()  # fields that another client holds
+    fastest: float = 500.0  # rate [Hz]
     starts: bool = True
-    before: bytes = b''
+    before: bytes = b''  # sent at once to whoever connects
+    # Raw bytes instead of the answer to a request of that letter; empty: no answer.
     answers: dict[str, bytes] = field(default_factory=dict)
-    drip: float = 0.0
-    samples: float = math.inf
-    ending: str | bytes = SILENCE
-    skipped: frozenset[int] = frozenset()
-    not_finite: tuple[str, ...] = ()
-    paced: bool = True
+    drip: float = 0.0  # pause after each byte of an answer [s]
+    samples: float = math.inf  # of a connection, after which it does what `ending` says
+    ending: str | bytes = SILENCE  # or HALF a sample, then silence; or bytes instead of a sample
+    skipped: frozenset[int] = frozenset()  # numbers of samples that are not sent
+    not_finite: tuple[str, ...] = ()  # fields of numbers that are NaN
+    paced: bool = True  # otherwise samples come as fast as they are taken
 
 
 class FakeRtdeServer:
-    """
-    Serves on a free port of this host, each connection in a thread of its own.
-
-    Parameters
-    ----------
-    behaviour : Behaviour
-        May be changed while it runs: for the next connection.
-
-    """
+    """Serves on a free port of this host, each connection in a thread of its own."""
 
     def __init__(self, behaviour: Behaviour | None = None, port: int = 0) -> None:
         self.behaviour = behaviour or Behaviour()

@@ -40,17 +40,7 @@ START_TIMEOUT = 60.0
 
 
 class ForkedProcess:
-    """
-    A node in a process that somebody else waits for, with the face of `subprocess.Popen`.
-
-    Parameters
-    ----------
-    forker : Forker
-        Its parent.
-    pid : int
-        Its number.
-
-    """
+    """A node in a process that somebody else waits for, with the face of `subprocess.Popen`."""
 
     def __init__(self, forker: Forker, pid: int) -> None:
         self._forker, self.pid = forker, pid
@@ -63,15 +53,7 @@ class ForkedProcess:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """
-        Wait for its end; return the exit code.
-
-        Raises
-        ------
-        TimeoutExpired
-            If it runs on.
-
-        """
+        """Wait for its end; return the exit code."""
         end = time.monotonic() + (1e9 if timeout is None else timeout)
         while self.poll() is None:
             rest = end - time.monotonic()
@@ -232,11 +214,8 @@ def become(request: dict[str, Any]) -> NoReturn:
 
 
 def leave(code: int) -> NoReturn:
-    """
-    End as Python does, but for the memory, which it takes a second to free.
-
-    Threads are waited for and what is registered for the end is done.
-    """
+    """End as Python does, but for the memory, which it takes a second to free."""
+    # Threads are waited for and what is registered for the end is done.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

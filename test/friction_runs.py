@@ -76,11 +76,7 @@ def segment_recording(robot, stamps, values, temperature=None, name='segments'):
 
 def segment_dataset(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, plan=None,
                     noise=1.0, change=None, delay=0.0, **experiment):
-    """
-    Return the dataset of segments of one joint.
-
-    `change` is done to the torques (N, n), and `delay` [s] is taken off.
-    """
+    """Return the dataset of segments; `change` is done to torques (N, n), a delay taken off."""
     stamps, motion = segment_motion(robot, joint, plan, **experiment)
     values = list(measured(robot, loaded(robot, truth, mass), motion, temperature, seed, noise))
     if change is not None:

@@ -31,19 +31,7 @@ WARMTH = 25.0
 
 
 class WarmArm:
-    """
-    An arm of three joints whose viscous friction is linear in temperature, the bodies are not.
-
-    Attributes
-    ----------
-    robot : RobotModel
-        What the estimators know.
-    truth : GroundTruth
-        What it is, viscous friction at WARMTH.
-    slopes : ndarray, shape (3,)
-        True slopes of viscous friction [N m s/(rad K)].
-
-    """
+    """An arm of three joints whose viscous friction alone is linear in temperature."""
 
     def __init__(self, folder):
         self.robot = load_robot(str(write_small_arm(folder)))

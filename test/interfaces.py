@@ -59,12 +59,8 @@ def why_not_buildable() -> str:
 
 
 def build_interfaces(cache_dir: Path) -> Path | None:
-    """
-    Return the install prefix of the compiled fixtures, or None where they cannot be compiled.
-
-    They are compiled once per lock file, fixtures and Python; callers in other processes wait
-    for it. A compilation that fails raises, with the end of its log.
-    """
+    """Return the install prefix of the compiled fixtures; None where they cannot be compiled."""
+    # Once per lock file, fixtures and Python; callers in other processes wait for it.
     if why_not_buildable():
         return None
     folder = Path(cache_dir) / _fingerprint()

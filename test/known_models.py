@@ -24,11 +24,7 @@ def limited(robot, effort):
 
 
 def known_model(robot, friction='none', theta_bodies=None, **values):
-    """
-    Return a model with some bodies, none by default, and named parameters; the others are zero.
-
-    Values are those of all joints or of each: `fc=[..]` sets fc1, fc2 and so on.
-    """
+    """Return a model with some bodies and named parameters of all joints or each: `fc=[..]`."""
     parameters = make_standard_parameters(
         robot.n, parse_friction(friction), reflected_inertia=True
     )

@@ -53,21 +53,7 @@ def why_not_installed(*packages: str) -> str:
 
 
 class Launch:
-    """
-    One of our launch files, running.
-
-    Parameters
-    ----------
-    name : str
-        Of the file, without its endings.
-    arguments : mapping
-        Its launch arguments.
-    folder : Path
-        Where it runs and where its log goes; nodes may write below it.
-    environment : mapping of str to str
-        From `isolated_environment`.
-
-    """
+    """One of our launch files, running."""
 
     def __init__(self, name, arguments, folder: Path, environment) -> None:
         self.log = folder / f'{name}.log'

@@ -14,24 +14,7 @@ from std_srvs.srv import Trigger
 
 
 def call_at_once(graph: Graph, service: str, count: int) -> Future:
-    """
-    Call a service so many times at once, and wait until all calls but one are answered BUSY.
-
-    Parameters
-    ----------
-    graph : Graph
-        With the node that offers it, and its ~/abort, where nothing runs.
-    service : str
-        Name.
-    count : int
-        How many calls.
-
-    Returns
-    -------
-    Future
-        The one that is served, whose work has not ended when all others have their answer.
-
-    """
+    """Call a service at once; return the one call that is served, when all others were BUSY."""
     # By default a client takes ten answers at a time.
     client = graph.node.create_client(Trigger, service, qos_profile=QoSProfile(depth=2 * count))
     wait_until(client.service_is_ready, f'the service {service}')

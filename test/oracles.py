@@ -33,28 +33,17 @@ COEFFICIENT_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """
-    A serial arm as a Denavit-Hartenberg table.
+    """A serial arm as a Denavit-Hartenberg table."""
 
-    Attributes
-    ----------
-    a, d : ndarray, shape (n,)
-        Lengths [m]; the position of a prismatic joint is added to its d.
-    alpha, offset : ndarray, shape (n,)
-        Angles [rad]; the position of a revolute joint is added to its offset.
-    prismatic : ndarray of bool, shape (n,)
-        Whether the joint slides.
-    standard : bool
-        Whether row i is Rz(theta) Tz(d) Tx(a) Rx(alpha), which puts the link's frame at its far
-        end, on the next axis; else it is Rx(alpha) Tx(a) Rz(theta) Tz(d), on its own axis.
-
-    """
-
+    # Lengths [m] and angles [rad] (n,): the position of a prismatic joint is added to its d, that
+    # of a revolute one to its offset.
     a: np.ndarray
     alpha: np.ndarray
     d: np.ndarray
     offset: np.ndarray
     prismatic: np.ndarray
+    # Whether row i is Rz(theta) Tz(d) Tx(a) Rx(alpha), which puts the link's frame at its far end,
+    # on the next axis; else it is Rx(alpha) Tx(a) Rz(theta) Tz(d), on its own axis.
     standard: bool
 
     @property
@@ -82,38 +71,16 @@ class Chain:
         return np.array(frames)
 
     def axes(self, frames):
-        """
-        Return directions and points of the joint axes in the base, shapes (n, 3).
-
-        The axis of joint i is the z axis of link frame i (modified) or of the one before.
-        """
+        """Return directions and points of the joint axes in the base, shapes (n, 3)."""
+        # The axis of joint i is the z axis of link frame i (modified) or of the one before.
         if self.standard:
             frames = np.concatenate([np.eye(4)[None], frames[:-1]])
         return frames[:, :3, 2], frames[:, :3, 3]
 
 
 def dh_chain(a, alpha, d, offset, convention, joint_types=None):
-    """
-    Return an arm from the columns of its table.
-
-    Parameters
-    ----------
-    a, alpha, d, offset : array_like, shape (n,)
-        See `Chain`.
-    convention : {'standard', 'modified'}
-        See `Chain.standard`.
-    joint_types : str, optional
-        One letter R or P a joint; default all R.
-
-    Raises
-    ------
-    ValueError
-        If the convention or a letter is another.
-
-    """
+    """Return an arm from the columns of its table."""
     joint_types = joint_types or 'R' * len(a)
-    if convention not in ('standard', 'modified') or set(joint_types) - set('RP'):
-        raise ValueError(f'no such table: {convention}, {joint_types}')
     columns = (np.asarray(column, dtype=float) for column in (a, alpha, d, offset))
     prismatic = np.array([letter == 'P' for letter in joint_types])
     return Chain(*columns, prismatic, convention == 'standard')
@@ -154,18 +121,9 @@ def pseudo_inertia(theta):
 
 
 def change_of_frame(pose):
-    """
-    Return T of ``theta_new = T @ theta_old``, shape (10, 10).
-
-    Moments are integrals of x x' dm with x = (position, 1), so a change of frame is a product
-    from both sides: no parallel-axis theorem enters.
-
-    Parameters
-    ----------
-    pose : ndarray, shape (4, 4)
-        Pose of the old frame in the new one.
-
-    """
+    """Return T of ``theta_new = T @ theta_old``, shape (10, 10)."""
+    # Moments are integrals of x x' dm with x = (position, 1), so a change of frame is a product
+    # from both sides with the pose of the old one: no parallel-axis theorem enters.
     columns = []
     for unit in np.eye(10):
         P = pose @ pseudo_inertia(unit) @ pose.T
@@ -175,28 +133,13 @@ def change_of_frame(pose):
 
 
 def newton_euler_regressor(chain, q, dq, ddq, gravity):
-    """
-    Return the regressor of the Newton-Euler equations, shape (n, 10 n) [1]_.
-
-    Twists and their rates are carried forward in the base (eqs. 3.20 to 3.26), the wrench of each
-    link follows in its own frame from its 6 x 10 matrix (eq. 3.43), is handed backward from frame
-    to frame (eq. 3.56) and projected on each joint's axis (eq. 3.65).
-
-    Misprints of the report, here corrected: 3.20 and 3.56 transpose a rotation that has to take
-    vectors from the link's frame to the base, and from frame i + 1 to frame i; the product of
-    twists (3.27) has its blocks misplaced for twists with the linear part first; the selecting
-    vector of 3.65 has five entries in place of six.
-
-    Parameters
-    ----------
-    chain : Chain
-        The arm.
-    q, dq, ddq : ndarray, shape (n,)
-        Positions [rad or m], velocities and accelerations.
-    gravity : array_like, shape (3,)
-        Gravitational acceleration in the base [m/s^2].
-
-    """
+    """Return the regressor of the Newton-Euler equations, shape (n, 10 n) [1]_."""
+    # Twists and their rates are carried forward in the base (eqs. 3.20 to 3.26), the wrench of
+    # each link follows in its own frame (eq. 3.43) and is handed backward (eqs. 3.56 and 3.65).
+    # Misprints of the report, here corrected: 3.20 and 3.56 transpose a rotation that has to take
+    # vectors from the link's frame to the base, and from frame i + 1 to frame i; the product of
+    # twists (3.27) has its blocks misplaced for twists with the linear part first; the selecting
+    # vector of 3.65 has five entries in place of six.
     frames, steps = chain.frames(q), chain.steps(q)
     directions, points = chain.axes(frames)
     Y = np.zeros((chain.n, 10 * chain.n))
@@ -223,11 +166,7 @@ def newton_euler_regressor(chain, q, dq, ddq, gravity):
 
 
 def _body_matrix(free, w, dw):
-    """
-    Return force and moment on a body per parameter, shape (6, 10).
-
-    `free` is the acceleration of the frame's origin less gravity; all in the link's frame.
-    """
+    """Return force and moment per parameter (6, 10); `free` is acceleration less gravity."""
     A = np.zeros((6, 10))
     A[:3, M] = free
     A[:3, MX:XX] = skew(dw) + skew(w) @ skew(w)
@@ -252,33 +191,12 @@ def _transmission(step):
 
 
 def gautier_khalil(alpha, a, d, joint_types, gravity_along_first_axis, offset=None):
-    """
-    Return the base parameters of an arm in modified frames, in closed form [2]_.
-
-    From tip to base, every revolute joint lets Iyy, mz and m of its link be written as parameters
-    of its own and the link before, every prismatic one the tensor. Near the base some have no
-    effect at all: a link that only slides has no first moment; one that turns about a fixed
-    direction only (that of the first revolute axis) shows its inertia about this direction and
-    no first moment along it; one whose axis is fixed and vertical shows no first moment.
-
-    Parameters
-    ----------
-    alpha, a, d : array_like, shape (n,)
-        Modified Denavit-Hartenberg table [rad, m, m].
-    joint_types : str
-        One letter R or P a joint.
-    gravity_along_first_axis : bool
-        Whether gravity has no component across the first joint's axis.
-    offset : array_like, shape (n,), optional
-        Angles theta [rad], of which those of prismatic joints matter; default zero.
-
-    Returns
-    -------
-    dict of dict
-        Leading standard parameter -> {standard parameter: coefficient}, as ``{'Ixx2': {'Ixx2':
-        1.0, 'Iyy2': -1.0, ...}, ...}``.
-
-    """
+    """Return the base parameters of an arm in modified frames, in closed form [2]_."""
+    # From tip to base, every revolute joint lets Iyy, mz and m of its link be written as
+    # parameters of its own and the link before, every prismatic one the tensor. Near the base some
+    # have no effect at all: a link that only slides has no first moment; one that turns about a
+    # fixed direction only shows its inertia about this direction and no first moment along it; one
+    # whose axis is fixed and vertical shows no first moment. Returned: name -> {name: factor}.
     n = len(joint_types)
     offset = np.zeros(n) if offset is None else np.asarray(offset, dtype=float)
     revolute = [letter == 'R' for letter in joint_types]
@@ -329,11 +247,8 @@ def gautier_khalil(alpha, a, d, joint_types, gravity_along_first_axis, offset=No
 
 
 def _kept_direction(alpha, offset, revolute, first):
-    """
-    Return the direction of axis `first` in the frames of the links, by link, as far as it is kept.
-
-    It is as long as no revolute axis has another direction; sliding does not turn it.
-    """
+    """Return the direction of axis `first` in the frames of the links that keep it, by link."""
+    # As long as no revolute axis has another direction; sliding does not turn it.
     directions, direction = {}, np.array([0.0, 0.0, 1.0])
     for link in range(first, len(revolute)):
         if link > first:
@@ -377,11 +292,8 @@ def _regroup_tensor(own, before, step):
 
 
 def _regroup_across(own, before, step):
-    """
-    Move the first moments across the slide of a prismatic joint's link, in place.
-
-    For a slide along the only axis of rotation: how far out the moment is does not matter.
-    """
+    """Move the first moments across the slide of a prismatic joint's link, in place."""
+    # For a slide along the only axis of rotation: how far out the moment is does not matter.
     p = skew(step[:3, 3])
     for axis in range(2):
         h = step[:3, axis]

@@ -30,12 +30,9 @@ MOTIONS = Path(__file__).parent / 'fixtures' / 'motions'
 
 
 def designed_motion(robot, seed):
-    """
-    Return a motion that was designed for a known arm, since a search takes longer than most tests.
-
-    Of the demo's experiment, by `design_excitation(.., seed=seed, budget=Budget(20))`; joint 2 of
-    the youBot kept to 0.6 rad either way. The short one has a period of 5 s and seed 3.
-    """
+    """Return a motion that was designed for a known arm: a search takes longer than most tests."""
+    # Of the demo's experiment, by `design_excitation(.., seed=seed, budget=Budget(20))`; joint 2
+    # of the youBot kept to 0.6 rad either way. The short one has a period of 5 s and seed 3.
     path = MOTIONS / f'{robot.name}_{seed}.yaml'
     trajectory = load_trajectory(path)
     assert trajectory.certificate['urdf_sha256'] == robot.urdf_sha256, (
@@ -106,35 +103,17 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Driver:
-    """
-    What sensors and a driver make of a motion; the defaults are those of a good one.
+    """What sensors and a driver make of a motion; the defaults are those of a good one."""
 
-    Attributes
-    ----------
-    rate : float
-        Of its messages [Hz].
-    jitter : float
-        Standard deviation of the instants of measurement [s]; the stamps are right.
-    delay : float
-        Time by which the effort is older than the position [s].
-    lost, repeated : float
-        Share of messages that do not arrive, and of those that hold the values of the one before.
-    quantum, velocity_noise, effort_noise : float
-        Resolution of positions [rad], standard deviations [rad/s] and of the effort limit.
-    offset : float or ndarray, shape (n,)
-        Added to the effort.
-
-    """
-
-    rate: float = 125.0
-    jitter: float = 0.0
-    delay: float = 0.0
-    lost: float = 0.0
-    repeated: float = 0.0
-    quantum: float = QUANTUM
-    velocity_noise: float = 2.0e-3
-    effort_noise: float = 0.004
-    offset: float | np.ndarray = 0.0
+    rate: float = 125.0  # of its messages [Hz]
+    jitter: float = 0.0  # deviation of the instants of measurement [s]; the stamps are right
+    delay: float = 0.0  # by which the effort is older than the position [s]
+    lost: float = 0.0  # share of messages that do not arrive
+    repeated: float = 0.0  # share of those that hold the values of the one before
+    quantum: float = QUANTUM  # of positions [rad]
+    velocity_noise: float = 2.0e-3  # standard deviation [rad/s]
+    effort_noise: float = 0.004  # standard deviation over the effort limit
+    offset: float | np.ndarray = 0.0  # added to the effort
 
     def record(self, run, limit, seed):
         """Return what is recorded of a run whose joints have these limits (n,) of the effort."""

@@ -126,21 +126,7 @@ def forker() -> Forker:
 
 
 class Graph:
-    """
-    Nodes of ours as processes and clients in this process, on one private domain.
-
-    The clients are served by a thread, so that nothing is missed between two lines of a test.
-
-    Parameters
-    ----------
-    domain : int
-        Its ROS_DOMAIN_ID.
-    folder : Path
-        Where logs go.
-    environment : mapping of str to str
-        Of the processes.
-
-    """
+    """Nodes of ours as processes and clients in this process, on one private domain."""
 
     def __init__(self, domain: int, folder: Path, environment: Mapping[str, str]) -> None:
         self.domain, self.folder, self.environment = domain, folder, dict(environment)
@@ -195,12 +181,9 @@ class Graph:
         environment: Mapping[str, str] | None = None,
         *remap: str,
     ) -> NodeProcess:
-        """
-        Start an executable; several of one name get logs of their own.
-
-        It may read and write everywhere, unless `parameters` say otherwise; `remap` has rules such
-        as `__ns:=/left`.
-        """
+        """Start an executable; several of one name get logs of their own."""
+        # It may read and write everywhere, unless `parameters` say otherwise; `remap` has rules
+        # such as `__ns:=/left`.
         process = TestedNode(
             name, {**ANYWHERE, **(parameters or {})}, {**self.environment, **(environment or {})},
             self.folder / f'{name}_{len(self.processes)}.log',
@@ -270,12 +253,10 @@ class Graph:
         return self._clients[service].call_async(request)
 
     def _wait_until_known(self, node: str) -> None:
-        """
-        Wait until a node has met every client made so far.
-
-        An answer to a client that the node has not met yet is lost. Discovery keeps the order, so
-        a node that answers a client made last has met the others; asking again does no harm here.
-        """
+        """Wait until a node has met every client made so far."""
+        # An answer to a client that the node has not met yet is lost. Discovery keeps the order,
+        # so a node that answers a client made last has met the others; asking again does no harm
+        # here.
         client = self.node.create_client(GetParameterTypes, f'{node}/get_parameter_types')
         wait_until(client.service_is_ready, f'the parameter services of {node}')
         deadline = time.monotonic() + DEADLINE

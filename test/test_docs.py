@@ -11,6 +11,7 @@ test_tutorials.py.
 import argparse
 import ast
 from contextlib import chdir
+from functools import cache
 import importlib.util
 import json
 import os
@@ -105,22 +106,6 @@ def command_options() -> dict[str, set[str]]:
     }
 
 
-def test_every_page_is_in_a_table_of_contents():
-    """Those of a folder with a README are listed below it by the site itself."""
-    listed = {'index.md'}
-    for path in PAGES:
-        folder = path.parent.relative_to(DOCS)
-        text = path.read_text(encoding='utf-8')
-        for content in re.findall(r'^```\{toctree\}\n(.*?)^```$', text, re.M | re.S):
-            for line in content.splitlines():
-                entry = re.search(r'(?:<([^>]+)>|^([\w/]+))$', line)
-                if entry:
-                    listed.add((folder / f'{entry[1] or entry[2]}.md').as_posix())
-        if path.name == 'README.md':
-            listed |= {one.relative_to(DOCS).as_posix() for one in path.parent.glob('*.md')}
-    assert {path.relative_to(DOCS).as_posix() for path in PAGES} - listed == set()
-
-
 def test_node_parameters_are_those_of_the_nodes(tmp_path):
     """`python docs/_ext/node_parameters.py` writes the page anew."""
     pytest.importorskip('rclpy', reason='the nodes are asked, which needs ROS')
@@ -146,16 +131,30 @@ def test_node_parameters_name_every_node():
     )
 
 
-def test_troubleshooting_quotes_what_the_code_says():
+def quoted_messages(name: str) -> list[str]:
+    """Return the messages of a page: in bold at the head of an entry, or in a table's column."""
+    text = (DOCS / name).read_text(encoding='utf-8')
+    if name == 'troubleshooting.md':
+        return re.findall(r'^- \*\*`(.+?)`\*\*', text, re.MULTILINE)
+    tables = re.findall(
+        r'^\| found \| message \| what to do \|\n((?:\|.*\n?)+)', text, re.MULTILINE
+    )
+    return [message for rows in tables for message in re.findall(
+        r'^\| [^|]+ \| `([^|]+)` \|', rows, re.MULTILINE
+    )]
+
+
+@pytest.mark.parametrize('name', ['troubleshooting.md', 'errors.md'])
+def test_pages_quote_what_the_code_says(name):
     """Each text is in the sources as it stands, `..` for what is filled in."""
-    page = (DOCS / 'troubleshooting.md').read_text(encoding='utf-8')
-    quoted = re.findall(r'^- \*\*`(.+?)`\*\*', page, re.MULTILINE)
+    quoted = quoted_messages(name)
     assert len(quoted) > 50
     assert len(set(quoted)) == len(quoted)
-    told = texts_of_the_sources()
-    assert [text for text in quoted if not any(text in one for one in told)] == []
+    templates = texts_of_the_sources()
+    assert [text for text in quoted if not any(text in one for one in templates)] == []
 
 
+@cache
 def texts_of_the_sources() -> set[str]:
     """Return the texts in the package, with `..` in the place of what is filled in."""
     def text(node: ast.AST) -> str:
@@ -163,12 +162,14 @@ def texts_of_the_sources() -> set[str]:
             return node.value if isinstance(node.value, str) else '..'
         if isinstance(node, ast.JoinedStr):
             return ''.join(text(part) for part in node.values)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return text(node.left) + text(node.right)
         return '..'
 
     return {
         text(node) for path in (ROOT / 'robot_identification').rglob('*.py')
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
-        if isinstance(node, (ast.Constant, ast.JoinedStr))
+        if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp))
     }
 
 
@@ -230,15 +231,3 @@ def test_development_container_is_the_image_that_is_there():
     workspace = re.findall(r'^WORKDIR (.+)$', dockerfile.read_text(encoding='utf-8'), re.MULTILINE)
     assert container['workspaceFolder'] == workspace[-1]
     assert f'target={workspace[-1]},' in container['workspaceMount']
-
-
-def test_quality_declaration_says_what_is_missing():
-    """REP 2004: a level, its sections, and what does not hold."""
-    text = (ROOT / 'QUALITY_DECLARATION.md').read_text(encoding='utf-8')
-    sections = re.findall(r'^## (.+)$', text, re.MULTILINE)
-    assert sections == [
-        'Version policy', 'Change control', 'Documentation', 'Testing', 'Dependencies',
-        'Platforms', 'Security', 'Safety',
-    ]
-    assert 'quality level 4' in text
-    assert 'has moved a real robot' in text

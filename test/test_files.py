@@ -57,10 +57,6 @@ def test_scalars_are_those_of_yaml_1_2(text, value):
     assert type(found) is type(value)
 
 
-def test_nan_is_nan():
-    assert math.isnan(parse_yaml('a: .nan', 'text')['a'])
-
-
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
@@ -131,14 +127,10 @@ def test_the_same_object_twice_is_written_twice():
     assert parse_yaml(dump_yaml({'a': rows, 'b': rows}), 'text') == {'a': rows, 'b': rows}
 
 
-def test_a_name_too_long_for_any_file_is_that_of_none(tmp_path):
-    with pytest.raises(UsageError, match='no such file'):
-        read_text(tmp_path / ('a' * 100_000))
-
-
 def test_texts_that_cannot_be_read(tmp_path):
-    with pytest.raises(UsageError, match='no such file'):
-        read_text(tmp_path / 'absent')
+    for name in ('absent', 'a' * 100_000):
+        with pytest.raises(UsageError, match='no such file'):
+            read_text(tmp_path / name)
     with pytest.raises(DescriptionError, match='not a regular file'):
         read_text(tmp_path)
     (tmp_path / 'binary').write_bytes(b'\xff\xfe')
@@ -209,16 +201,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         write_atomically(path, 'new')
     assert path.read_text() == 'old'
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_an_interrupt_leaves_no_part_behind(tmp_path, monkeypatch):
-    def interrupt(descriptor):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, 'fsync', interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_atomically(tmp_path / 'model.yaml', 'new')
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_results_are_written_all_or_none(tmp_path):

@@ -406,11 +406,7 @@ def test_friction_laws_and_their_constants_are_named():
 
 
 def test_recipe_page_names_defaults_and_ranges():
-    """
-    Every default is the code's; just outside every range it is refused, at its ends it is not.
-
-    A number to be whole is in a row of type integer.
-    """
+    """Every default is the code's; just outside every range it is refused, at its ends not."""
     plain = Recipe().as_plain()
     for row in table('recipe', 'Keys'):
         key = row['key'].strip('`')
@@ -517,12 +513,9 @@ def test_commands_on_the_pages_are_ones_the_parser_takes(path, capsys):
 @pytest.mark.parametrize('path', [ROOT / 'docs' / 'base_parameters.md', PAGES / 'link_table.md'],
                          ids=lambda path: path.stem)
 def test_commands_print_what_the_page_shows(path, tmp_path, monkeypatch):
-    """
-    Run the page from top to bottom, with the files that it shows.
-
-    `..` on a line of its own or at a line's end stands for what is left out; the digits that are
-    left have no rounding in them.
-    """
+    """Run the page from top to bottom, with the files that it shows."""
+    # `..` on a line of its own or at a line's end stands for what is left out; the digits that are
+    # left have no rounding in them.
     monkeypatch.chdir(tmp_path)
     commands = 0
     for language, text, _ in blocks(path.read_text(encoding='utf-8')):

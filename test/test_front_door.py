@@ -6,8 +6,6 @@
 import subprocess
 import sys
 
-import pytest
-
 NAMES = (
     'load_robot', 'read_recording', 'identify', 'IdentifyOptions', 'validate', 'predict',
     'design_excitation', 'load_model', 'export_urdf',
@@ -48,11 +46,3 @@ def test_the_command_line_loads_no_part_of_scipy_before_it_is_used():
         'print(*(name for name in sys.modules if name.startswith("scipy.")))'
     ).split()
     assert not {'scipy.optimize', 'scipy.signal', 'scipy.stats'} & set(loaded)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    """As of any module."""
-    import robot_identification
-
-    with pytest.raises(AttributeError, match='no_such_name'):
-        _ = robot_identification.no_such_name

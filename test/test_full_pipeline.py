@@ -14,17 +14,12 @@ from functools import cache
 from long_tests import long_test
 import numpy as np
 import pytest
+from recordings import true_base_parameters
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.pipeline import identify, validate
-from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.validation.validation import predict_effort
 
 NAMES = ('ur5', 'ur10')
@@ -71,20 +66,6 @@ def unseen_errors(scene, model):
     return np.sqrt(np.mean(residual**2, axis=0)) / np.std(true, axis=0)
 
 
-def prior_model(scene, theta_of):
-    """Return a model with the URDF's inertial parameters and whatever friction is given."""
-    robot = scene.robot
-    parameters = make_standard_parameters(robot.n, parse_friction('coulomb,viscous'), True)
-    reduction = reduce_to_base(robot, parameters)
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = prior_inertial_parameters(robot)
-    theta[10 * robot.n:] = theta_of
-    return IdentifiedModel(
-        robot, 'A', reduction, reduction.K @ theta, np.eye(reduction.rank), theta, '',
-        SignalSource(), {}, {},
-    )
-
-
 @pytest.mark.parametrize(('name', 'friction'), [
     ('ur5', PLAIN), ('ur5', AUTOMATIC), ('ur10', PLAIN),
     pytest.param('ur10', AUTOMATIC, marks=long_test),
@@ -96,21 +77,6 @@ def test_unseen_motion_is_predicted(scene, found, name, friction):
     assert np.abs(wrong - 1.0).max() > 0.01
     errors = unseen_errors(made, found(name, friction).model)
     assert np.all(errors < THRESHOLD), dict(zip(made.robot.joint_names, errors, strict=True))
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_returning_the_prior_would_fail(scene, name):
-    """
-    So the threshold can be missed: by the URDF alone, and by the URDF with the true friction.
-
-    The latter knows all that the simulator adds; only masses and centres are the prior's.
-    """
-    made, truth = scene(name), scene(name).truth
-    without = unseen_errors(made, prior_model(made, np.zeros(18)))
-    assert np.all(without > THRESHOLD)
-    known = np.concatenate([truth.coulomb, truth.viscous, truth.reflected_inertia])
-    with_friction = unseen_errors(made, prior_model(made, known))
-    assert np.any(with_friction > THRESHOLD)
 
 
 @pytest.mark.parametrize(('name', 'friction'), [('ur5', AUTOMATIC), ('ur10', PLAIN)])
@@ -126,26 +92,16 @@ def test_the_model_file_predicts_the_same(scene, found, name, friction, tmp_path
 
 @pytest.mark.parametrize('name', NAMES)
 def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_true_gains, name):
-    """
-    Two bounds, each for every parameter.
-
-    Error in torque: what it puts on the arm in a lively motion (3 rad/s, 5 rad/s^2) stays below
-    2 % of the largest torque of the recording. Error in standard errors: below 12; they assume
-    white residuals, and a filter of 9 Hz at 125 Hz leaves one independent sample in seven.
-    """
+    """Two bounds, each for every parameter."""
+    # Error in torque: what it puts on the arm in a lively motion (3 rad/s, 5 rad/s^2) stays below
+    # 2 % of the largest torque of the recording. Error in standard errors: below 12; they assume
+    # white residuals, and a filter of 9 Hz at 125 Hz leaves one independent sample in seven.
     made, model = scene(name), found_with_true_gains(name).model
-    robot, parameters = model.robot, model.parameters
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = true_inertial_parameters(robot, made.truth)
-    of_law = {'coulomb': made.truth.coulomb, 'viscous': made.truth.viscous,
-              'offset': np.zeros(robot.n)}
-    for term, columns in parameters.friction_columns:
-        theta[columns] = of_law[term.law.name][term.joint]
+    for term in model.parameters.friction:
         assert term.law.name != 'coulomb' or term.law.width == made.truth.velocity_width
-    theta[parameters.reflected_inertia_slice] = made.truth.reflected_inertia
-    error = model.theta_base - model.reduction.K @ theta
+    error = model.theta_base - true_base_parameters(model.robot, made.truth, model)
     largest = np.abs(made.runs[0].true[2] * made.truth.drive_gain).max()
-    in_torque = np.abs(error) * reference_scale(robot, model.reduction)
+    in_torque = np.abs(error) * reference_scale(model.robot, model.reduction)
     worst = int(np.argmax(in_torque))
     assert in_torque[worst] < 0.02 * largest, model.reduction.names[worst]
     in_errors = np.abs(error) / model.standard_errors
@@ -155,11 +111,8 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_tru
 
 @pytest.mark.parametrize('name', NAMES)
 def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains, name):
-    """
-    Coulomb friction to 5 %, viscous friction to 10 %.
-
-    The motions are slow, so that the two kinds are distinguished by their shape near zero alone.
-    """
+    """Coulomb friction to 5 %, viscous friction to 10 %."""
+    # The motions are slow, so that the two kinds are distinguished by their shape near zero alone.
     made, model = scene(name), found_with_true_gains(name).model
     names = model.reduction.names
 
@@ -174,13 +127,10 @@ def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains,
 
 @pytest.mark.parametrize('name', ['ur5', pytest.param('ur10', marks=long_test)])
 def test_automatic_friction_is_the_true_curve(scene, name):
-    """
-    In steady sliding from 0.05 to 1 rad/s either way: to 8 % of the friction there.
-
-    The terms are not the simulator's, and it is their sum that is found: tanh with another width
-    is a sum of some, and no stop or load is in the truth. Ten seconds have few samples at low
-    speed.
-    """
+    """In steady sliding from 0.05 to 1 rad/s either way: to 8 % of the friction there."""
+    # The terms are not the simulator's, and it is their sum that is found: tanh with another width
+    # is a sum of some, and no stop or load is in the truth. Ten seconds have few samples at low
+    # speed.
     made = scene(name)
     robot = made.robot.with_drive_gains(made.truth.drive_gain)
     model = identify(robot, [made.bags[0]], IdentifyOptions()).model

@@ -185,11 +185,8 @@ def test_a_worker_without_the_package_is_refused_by_name(cluster, monkeypatch):
 
 
 def assert_same(found, expected):
-    """
-    Compare two identifications in all that depends on the fit.
-
-    The steps of the consistent solver make of its rounding up to 1e-7 of the largest parameter.
-    """
+    """Compare two identifications in all that depends on the fit."""
+    # The steps of the consistent solver make of its rounding up to 1e-7 of the largest parameter.
     consistent = expected.model.theta_consistent
     np.testing.assert_allclose(
         found.model.theta_consistent, consistent, atol=1e-7 * np.abs(consistent).max()
@@ -214,11 +211,7 @@ def assert_same(found, expected):
 
 
 def test_bags_reduced_one_by_one_give_the_same_model(arm, pooled):
-    """
-    Four passes with Huber's weights, the load and an offset for each recording.
-
-    Other processes and a cluster do the same below, where a worker is killed as well.
-    """
+    """Four passes with Huber's weights, the load and an offset for each recording."""
     assert pooled.estimate.nuisance.size == 3 * arm.robot.n
     assert_same(identify(arm.robot, arm.bags, AUTOMATIC, InThisProcess()), pooled)
 
@@ -446,16 +439,6 @@ def test_the_command_takes_a_scheduler(arm, tmp_path, monkeypatch, arguments, ki
     )))
     assert 'that is enough' in outcome.err
     assert [type(one) for one in given] == [kind]
-
-
-def test_processes_without_local_are_a_usage_error(arm, tmp_path):
-    """They would not be used."""
-    outcome = run_command(
-        'identify', str(arm.bags[0]), '--robot', str(arm.folder / 'arm.yaml'),
-        '-o', str(tmp_path / 'out'), '--processes', '2',
-    )
-    assert outcome.code == 2
-    assert '--processes is for --scheduler local' in outcome.err
 
 
 def test_bags_are_chosen_evenly():

@@ -53,11 +53,7 @@ QUICK = ('--cutoff', '9')
 
 @pytest.fixture(scope='module')
 def identified(recording, panda_urdf, tmp_path_factory):
-    """
-    Return a function that identifies on a share of the first 60 % of a bag, each once.
-
-    It returns a folder with the result in `m`.
-    """
+    """Return a function that identifies on a share of the first 60 % of a bag, each once."""
     names = ','.join(f'fer_joint{i}=panda_joint{i}' for i in range(1, 8))
     said = {
         UR10: ('--robot', 'ur10'),
@@ -118,12 +114,9 @@ def count_from(bag, seconds):
 @pytest.mark.parametrize(('options', 'largest'), [((), 0.090), (PLAIN, 0.165)],
                          ids=['automatic', 'plain'])
 def test_ur10_of_salerno(recording, identified, validated, options, largest):
-    """
-    The first 16.5 s of 27.5 to identify, the rest to validate.
-
-    The bag names neither robot nor unit: said by options, and warned of. Others reached .081 with
-    the same recipe and .158 with sign friction.
-    """
+    """The first 16.5 s of 27.5 to identify, the rest to validate."""
+    # The bag names neither robot nor unit: said by options, and warned of. Others reached .081
+    # with the same recipe and .158 with sign friction.
     result, = validated(UR10, 1.0, *options)['bags']
     assert result['nrmse_mean'] <= largest
     assert result['unit'] == 'Nm'
@@ -173,11 +166,8 @@ def test_the_report_explains_the_pandas_worst_joint(identified, validated):
 
 @pytest.mark.parametrize('name', [UR10, PANDA])
 def test_conditions_and_prior_at_least_halve_what_little_data_cost(validated, name):
-    """
-    A quarter of the training part: the way from its error to that of all data, by plain laws.
-
-    Measured: UR10 0.55 -> 0.28, with all 0.14; Panda 1.8 -> 0.31, with all 0.21.
-    """
+    """A quarter of the training part: the way from its error to that of all, by plain laws."""
+    # Measured: UR10 0.55 -> 0.28, with all 0.14; Panda 1.8 -> 0.31, with all 0.21.
     full = mean_error(validated(name, 1.0, *PLAIN))
     free = mean_error(validated(name, QUARTER, *PLAIN, *LAWS, *QUICK))
     consistent = mean_error(validated(name, QUARTER, '--estimator', 'consistent', *LAWS, *QUICK))
@@ -186,11 +176,8 @@ def test_conditions_and_prior_at_least_halve_what_little_data_cost(validated, na
 
 @pytest.mark.parametrize('name', [UR10, PANDA])
 def test_the_prior_at_least_halves_what_little_data_cost(validated, tmp_path_factory, name):
-    """
-    The same of the automatic recipe with the URDF as its prior, against none.
-
-    Measured: UR10 0.76 -> 0.31, with all 0.08; Panda 2.0 -> 0.6, with all 0.20.
-    """
+    """The same of the automatic recipe with the URDF as its prior, against none."""
+    # Measured: UR10 0.76 -> 0.31, with all 0.08; Panda 2.0 -> 0.6, with all 0.20.
     recipe = tmp_path_factory.mktemp('recipe') / 'no_prior.yaml'
     recipe.write_text('schema_version: 1\nprior_weights: [0.0]\n')
     full = mean_error(validated(name, 1.0))
@@ -201,11 +188,7 @@ def test_the_prior_at_least_halves_what_little_data_cost(validated, tmp_path_fac
 
 @pytest.mark.parametrize('name', [UR10, PANDA])
 def test_bodies_of_real_arms_are_exported(identified, validated, tmp_path, name):
-    """
-    The default model has bodies, which predict unseen motion to 10 % of its own error.
-
-    Pinocchio reads the exported file, whose every link has a mass and positive inertia.
-    """
+    """The default model has bodies, which predict unseen motion to 10 % of its own error."""
     model = identified(name, 1.0) / 'm' / 'identified_model.yaml'
     figures = read_yaml(model)['quality']['consistency']
     assert figures['smallest_pseudo_inertia_eigenvalue'] > 0.0

@@ -99,11 +99,8 @@ def test_model_a_is_exact(arm):
 
 
 def test_model_b_suffers_from_friction_that_is_not_modelled(arm):
-    """
-    Most at the big joints, whose friction is 3.9 to 5.4 times that of the wrist.
-
-    The errors are a good part of the friction itself, which at 1 rad/s is 16 and 4 N m.
-    """
+    """Most at the big joints, whose friction is 3.9 to 5.4 times that of the wrist."""
+    # The errors are a good part of the friction itself, which at 1 rad/s is 16 and 4 N m.
     case = case_of(arm, friction=True, noise=False)
     big, small = case.errors[:3], case.errors[3:]
     assert big.min() > small.max()
@@ -113,11 +110,8 @@ def test_model_b_suffers_from_friction_that_is_not_modelled(arm):
 
 
 def test_model_c_hardly_suffers_from_noise(arm):
-    """
-    White noise of 50 dB: 0.04 N m of current noise at 12.6 N m/A, 36 parameters of 4998 rows.
-
-    Averaged down, it leaves under a tenth of itself in what is predicted.
-    """
+    """White noise of 50 dB: 0.04 N m of current noise, 36 parameters of 4998 rows."""
+    # Averaged down, it leaves under a tenth of itself in what is predicted.
     case = case_of(arm, friction=False, noise=True)
     noise = NOISE * arm.drives.drive_gain
     assert np.all(case.errors < 0.3 * noise)
@@ -133,12 +127,9 @@ def test_model_d_is_as_bad_as_b(arm):
 
 @pytest.mark.parametrize('noise', [False, True])
 def test_friction_columns_mend_b_and_d(arm, noise):
-    """
-    With Coulomb and viscous columns B is as good as A, and D as good as C.
-
-    The simulated passage through rest, tanh(dq/0.02), is twice as wide as the law's default; the
-    difference acts in a hundredth of the samples.
-    """
+    """With Coulomb and viscous columns B is as good as A, and D as good as C."""
+    # The simulated passage through rest, tanh(dq/0.02), is twice as wide as the law's default; the
+    # difference acts in a hundredth of the samples.
     case = case_of(arm, friction=True, noise=noise, laws='coulomb,viscous')
     assert np.all(case.errors < 0.06 * COULOMB)
     assert np.abs(case.found - case.true).max() < 0.15

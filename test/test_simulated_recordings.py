@@ -123,26 +123,12 @@ def unseen_over_floor(model, bag):
     return np.array(errors.nrmse) / bag.floor
 
 
-def test_the_driver_is_as_bad_as_it_is_said_to_be(bags):
-    """So that what follows is no test of perfect data."""
-    recorded = bags[0].recorded
-    intervals = np.diff(recorded.stamps)
-    assert np.std(intervals[intervals < 0.012]) > 3e-4
-    assert 0.02 < np.mean(intervals > 0.012) < 0.04
-    stale = np.all(np.diff(recorded.measured[2], axis=0) == 0.0, axis=1)
-    assert 0.01 < np.mean(stale) < 0.03
-    assert np.all(bags[0].floor > 0.02)
-
-
 def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
-    """
-    The delay is found and taken off; then nothing is left but noise.
-
-    Five standard errors, robust to residuals that remember, for each of 54 parameters: a normal
-    one exceeds that once in two million. What they put on a lively arm is below 1 % of the largest
-    torque. The delay is right to two of the standard errors that are said with it, 0.7 ms; the
-    simulator's own effort is up to half a millisecond old.
-    """
+    """The delay is found and taken off; then nothing is left but noise."""
+    # Five standard errors, robust to residuals that remember, for each of 54 parameters: a normal
+    # one exceeds that once in two million. What they put on a lively arm is below 1 % of the
+    # largest torque. The delay is right to two of the standard errors that are said with it, 0.7
+    # ms; the simulator's own effort is up to half a millisecond old.
     found = identify(
         ur5.robot, [bags[0].path], IdentifyOptions(friction=PLAIN, compensate_delay=True)
     )
@@ -156,12 +142,9 @@ def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
 
 
 def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
-    """
-    Effort that is late by d is that of a motion whose phase is less by omega d.
-
-    4 ms at the highest harmonic of 0.5 Hz: 1.3 % of the largest torque, on top of five standard
-    errors.
-    """
+    """Effort that is late by d is that of a motion whose phase is less by omega d."""
+    # 4 ms at the highest harmonic of 0.5 Hz: 1.3 % of the largest torque, on top of five standard
+    # errors.
     found = identify(ur5.robot, [bags[0].path], IdentifyOptions(friction=PLAIN))
     assert found.model.source.delay == 0.0
     error, standard_error = errors_of_parameters(ur5, found)
@@ -175,12 +158,9 @@ def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
     ('compensate', 'factor'), [pytest.param(False, 1.25, marks=long_test), (True, 1.15)]
 )
 def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, compensate, factor):
-    """
-    The automatic recipe, which knows neither the laws of friction nor their number.
-
-    A quarter more than the noise alone for every joint, with the delay taken off a seventh: an
-    error of its own of 0.75 and 0.55 of the noise, which is 3 to 5 % of the effort's spread.
-    """
+    """The automatic recipe, which knows neither the laws of friction nor their number."""
+    # A quarter more than the noise alone for every joint, with the delay taken off a seventh: an
+    # error of its own of 0.75 and 0.55 of the noise, which is 3 to 5 % of the effort's spread.
     found = identify(ur5.robot, [bags[0].path], IdentifyOptions(compensate_delay=compensate))
     assert found.model.provenance['options']['estimator'] == 'dictionary'
     ratio = unseen_over_floor(found.model, bags[1])
@@ -189,12 +169,7 @@ def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, co
 
 
 def test_bags_are_pooled_although_their_offsets_differ(ur5, bags):
-    """
-    A sensor of currents that was zeroed between them, by up to 0.6 A.
-
-    Each recording's own offset is found to 5 mA, and the model keeps the mean, which is none;
-    it predicts a recording of the mean offset, which it has not seen so, as one bag's does.
-    """
+    """A sensor of currents that was zeroed between them, by up to 0.6 A."""
     offset = np.array([0.3, -0.2, 0.25, 0.1, -0.1, 0.08])
     pooled = [
         ur5.record(replace(CB3, offset=sign * offset), number, 'zeroed')
@@ -212,12 +187,9 @@ def test_bags_are_pooled_although_their_offsets_differ(ur5, bags):
 
 
 def test_an_e_series_arm_at_500_hz(tmp_path):
-    """
-    Ten seconds of another arm, in N m, faster motions: nothing is tuned to the first.
-
-    The plain laws within five standard errors; the recipe within a third of the noise: reversals
-    are twice as quick, and a cut-off of 9 Hz rounds them.
-    """
+    """Ten seconds of another arm, in N m, faster motions: nothing is tuned to the first."""
+    # The plain laws within five standard errors; the recipe within a third of the noise: reversals
+    # are twice as quick, and a cut-off of 9 Hz rounds them.
     arm = make_arm('ur5e', 10.0, 'Nm', tmp_path)
     bags = [arm.record(E_SERIES, number) for number in range(2)]
     robot = load_robot('ur5e')

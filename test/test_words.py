@@ -64,8 +64,3 @@ def test_docstrings_say_what_is_done_or_what_it_is():
         for first in (ast.get_docstring(node) or '').splitlines()[:1] if OPENING.match(first)
     }
     assert found == {}
-
-
-def test_odd_words_are_seen():
-    """Or the test could not fail."""
-    assert odd_words('a\nNobody knows') and OPENING.match('Whether it is')

@@ -197,12 +197,7 @@ def test_messages_compressed_one_by_one_are_read(good, to_cdr, write_mcap, tmp_p
 
 @pytest.mark.parametrize('mode', ['wal', 'delete'])
 def test_what_a_killed_sqlite3_writer_left_is_taken_in(good, tmp_path, mode):
-    """
-    A journal beside the file finishes or undoes the last transaction.
-
-    The bag is copied while a transaction is open, which is what a killed recorder leaves. What is
-    read is what was committed; nothing in the folder changes.
-    """
+    """A journal beside the file finishes or undoes the last transaction."""
     path = write_bag(tmp_path / 'bag', good[:300], plugin='sqlite3')
     file, = path.glob('*.db3')
     connection = sqlite3.connect(file, isolation_level=None)

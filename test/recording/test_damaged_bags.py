@@ -358,11 +358,7 @@ def test_no_wrong_byte_becomes_a_value(bags, tmp_path, form):
 
 @pytest.mark.parametrize('form', ['unchecked', 'plain', 'db3'])
 def test_without_checksums_nothing_but_values_can_be_wrong(bags, tmp_path, form):
-    """
-    A flipped bit in a number cannot be seen.
-
-    Nothing else passes unseen: a row that was lost is said, whatever stands behind it.
-    """
+    """A flipped bit in a number cannot be seen."""
     made, whole = bags
     data = made[form].read_bytes()
     path = tmp_path / made[form].name

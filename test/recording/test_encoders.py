@@ -52,12 +52,9 @@ def test_bags_hold_readings(youbot_run, tmp_path):
 
 
 def test_a_model_of_readings_predicts_readings(youbot_run, tmp_path):
-    """
-    Identified through the encoders, judged on a motion it has not seen.
-
-    15 % of the current's spread is noise of ten seconds; read without encoders the gravity torque
-    alone would be wrong by more than its size.
-    """
+    """Identified through the encoders, judged on a motion it has not seen."""
+    # 15 % of the current's spread is noise of ten seconds; read without encoders the gravity
+    # torque alone would be wrong by more than its size.
     robot, runs = youbot_run
     for number, (trajectory, run) in enumerate(runs):
         write_simulated_bag(tmp_path / f'bag{number}', robot, run, trajectory)

@@ -75,11 +75,8 @@ def test_messages_that_are_computed_are_refused(sqlite_bag):
 
 
 def test_pages_that_name_each_other_end(tmp_path):
-    """
-    A table of 17 interior pages, each of which names the next one 131 times, has 131**17 rows.
-
-    They are counted until more steps were taken than a file of that size can need.
-    """
+    """17 interior pages, each of which names the next one 131 times, have 131**17 rows."""
+    # They are counted until more steps were taken than a file of that size can need.
     path = tmp_path / 'bag.db3'
     rewrite(
         path, 'PRAGMA page_size = 1024',
