@@ -78,8 +78,8 @@ def _size_of_error(bag: Scored, joint: int) -> str:
     return (
         f'{errors.joints[joint]} has the largest error next to its own effort: NRMSE '
         f'{fixed(errors.nrmse[joint])}, which is an RMSE of {_quantity(errors.rmse[joint], unit)} '
-        f'on an effort that varies by {_quantity(_spread(measured), unit)} (standard deviation) '
-        f'and has an RMS of {_quantity(_rms(measured), unit)} ({errors.bag}).'
+        f'on an effort that varies by {_quantity(_standard_deviation(measured), unit)} (standard '
+        f'deviation) and has an RMS of {_quantity(_rms(measured), unit)} ({errors.bag}).'
     )
 
 
@@ -89,10 +89,11 @@ def _make_up_of_effort(model: IdentifiedModel, bag: Scored, joint: int) -> str:
     unit = bag.errors.unit
     rigid, friction = _parts_of_effort(model, bag, joint)
     sentence = (
-        f'In the model, friction makes its effort vary by {_quantity(_spread(friction), unit)}, '
-        f'the rigid body with its rotor by {_quantity(_spread(rigid), unit)}'
+        'In the model, friction makes its effort vary by '
+        f'{_quantity(_standard_deviation(friction), unit)}, '
+        f'the rigid body with its rotor by {_quantity(_standard_deviation(rigid), unit)}'
     )
-    if _spread(friction) > _spread(rigid):
+    if _standard_deviation(friction) > _standard_deviation(rigid):
         return f'{sentence}: this joint mainly shows how well its friction law fits.'
     return f'{sentence}: this joint mainly shows how well the inertial parameters fit.'
 
@@ -168,7 +169,7 @@ def _quantity(value: float, unit: str) -> str:
     return f'{number(value)} {effort_unit_text(unit)}'.replace(' ', '\N{NO-BREAK SPACE}')
 
 
-def _spread(values: FloatArray) -> float:
+def _standard_deviation(values: FloatArray) -> float:
     return float(np.std(values))
 
 

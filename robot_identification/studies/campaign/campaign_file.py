@@ -156,7 +156,7 @@ def load_campaign(path: Path) -> Campaign:
         {'description', 'speeds', 'false_alarm_rate', 'options'},
     )
     folder = path.resolve().parent
-    with _said_of(source):
+    with _naming_place(source):
         name = _check_name(content['name'])
         speeds = _numbers(content.get('speeds', USUAL_SPEEDS), 'speeds', None)
         if not all(0.0 < speed <= 100.0 for speed in speeds) or len(set(speeds)) < len(speeds):
@@ -203,7 +203,7 @@ def check_known_keys(
 
 
 @contextmanager
-def _said_of(place: str) -> Iterator[None]:
+def _naming_place(place: str) -> Iterator[None]:
     """Name the place in the file that an error is of."""
     try:
         yield
@@ -218,7 +218,7 @@ def _read_arm(
 ) -> Arm:
     named = {each.name for each in fields(Arm)}
     check_known_keys(entry, place, {'name'}, named)
-    with _said_of(place):
+    with _naming_place(place):
         given = dict(entry)
         given['options'] = _options(given.get('options'), folder).over(default)
         if given.get('payload') is not None:
@@ -242,7 +242,7 @@ def _read_runs(
     check_known_keys(
         entry, place, {'name', 'arm', 'bags'}, {'date', 'temperature', 'options', 'separate'}
     )
-    with _said_of(place):
+    with _naming_place(place):
         given = dict(entry)
         separate = given.pop('separate', False)
         _check_kind(separate, bool, 'separate', 'true or false')

@@ -276,10 +276,10 @@ def _welch(first: Covariance, second: Covariance) -> Covariance:
     """Return the covariance of a difference, with Welch's degrees of freedom [2]_."""
     variances = [np.maximum(np.diag(c.matrix), 0.0) for c in (first, second)]
     total = variances[0] + variances[1]
-    spread = variances[0]**2 / first.freedom + variances[1]**2 / second.freedom
+    divisor = variances[0]**2 / first.freedom + variances[1]**2 / second.freedom
     return Covariance(
         first.kind, first.matrix + second.matrix,
-        np.where(spread > 0.0, total**2 / np.where(spread > 0.0, spread, 1.0), MOST_FREEDOM),
+        np.where(divisor > 0.0, total**2 / np.where(divisor > 0.0, divisor, 1.0), MOST_FREEDOM),
         (variances[0] == 0.0) | (variances[1] == 0.0),
     )
 

@@ -129,12 +129,12 @@ def _of_size(size: str, joints: Sequence[JointFriction]) -> JointsOfSize:
     coulomb = np.array([[joint.coulomb, joint.coulomb_error] for joint in joints])
     viscous = np.array([[joint.viscous, joint.viscous_error] for joint in joints])
     return JointsOfSize(
-        size, tuple(joints), _spread(coulomb[:, 0]), _spread(viscous[:, 0]),
+        size, tuple(joints), _extreme_ratio(coulomb[:, 0]), _extreme_ratio(viscous[:, 0]),
         _homogeneity(coulomb), _homogeneity(viscous),
     )
 
 
-def _spread(values: FloatArray) -> float:
+def _extreme_ratio(values: FloatArray) -> float:
     known = values[np.isfinite(values)]
     if len(known) < 2 or not known.min() > 0.0:
         return float('nan')

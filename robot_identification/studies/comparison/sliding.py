@@ -79,10 +79,10 @@ def freedom_of_sums(M: FloatArray, covariance: FloatArray, freedom: FloatArray) 
     theta.
     """
     parts = M**2 * np.diag(covariance)
-    spread = np.sum(parts**2 / freedom, axis=1)
+    divisor = np.sum(parts**2 / freedom, axis=1)
     total = np.sum(parts, axis=1) ** 2
     freedom_of_sum: FloatArray = np.where(
-        spread > 0.0, total / np.where(spread > 0.0, spread, 1.0), MOST_FREEDOM
+        divisor > 0.0, total / np.where(divisor > 0.0, divisor, 1.0), MOST_FREEDOM
     )
     return np.clip(freedom_of_sum, 1.0, MOST_FREEDOM)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -212,12 +213,12 @@ def _pictures(energy: MotionEnergy, check: ThresholdCheck | None) -> list[Pictur
     level = None if check is None else check.threshold
     return [
         _curves(
-            energy.stamps, [(energy.kinetic.value, PREDICTED)], 'kinetic energy [J]',
-            'Kinetic energy', band=energy.kinetic, level=level,
+            energy.stamps, [(energy.kinetic, PREDICTED)], 'kinetic energy [J]', 'Kinetic energy',
+            level,
         ),
         _curves(
-            energy.stamps, [(energy.power.value, PREDICTED)], 'power [W]',
-            'Mechanical power of all joints', band=energy.power,
+            energy.stamps, [(energy.power, PREDICTED)], 'power [W]',
+            'Mechanical power of all joints',
         ),
         _curves(
             energy.stamps, [(energy.delivered.value, PREDICTED), (energy.loss.value, RESIDUAL)],
@@ -227,18 +228,20 @@ def _pictures(energy: MotionEnergy, check: ThresholdCheck | None) -> list[Pictur
 
 
 def _curves(
-    t: FloatArray, curves: list[tuple[FloatArray, str]], label: str, title: str,
-    *, band: Interval | None = None, level: float | None = None,
+    t: FloatArray, curves: Sequence[tuple[FloatArray | Interval, str]], label: str, title: str,
+    level: float | None = None,
 ) -> Picture:
+    """Draw curves over time, those with an interval on its band, and a level."""
     figure = new_figure(WIDTH, 2.8, MAXIMUM_RESOLUTION)
     axes = figure.subplots()
-    if band is not None:
-        step = max(len(t) // 2000, 1)
-        axes.fill_between(
-            t[::step], band.lower[::step], band.upper[::step], color=PREDICTED, alpha=0.25,
-            linewidth=0.0,
-        )
+    step = max(len(t) // 2000, 1)
     for values, colour in curves:
+        if isinstance(values, Interval):
+            axes.fill_between(
+                t[::step], values.lower[::step], values.upper[::step], color=colour, alpha=0.25,
+                linewidth=0.0,
+            )
+            values = values.value
         axes.plot(*decimate(t, values), color=colour, linewidth=0.9)
     if level is not None:
         axes.axhline(level, color=RESIDUAL, linewidth=1.0, linestyle='--')

@@ -35,14 +35,6 @@ CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
     'stribeck + viscous': ((StribeckFriction(), ViscousFriction()), 6),
     'stribeck + power': ((StribeckFriction(), PowerViscousFriction()), 8),
 }
-# Shape constants that are searched in any case, and one after the other if the points tell them.
-FIRST_SEARCHED: Mapping[str, tuple[str, ...]] = {
-    StribeckFriction.name: ('velocity',), PowerViscousFriction.name: ('exponent',),
-}
-THEN_SEARCHED = (
-    (CoulombFriction.name, 'width'), (StribeckFriction.name, 'width'),
-    (StribeckFriction.name, 'exponent'),
-)
 # A further constant must make the residual smaller than this share of what it was; chosen.
 BETTER = 0.8
 # Speeds that differ by a smaller share are one; chosen: above the 5 % of a pair of segments.
@@ -212,13 +204,13 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
     """
     Return the fit of laws without memory to the points, with the shape constants that these tell.
 
-    First a Stribeck velocity and the power of a viscous law are searched, from several starts. A
-    further constant is searched with them if it is known then, and if it makes the fit better:
-    searched all at once, a few speeds tell none of them.
+    First the constants that the laws name as `searched_first` are searched, from several starts. A
+    further one is searched with them if it is known then, and if it makes the fit better: searched
+    all at once, a few speeds tell none of them.
     """
     problem = eliminate_bodies(points.motion(), np.zeros((len(points), 0)), points.friction)
     fastest = float(np.abs(points.speed).max())
-    searched = {(law.name, name) for law in laws for name in FIRST_SEARCHED.get(law.name, ())}
+    searched = {(law.name, name) for law in laws for name in law.searched_first}
     best = min(
         (
             fit_shapes(problem, start, _start(start, searched))
@@ -226,9 +218,7 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
         ),
         key=lambda fit: fit.deviation,
     )
-    for more in THEN_SEARCHED:
-        if more[0] not in {law.name for law in laws}:
-            continue
+    for more in [(law.name, name) for law in laws for name in law.searched_next]:
         wider = fit_shapes(problem, best.laws, _start(best.laws, searched | {more}))
         determined = all(_is_determined(one, fastest) for one in wider.constants if one.determined)
         if determined and wider.deviation < BETTER * best.deviation:
@@ -239,9 +229,9 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
 def _starts(law: FrictionLaw) -> tuple[FrictionLaw, ...]:
     """Return a law with the values of what is searched first that are worth starting from."""
     return tuple(
-        replace(law, **{name: getattr(other, name) for name in FIRST_SEARCHED[law.name]})
+        replace(law, **{name: getattr(other, name) for name in law.searched_first})
         for other in law.alternatives()
-    ) if law.name in FIRST_SEARCHED else (law,)
+    ) if law.searched_first else (law,)
 
 
 def _start(laws: Sequence[FrictionLaw], searched: Set[tuple[str, str]]) -> SeparableFit:
