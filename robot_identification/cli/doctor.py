@@ -8,13 +8,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification import load_experiment, load_model, load_robot, read_recording
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import (
+    add_json_option, add_xacro_arguments, parse_xacro_arguments,
+)
 from robot_identification.cli.output import print_json, show
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
@@ -25,9 +28,10 @@ from robot_identification.excitation import (
 )
 from robot_identification.files import read_yaml
 from robot_identification.model import (
-    check_table, describe_placeholders, DhCorrections, find_implausibilities, IdentifiedModel,
-    KinematicFilter, make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters,
-    read_calibration, read_link_table, read_urdf, RobotModel, Urdf, urdf_of_link_table,
+    check_table, describe_arguments, describe_placeholders, DhCorrections, find_implausibilities,
+    IdentifiedModel, KinematicFilter, make_robot_model, massless_joints, parse_urdf,
+    prior_inertial_parameters, read_calibration, read_link_table, read_urdf, RobotModel,
+    SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import find_stationary_joints, find_unexcited_joints, process
 from robot_identification.recording import find_joint_names, Recording
@@ -75,6 +79,7 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification doctor bag robot.urdf experiment.yaml', run,
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
+    add_xacro_arguments(parser)
     add_json_option(parser)
 
 
@@ -83,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
     for path in args.paths:
         if not path.exists():
             raise UsageError(f'no such file: {path}')
-    findings = [examine(path) for path in args.paths]
+    arguments = parse_xacro_arguments(args.xacro_arguments)
+    findings = [examine(path, arguments) for path in args.paths]
     if args.json:
         print_json({'findings': [
             {'path': f.path, 'kind': f.kind, 'facts': f.facts, 'warnings': f.warnings,
@@ -109,9 +115,9 @@ def _lines(finding: Finding) -> list[str]:
     ]
 
 
-def examine(path: Path) -> Finding:
-    """Return the findings on a file or bag."""
-    kind, examination = _examination(path)
+def examine(path: Path, arguments: Mapping[str, str] | None = None) -> Finding:
+    """Return the findings on a file or bag; `arguments` are those of a xacro by name."""
+    kind, examination = _examination(path, arguments or {})
     try:
         found = examination(path)
     except MissingDependencyError:
@@ -128,13 +134,13 @@ def examine(path: Path) -> Finding:
 _Examination = Callable[[Path], _Examined]
 
 
-def _examination(path: Path) -> tuple[str, _Examination]:
+def _examination(path: Path, arguments: Mapping[str, str]) -> tuple[str, _Examination]:
     if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.csv'):
         return 'bag', _examine_bag
     if path.suffix in ('.urdf', '.xml'):
-        return 'URDF', _examine_urdf
+        return 'URDF', partial(_examine_urdf, arguments=arguments)
     if path.suffix == '.xacro':
-        return 'xacro', _examine_urdf
+        return 'xacro', partial(_examine_urdf, arguments=arguments)
     if path.suffix == '.conf':
         return 'calibration', _examine_calibration
     return 'configuration', _examine_yaml
@@ -224,30 +230,63 @@ def _refusal(recording: Recording) -> str | None:
     return None
 
 
-def _examine_urdf(path: Path) -> _Examined:
-    urdf = read_urdf(path)
-    robot = make_robot_model(urdf)
-    massless = massless_joints(robot)
-    unknown = unknown_limits(robot)
-    # No URDF can state one: that is no fault of this file.
-    unknown.pop('acceleration', None)
-    facts = [f'{urdf.name}: joints {", ".join(robot.joint_names)}', *_bodies(urdf)]
+def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
+    urdf = read_urdf(path, arguments=arguments)
+    facts, warnings, unchecked = [], [], []
+    declared = xacro_arguments(path, arguments)
+    if declared:
+        facts.append(f'xacro arguments: {describe_arguments(declared)}')
+    try:
+        robots = [make_robot_model(urdf)]
+    except SeveralArmsError as error:
+        robots = [make_robot_model(urdf, joints=joints) for joints in error.arms]
+        facts.append(
+            f'{len(robots)} arms: every command but this one wants the joints of one, after '
+            '--joints'
+        )
+    facts += _bodies(urdf)
+    for robot in robots:
+        massless = massless_joints(robot)
+        unknown = unknown_limits(robot)
+        # No URDF can state one: that is no fault of this file.
+        unknown.pop('acceleration', None)
+        facts.append(
+            f'{urdf.name}: joints {", ".join(robot.joint_names)}' if len(robots) == 1
+            else f'--joints {" ".join(robot.joint_names)}'
+        )
+        facts += robot.remarks
+        warnings += _gap_warnings(robot, massless, unknown) + _link_warnings(robot, massless)
+        unchecked += _unchecked(massless, unknown)
     facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
+    facts += [*urdf.remarks, *_harmless_faults(urdf)]
     facts.append('acceleration limits: a URDF states none, a robot YAML does')
-    warnings = _gap_warnings(robot, massless, unknown)
-    warnings += [
-        f'link {link.name} is moved by a joint and has no inertial with a mass'
-        for link in urdf.links
-        if link.name in urdf.links_without_inertial and link.joint not in massless
+    return _Examined(facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)))
+
+
+def _link_warnings(robot: RobotModel, massless: Sequence[str]) -> list[str]:
+    """Return which links of an arm have no mass, or no extent."""
+    urdf = robot.urdf
+    empty = [
+        link.name for link in urdf.links
+        if link.name in urdf.links_without_inertial and link.name in robot.carried_links
+        and link.joint not in massless
     ]
-    warnings += [f'link {link} is a point mass: it has mass and no inertia'
-                 for link in urdf.point_masses]
-    warnings += [
-        f'link {link.name} is no rigid body: {link.fault}; it never moves and weighs '
-        f'{link.mass:g} kg, so nothing depends on it'
-        for link in urdf.links if link.fault is not None
+    points = [link for link in urdf.point_masses if link in robot.carried_links]
+    return [
+        *([f'link {", ".join(empty)} is moved by a joint and has no inertial with a mass']
+          if empty else []),
+        *([f'link {", ".join(points)} is a point mass: it has mass and no inertia']
+          if points else []),
     ]
-    return _Examined(facts, warnings, _unchecked(massless, unknown))
+
+
+def _harmless_faults(urdf: Urdf) -> list[str]:
+    """Return what is wrong with links and joints that no arm of the file has."""
+    faults = [fault for fault in urdf.faults if not fault.harmless_below]
+    if not faults:
+        return []
+    more = f', and {len(faults) - 1} more such' if len(faults) > 1 else ''
+    return [f'of no matter to the arm: {faults[0].message}{more}']
 
 
 def _gap_warnings(
@@ -262,7 +301,7 @@ def _gap_warnings(
             f'no mass is moved by {", ".join(massless)}: the torque of these joints cannot be '
             'checked'
         )
-    placeholders = describe_placeholders(robot.urdf)
+    placeholders = describe_placeholders(robot)
     if placeholders:
         warnings.append(placeholders)
     holding = find_holding(robot, hardware_limits(robot))

@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     experiment, known = knowledge_from_option(args, robot, experiment)
-    masses = describe_placeholders(robot.urdf)
+    masses = describe_placeholders(robot)
     if masses:
         warn(masses)
     if args.evaluate is None:

@@ -9,9 +9,10 @@ import argparse
 from pathlib import Path
 
 from robot_identification import load_robot
+from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
 from robot_identification.files import LARGEST_INTEGER, ResultFolder
-from robot_identification.model import gravity_of_mounting, read_urdf, RobotModel
+from robot_identification.model import find_urdf, gravity_of_mounting, read_urdf, RobotModel
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -51,10 +52,14 @@ def robot_from_options(args: argparse.Namespace) -> RobotModel:
         gravity = list(gravity_of_mounting(*args.mounting))
     urdf = args.urdf
     if args.xacro_arguments:
+        if urdf is None and args.robot is not None:
+            urdf = find_urdf(args.robot)
         if urdf is None:
             raise UsageError('--xacro-arguments are for a --urdf that is xacro')
         urdf = read_urdf(urdf, arguments=parse_xacro_arguments(args.xacro_arguments))
     robot = load_robot(args.robot, urdf=urdf, joints=args.joints, gravity=gravity)
+    for remark in robot.remarks:
+        say(f'note: {remark}')
     return robot if args.drive_gains is None else robot.with_drive_gains(args.drive_gains)
 
 
@@ -62,7 +67,7 @@ def add_xacro_arguments(parser: argparse._ActionsContainer) -> None:
     """Add --xacro-arguments."""
     parser.add_argument(
         '--xacro-arguments', nargs='+', default=[], metavar='NAME:=VALUE',
-        help='for a --urdf that is xacro',
+        help='for a description that is xacro; `doctor` names those that it declares',
     )
 
 

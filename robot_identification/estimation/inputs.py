@@ -54,7 +54,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     names = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
-    notes = (*names, *unit_notes(stated, unit), describe_placeholders(robot.urdf))
+    notes = (*names, *unit_notes(stated, unit), describe_placeholders(robot))
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     return Inputs(robot, hashes, recordings, unit, relative_scale, notes)
 

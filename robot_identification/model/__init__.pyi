@@ -1,6 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
+from .arm_choice import SeveralArmsError as SeveralArmsError
 from .base_parameters import (
     BaseReduction as BaseReduction, DEFAULT_PREFERENCE as DEFAULT_PREFERENCE,
     INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
@@ -104,3 +105,6 @@ from .symbols import (
 from .urdf import parse_urdf as parse_urdf, read_urdf as read_urdf, Urdf as Urdf
 from .urdf_prefix import without_prefix as without_prefix
 from .urdf_variants import for_pinocchio as for_pinocchio, for_simulation as for_simulation
+from .xacro import (
+    describe_arguments as describe_arguments, xacro_arguments as xacro_arguments,
+)

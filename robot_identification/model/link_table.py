@@ -25,7 +25,7 @@ from robot_identification.files import (
 )
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.urdf import MAXIMUM_MAGNITUDE
+from robot_identification.model.urdf_elements import MAXIMUM_MAGNITUDE
 
 SCHEMA_VERSION = 1  # of the file
 FIXED_ANGLES = 'fixed_angles'

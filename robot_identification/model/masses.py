@@ -10,7 +10,7 @@ computed from either say nothing of the arm.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 from robot_identification.model.robot_model import RobotModel
@@ -35,9 +35,18 @@ def massless_joints(robot: RobotModel) -> tuple[str, ...]:
     )
 
 
-def find_placeholders(urdf: Urdf) -> tuple[str, ...]:
-    """Return why the masses of moving links of a checked URDF look made up, in words."""
-    bodies = [link for link in urdf.links if link.moved and link.mass > 0.0]
+def find_placeholders(
+    urdf: Urdf, carried: Container[str] | None = None
+) -> tuple[str, ...]:
+    """
+    Return why the masses of moving links of a checked URDF look made up, in words.
+
+    `carried` has the names of those that count, by default all.
+    """
+    bodies = [
+        link for link in urdf.links
+        if link.moved and link.mass > 0.0 and (carried is None or link.name in carried)
+    ]
     units = [link.name for link in bodies if _is_unit(link)]
     found = []
     if units:
@@ -52,9 +61,9 @@ def find_placeholders(urdf: Urdf) -> tuple[str, ...]:
     return tuple(found)
 
 
-def describe_placeholders(urdf: Urdf) -> str:
+def describe_placeholders(robot: RobotModel) -> str:
     """Return what masses that look made up mean for results, in a sentence; empty if none do."""
-    found = find_placeholders(urdf)
+    found = find_placeholders(robot.urdf, robot.carried_links)
     if not found:
         return ''
     return (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 import hashlib
 import math
 from typing import Any
@@ -15,8 +16,10 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf_reach import reach_of_joints
 from robot_identification.model.urdf_variants import for_pinocchio
 
 # Pinocchio's default [m/s^2], z up in the root frame.
@@ -24,6 +27,8 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
 EFFORT_UNITS = ('A', 'Nm')
+# Chosen: far above any arm, so that computations end.
+MAXIMUM_JOINTS = 64
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,8 @@ class RobotModel:
         Where the joints stand that do not move [rad or m].
     denavit_hartenberg : DenavitHartenberg, optional
         The published table; None where there is none.
+    remarks : tuple of str
+        What was chosen where nothing was said: joints that are held fixed.
 
     """
 
@@ -158,6 +165,12 @@ class RobotModel:
     locked: Mapping[str, float]
     pinocchio: Any = field(repr=False)
     denavit_hartenberg: DenavitHartenberg | None = None
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def carried_links(self) -> frozenset[str]:
+        """Names of the links that the joints move, as far as the description has them."""
+        return reach_of_joints(self.urdf.text, self.joint_names).carried_links
 
     @property
     def n(self) -> int:
@@ -260,8 +273,9 @@ def make_robot_model(
     name : str, optional
         Name of the robot; by default the URDF's.
     joints : sequence of str, optional
-        Joints that move, in kinematic order; the others are locked. By default all but mimic
-        joints and the joints these follow: a coupling has one motor and two axes.
+        Joints that move, in kinematic order; the others are locked. By default those of the
+        only arm: not mimic joints and the joints these follow, since a coupling has one motor
+        and two axes; not fingers; not branches too short for an arm.
     gravity : sequence of float, length 3
         In the URDF's root frame [m/s^2].
     limits : JointLimits, optional
@@ -281,10 +295,11 @@ def make_robot_model(
     Raises
     ------
     UsageError
-        If a joint does not exist or is coupled, the order is not the kinematic one, or gravity
-        is no vector.
+        If a joint does not exist or is coupled, the order is not the kinematic one, gravity
+        is no vector, or there are several arms (`SeveralArmsError`).
     DescriptionError
-        If Pinocchio refuses the URDF, or a locked joint stands outside its limits.
+        If Pinocchio refuses the URDF, the joints have or carry what it faults, or a locked joint
+        stands outside its limits.
 
     """
     vector = _checked_gravity(gravity)
@@ -295,19 +310,19 @@ def make_robot_model(
     kinematic_order = tuple(full.names[1:])
     coupled = {joint.name: joint.mimic for joint in urdf.joints if joint.mimic is not None}
     coupled |= {leader: follower for follower, leader in coupled.items() if leader not in coupled}
+    remarks: tuple[str, ...] = ()
     if joints is None:
-        joints = [joint for joint in kinematic_order if joint not in coupled]
+        joints, remarks = _default_joints(urdf, full, coupled)
     wanted = tuple(joints)
+    _check_faults(urdf, wanted)
+    if len(wanted) > MAXIMUM_JOINTS:
+        raise DescriptionError(
+            f'{urdf.source or urdf.name}: {len(wanted)} moving joints, more than the '
+            f'{MAXIMUM_JOINTS} supported; name those of the arm with --joints'
+        )
     _check_joints(wanted, kinematic_order, coupled, urdf.name)
     positions = _locked_positions(urdf, kinematic_order, wanted, locked or {})
-    model = full
-    if positions:
-        reference = pin.neutral(full)
-        for joint, position in positions.items():
-            reference[full.joints[full.getJointId(joint)].idx_q] = position
-        model = pin.buildReducedModel(
-            full, [full.getJointId(joint) for joint in positions], reference
-        )
+    model = _reduced(urdf, full, positions) if positions else full
     # Reflected inertia is a column of ours; in Pinocchio it would be in rnea only.
     model.armature = np.zeros(model.nv)
     model.gravity.linear = vector
@@ -323,7 +338,50 @@ def make_robot_model(
         encoders=encoders or plain_encoders(len(wanted)),
         locked=positions,
         pinocchio=model,
+        remarks=remarks,
     )
+
+
+def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
+    """Return Pinocchio's model with some joints locked where they stand [rad or m]."""
+    reference = pin.neutral(full)
+    for joint, position in positions.items():
+        reference[full.joints[full.getJointId(joint)].idx_q] = position
+    try:
+        return pin.buildReducedModel(
+            full, [full.getJointId(joint) for joint in positions], reference
+        )
+    except ValueError:
+        # A link has the name of a joint, which frames of Pinocchio cannot be told apart by.
+        return pin.buildModelFromXML(for_pinocchio(urdf.text, positions))
+
+
+def _default_joints(
+    urdf: Urdf, full: Any, coupled: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the joints of the only arm, and what to say of the others."""
+    names = list(full.names)
+    parents = {
+        names[index]: names[full.parents[index]] if full.parents[index] else None
+        for index in range(1, full.njoints)
+    }
+    choice = choose_arm(urdf, names[1:], parents, coupled)
+    return choice.joints, choice.remarks
+
+
+def _check_faults(urdf: Urdf, wanted: tuple[str, ...]) -> None:
+    """Refuse an arm whose joints are faulty, or carry links or joints that are."""
+    if not urdf.faults:
+        return
+    reach = reach_of_joints(urdf.text, wanted)
+    for fault in urdf.faults:
+        concerned = fault.name in wanted or fault.name in (
+            reach.carried_links if not fault.is_joint
+            else reach.carried_joints if fault.harmless_below
+            else reach.carried_joints | reach.supporting_joints
+        )
+        if concerned:
+            raise DescriptionError(fault.message)
 
 
 def _check_joints(

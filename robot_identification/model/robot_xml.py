@@ -69,7 +69,7 @@ def parse_robot_xml(text: str, source: str) -> Element:
     for element in root.iter():
         if element.tag.startswith('{') and 'xacro' in element.tag.partition('}')[0]:
             raise DescriptionError(
-                f'{source}: <xacro:{element.tag.partition("}")[2]:.80}> is not expanded: a xacro '
-                'file is, if its name ends in .xacro; a topic must carry the URDF'
+                f'{source}: <xacro:{element.tag.partition("}")[2]:.80}> is not expanded: '
+                'files are, a topic must carry the URDF'
             )
     return root

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Meshes and textures of a description: never opened, and refused where they point outside."""
+"""Meshes and textures of a description: never opened, and named where they point outside."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 import re
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
-
-from robot_identification.errors import DescriptionError
 
 _SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*):')
 _PACKAGE_SCHEMES = ('package', 'model')
@@ -28,19 +26,21 @@ def _resources(root: Element) -> Iterator[tuple[str, str]]:
                     yield f'{tag} of {where}', element.attrib['filename']
 
 
-def check_resources(root: Element, source: str, folder: Path | None) -> None:
+def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
     """
-    Check that meshes and textures point into packages or below the description's folder.
+    Return what to say of meshes and textures that lie in no package and not beside the file.
 
-    Raises DescriptionError with the link and the address that points elsewhere.
+    They are never opened, so it is a remark; `folder` is that of the description.
     """
-    for what, address in _resources(root):
-        fault = _fault_of_address(address, folder)
-        if fault is not None:
-            raise DescriptionError(
-                f'{source}: {what} is {address!r:.200}, {fault}; name it as package://.. or '
-                'relative to the description'
-            )
+    foreign = [
+        (what, address, fault) for what, address in _resources(root)
+        if (fault := _fault_of_address(address, folder)) is not None
+    ]
+    if not foreign:
+        return []
+    what, address, fault = foreign[0]
+    more = f', and {len(foreign) - 1} more such' if len(foreign) > 1 else ''
+    return [f'{what} is {address!r:.200}, {fault}{more}: meshes and textures are not opened']
 
 
 def _host_and_path(path: str) -> tuple[str, str]:

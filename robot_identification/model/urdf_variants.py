@@ -12,16 +12,23 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
-from robot_identification.model.urdf import MOVING_JOINT_TYPES
+from robot_identification.model.urdf_elements import MOVING_JOINT_TYPES
 
 # Pinocchio gives a continuous joint two position coordinates (cosine, sine); as a revolute joint
 # with limits that nothing reaches it has one, and positions stay vectors of n angles.
 UNLIMITED_POSITION = 1.0e6
 
 
-def for_pinocchio(text: str) -> str:
-    """Return the URDF text with continuous joints written as revolute ones without end."""
+def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
+    """
+    Return the URDF text with continuous joints written as revolute ones without end.
+
+    `locked` has the position of each joint that is to be a fixed one [rad or m].
+    """
     root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    for joint in root.findall('joint'):
+        if joint.get('name') in (locked or {}):
+            _fix(joint, (locked or {})[str(joint.get('name'))])
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING_JOINT_TYPES:
             limit = joint.find('limit')

@@ -10,7 +10,9 @@ Docs: docs/errors.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 import importlib.util
+import json
 import os
 from pathlib import Path
 import re
@@ -18,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.files import read_text
@@ -28,26 +31,34 @@ MAXIMUM_CPU_SECONDS = 4
 MAXIMUM_SECONDS = 6
 MAXIMUM_MEMORY_BYTES = 1 << 30
 MAXIMUM_OUTPUT_BYTES = 4 * MAXIMUM_URDF_CHARACTERS
+# Folder of packages that are nowhere; see xacro_process.py.
+_MISSING = 'no_such_package'
+_ARGUMENT = re.compile(r'<xacro:arg\s+name="([^"]+)"\s+default="([^"]*)"')
 _ARGUMENT_NAME = re.compile(r'[A-Za-z][\w.-]*', re.ASCII)
 # Where $(find PACKAGE) looks; HOME, credentials and the like are kept from $(env ..).
 _KEPT_VARIABLES = ('PATH', 'AMENT_PREFIX_PATH', 'LD_LIBRARY_PATH', 'ROS_DISTRO', 'ROS_VERSION')
-# PyPI's xacro and ROS's are both a module without __main__, and only one puts its program beside
-# the interpreter. -q keeps warnings from stderr.
-_RUNNER = """
-import resource
-import sys
+# What the process runs; by its text, for beside the file a module named xacro would be ours.
+_RUNNER = Path(__file__).with_name('xacro_process.py').read_text(encoding='utf-8')
+# Folders above the file's package in which others are looked for: repository, src, workspace.
+FOLDERS_ABOVE = 3
+# Entries that an error lists of a folder in which a file is missing.
+SHOWN_ENTRIES = 40
+_UNDEFINED_ARGUMENT = re.compile(r'Undefined substitution argument (\S+)')
+_NO_SUCH_FILE = re.compile(r"No such file or directory: '?([^']+?)'?(?: |$)")
 
-cpu, memory, output = map(int, sys.argv[1:4])
-# One second more for the hard limit: at the soft one the signal says why.
-resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
-resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-resource.setrlimit(resource.RLIMIT_FSIZE, (output, output))
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-del sys.argv[1:4]
-import xacro
 
-xacro.main()
-"""
+@dataclass(frozen=True)
+class _Expansion:
+    """What came of a file: its URDF, or a fault in words; and the arguments it declares."""
+
+    text: str
+    fault: str | None
+    arguments: dict[str, str]  # defaults by name
+
+
+def holds_xacro(path: Path, text: str) -> bool:
+    """Return whether a file is xacro: by its name, or an element, as some vendors' URDFs have."""
+    return path.suffix == '.xacro' or '<xacro:' in text
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
@@ -62,7 +73,22 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     MissingDependencyError without xacro, and DescriptionError with what xacro says if it refuses
     the file or exceeds a limit.
     """
-    read_text(path)
+    expansion = _expand_file(path, arguments)
+    if expansion.fault is not None:
+        raise DescriptionError(
+            f'{path}: xacro {expansion.fault}{_describe(expansion.arguments)}'
+        )
+    return expansion.text
+
+
+def xacro_arguments(path: Path, arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that a xacro file and its includes declare: defaults by name."""
+    return _expand_file(path, arguments).arguments
+
+
+def _expand_file(path: Path, arguments: Mapping[str, str]) -> _Expansion:
+    """Run xacro, after checks of what it is given."""
+    text = read_text(path)
     assignments = [_assignment(name, value, path) for name, value in arguments.items()]
     if importlib.util.find_spec('xacro') is None:
         raise MissingDependencyError(
@@ -70,7 +96,11 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
             'pip install xacro` or `apt install ros-$ROS_DISTRO-xacro',
         )
     with tempfile.TemporaryDirectory(prefix='robot_identification_xacro_') as name:
-        return _expand(path, assignments, Path(name))
+        expansion = _expand(path, assignments, Path(name))
+    if expansion.fault is None:
+        return expansion
+    # It may have ended before it came to them.
+    return replace(expansion, arguments={**dict(_ARGUMENT.findall(text)), **expansion.arguments})
 
 
 def _assignment(name: str, value: str, path: Path) -> str:
@@ -88,11 +118,32 @@ def _assignment(name: str, value: str, path: Path) -> str:
     return f'{name}:={value}'
 
 
-def _expand(path: Path, assignments: list[str], folder: Path) -> str:
+def _places(path: Path, folder: Path) -> dict[str, Any]:
+    """Return where packages are looked for, and where the process writes the arguments."""
+    file = path.resolve()
+    above = list(file.parents)
+    package = next((place for place in above if (place / 'package.xml').is_file()), file.parent)
+    # Not the folders that hold everything: home, its parent, the root and what lies in it.
+    home = Path.home().resolve()
+    around = [
+        str(place) for place in [package, *package.parents][:FOLDERS_ABOVE + 1]
+        if len(place.parts) > 2 and place not in (home, *home.parents)
+    ]
+    return {
+        'own': list(map(str, above)),
+        'around': around,
+        'missing': str(folder / _MISSING),
+        'declared': str(folder / 'arguments'),
+    }
+
+
+def _expand(path: Path, assignments: list[str], folder: Path) -> _Expansion:
     """Run xacro in an empty folder of its own, which is its home as well."""
     limits = (MAXIMUM_CPU_SECONDS, MAXIMUM_MEMORY_BYTES, MAXIMUM_OUTPUT_BYTES)
+    places = _places(path, folder)
     command = [
-        sys.executable, '-c', _RUNNER, *map(str, limits), '-q', str(path.resolve()), *assignments,
+        sys.executable, '-c', _RUNNER, *map(str, limits), json.dumps(places), '-q',
+        str(path.resolve()), *assignments,
     ]
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     environment = {
@@ -114,9 +165,24 @@ def _expand(path: Path, assignments: list[str], folder: Path) -> str:
             code = -signal.SIGXCPU
     complaint = errors.read_text(encoding='utf-8', errors='replace').strip()
     fault = _fault(code, output.stat().st_size, complaint)
-    if fault is not None:
-        raise DescriptionError(f'{path}: xacro {fault}')
-    return output.read_text(encoding='utf-8')
+    declared = Path(places['declared'])
+    return _Expansion(
+        '' if fault is not None else output.read_text(encoding='utf-8'),
+        fault,
+        json.loads(declared.read_text(encoding='utf-8')) if declared.is_file() else {},
+    )
+
+
+def _describe(arguments: Mapping[str, str]) -> str:
+    """Return the arguments of a file for the end of an error."""
+    if not arguments:
+        return ''
+    return f"; the file's arguments are {describe_arguments(arguments)}"
+
+
+def describe_arguments(arguments: Mapping[str, str]) -> str:
+    """Return arguments with their defaults, in a line."""
+    return ', '.join(f'{name} (default {value!r:.80})' for name, value in arguments.items())
 
 
 def _fault(code: int, size: int, complaint: str) -> str | None:
@@ -135,7 +201,39 @@ def _fault(code: int, size: int, complaint: str) -> str | None:
         return f'ran out of the {MAXIMUM_MEMORY_BYTES} bytes of memory it may take; {by_hand}'
     if code < 0:
         return f'was ended by {signal.Signals(-code).name}; {by_hand}'
-    return f'refuses it: {cause[:500]}' if code > 0 else None
+    return f'refuses it: {_remedy(cause)}' if code > 0 else None
+
+
+def _remedy(cause: str) -> str:
+    """Return the cause with what to do, where that is known."""
+    undefined = _UNDEFINED_ARGUMENT.search(cause)
+    if undefined is not None:
+        return (
+            f'{cause[:500]}: the file wants it and states no default, give --xacro-arguments '
+            f'{undefined[1]:.80}:=VALUE'
+        )
+    missing = _NO_SUCH_FILE.search(cause)
+    if missing is None:
+        return cause[:500]
+    _, found, after = missing[1].partition(f'/{_MISSING}/')
+    if found:
+        package, _, name = after.partition('/')
+        return (
+            f'the package {package!r:.80} with {name!r:.200} is neither around the file nor known '
+            'to ROS: put it into a folder beside the package of the file, or source the ROS '
+            'workspace that has it'
+        )
+    return f'No such file: {missing[1]:.300}{_neighbours(Path(missing[1]))}'
+
+
+def _neighbours(missing: Path) -> str:
+    """Return what there is instead of a file, from the nearest folder that exists."""
+    for place in missing.parents:
+        if place.is_dir():
+            names = sorted(entry.name for entry in place.iterdir())
+            more = ', ..' if len(names) > SHOWN_ENTRIES else ''
+            return f'; {place} has {", ".join(names[:SHOWN_ENTRIES]) or "nothing"}{more}'
+    return ''
 
 
 def _cause(complaint: str) -> str:

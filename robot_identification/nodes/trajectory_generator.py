@@ -149,7 +149,7 @@ class TrajectoryGenerator(Node):
 
     def _warn_before(self, robot: RobotModel, experiment: Experiment) -> None:
         """Log what makes a search doubtful: made-up masses, poses that cannot be held."""
-        masses = describe_placeholders(robot.urdf)
+        masses = describe_placeholders(robot)
         holding = find_experiment_holding(robot, experiment)
         if masses:
             self.get_logger().warning(masses)

@@ -71,7 +71,7 @@ def render_trajectory_report(
         experiment=experiment,
         evaluation=evaluation,
         verdict=judge_trajectory(
-            trajectory, evaluation, refused, describe_placeholders(robot.urdf)
+            trajectory, evaluation, refused, describe_placeholders(robot)
         ),
         refused=refused,
         not_checked=describe_certificate_gaps(certificate, trajectory.joint_names),

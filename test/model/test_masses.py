@@ -71,4 +71,4 @@ def test_made_up_masses_are_found(properties, words):
     found = find_placeholders(urdf)
     assert len(found) == len(words)
     assert all(one.startswith(word) for one, word in zip(found, words, strict=True))
-    assert bool(describe_placeholders(urdf)) == bool(words)
+    assert bool(describe_placeholders(make_robot_model(urdf))) == bool(words)

@@ -159,7 +159,7 @@ def test_the_doctor_examines_what_xacro_makes(write):
     assert 'made_up: joints one, two' in good.out
     bad = run_command('doctor', write(arm('', mass=('value="1.5"', 'value="${1 - 2.5}"'))))
     assert bad.code == 4
-    assert "arm.urdf.xacro: mass of link 'ground' is -1.5 kg" in bad.out
+    assert "arm.urdf.xacro: mass of link 'upper' is -1.5 kg" in bad.out
 
 
 def test_a_missing_file_is_a_wrong_call(tmp_path):

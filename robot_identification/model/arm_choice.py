@@ -1,0 +1,157 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which joints of a description are its arm, where nobody says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from robot_identification.errors import UsageError
+from robot_identification.model.urdf import Urdf
+
+# Joints in a row that make an arm; chosen: a wheel, a head and a finger have fewer, a palletizer
+# has four.
+FEWEST_ARM_JOINTS = 4
+# Joints of its own by which one arm differs from another.
+FEWEST_OWN_JOINTS = 3
+
+
+class SeveralArmsError(UsageError):
+    """A description has several arms, and nobody says which one is meant."""
+
+    def __init__(self, message: str, arms: tuple[tuple[str, ...], ...]) -> None:
+        super().__init__(message)
+        self.arms = arms  # joints of each, in kinematic order
+
+
+@dataclass(frozen=True)
+class ArmChoice:
+    """The joints of an arm, in kinematic order, and what to say of the others."""
+
+    joints: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def choose_arm(
+    urdf: Urdf, order: Sequence[str], parents: Mapping[str, str | None], coupled: Mapping[str, str]
+) -> ArmChoice:
+    """
+    Return the joints that move where none are named.
+
+    All that move but coupled ones, the fingers of an end effector, and branches too short to be
+    an arm. `order` is the kinematic one of all moving joints, `parents` has the moving joint
+    before each. Raises SeveralArmsError if that leaves several arms.
+    """
+    fingers = _srdf_fingers(urdf, order, parents)
+    free = [joint for joint in order if joint not in coupled and joint not in fingers]
+    tree = _Tree.of(free, parents)
+    forked = tree.beyond_a_fork()
+    fingers += [joint for joint in forked if joint not in fingers]
+    tree = _Tree.of([joint for joint in free if joint not in forked], parents)
+    arm = _the_arm(urdf, tree)
+    held = [joint for joint in order if joint not in arm]
+    mimics = [joint for joint in held if joint in coupled]
+    rest = [joint for joint in held if joint not in coupled and joint not in fingers]
+    remarks = [
+        f'held fixed: {", ".join(joints)} ({why}); --joints chooses others'
+        for joints, why in (
+            (mimics, 'coupled by mimic'), ([j for j in held if j in fingers], 'fingers'),
+            (rest, 'no part of the arm'),
+        ) if joints
+    ]
+    return ArmChoice(tuple(joint for joint in order if joint in arm), tuple(remarks))
+
+
+def _srdf_fingers(
+    urdf: Urdf, order: Sequence[str], parents: Mapping[str, str | None]
+) -> list[str]:
+    """Return the fingers that an SRDF names, if they hang on an arm that it does not count."""
+    found = [joint for joint in order if joint in urdf.fingers]
+
+    def above(joint: str) -> list[str]:
+        before = parents[joint]
+        return [] if before is None else [before, *above(before)]
+
+    on_arm = all(
+        sum(before not in found for before in above(joint)) >= FEWEST_ARM_JOINTS
+        for joint in found
+    )
+    return found if on_arm else []
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """Free joints with the free joint before each."""
+
+    order: tuple[str, ...]
+    before: Mapping[str, str | None]
+    after: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, free: Sequence[str], parents: Mapping[str, str | None]) -> _Tree:
+        before: dict[str, str | None] = {}
+        for joint in free:
+            place = parents[joint]
+            while place is not None and place not in free:
+                place = parents[place]
+            before[joint] = place
+        after = {
+            joint: tuple(other for other in free if before[other] == joint) for joint in free
+        }
+        return cls(tuple(free), before, after)
+
+    def path(self, joint: str) -> list[str]:
+        """Return the joints from the root to one, itself included."""
+        before = self.before[joint]
+        return [*([] if before is None else self.path(before)), joint]
+
+    def height(self, joint: str) -> int:
+        """Return the most joints in a row after one."""
+        return max((1 + self.height(other) for other in self.after[joint]), default=0)
+
+    def below(self, joint: str) -> list[str]:
+        """Return all joints after one."""
+        return [
+            name for other in self.after[joint] for name in [other, *self.below(other)]
+        ]
+
+    def beyond_a_fork(self) -> list[str]:
+        """Return the joints after a place where an arm forks into fingers, shorter than itself."""
+        return [
+            name for joint in self.order
+            if len(self.after[joint]) > 1 and len(self.path(joint)) >= FEWEST_ARM_JOINTS
+            and self.height(joint) <= len(self.path(joint))
+            for name in self.below(joint)
+        ]
+
+    def ends(self) -> list[str]:
+        """Return the joints that none comes after."""
+        return [joint for joint in self.order if not self.after[joint]]
+
+
+def _the_arm(urdf: Urdf, tree: _Tree) -> set[str]:
+    """Return the joints of the one arm of a tree."""
+    paths = [tree.path(end) for end in tree.ends()]
+    if len(paths) < 2:
+        return set(tree.order)
+    own = [
+        [joint for joint in path if not any(joint in other for other in paths if other != path)]
+        for path in paths
+    ]
+    arms = [
+        (path, joints) for path, joints in zip(paths, own, strict=True)
+        if len(path) >= FEWEST_ARM_JOINTS and len(joints) >= FEWEST_OWN_JOINTS
+    ]
+    if not arms:
+        return set(tree.order)
+    if len(arms) == 1:
+        return set(arms[0][0])
+    chains = tuple(tuple(joints) for _, joints in arms)
+    lines = ''.join(f'\n  --joints {" ".join(joints)}' for joints in chains)
+    raise SeveralArmsError(
+        f'the URDF {urdf.name!r:.80} has {len(chains)} arms: name the joints of one, all others '
+        f'are held fixed{lines}',
+        chains,
+    )

@@ -1,0 +1,281 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Links and joints of a description: their numbers, checked before a URDF parser sees them.
+
+Each reader raises DescriptionError with link or joint and value; whether that matters is decided
+where the joints of the arm are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+import re
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+
+MOVING_JOINT_TYPES = ('revolute', 'continuous', 'prismatic')
+# A joint with more than one degree of freedom: it can stand below an arm, never in it.
+FREE_JOINT_TYPES = ('floating', 'planar')
+# What the URDF parser behind Pinocchio reads; from anything else it makes zero without a word.
+PLAIN_NUMBER = re.compile(r'[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?', re.ASCII)
+# Nothing of a robot is larger in SI units; above, products of numbers leave the range of doubles.
+MAXIMUM_MAGNITUDE = 1.0e9
+# Limits from which on a file states none [rad or m], [rad/s or m/s], [N m or N]; the largest arms
+# turn their base by 1e5 N m at most, and vendors write 1e9 where nothing is known.
+NO_POSITION, NO_VELOCITY, NO_EFFORT = 1.0e5, 1.0e3, 1.0e5
+# Published inertias are rounded, to three digits at worst: part of the largest principal moment
+# by which a body may miss the rules of a body.
+INERTIA_ROUNDING = 0.01
+# Square of the radius of gyration [m^2], here of a micrometre, up to which a body is a point.
+POINT_GYRATION = 1.0e-12
+# Mass [kg] and principal moment [kg m^2] of a frame that was given some inertia so that a
+# simulator takes it: a hundredth of the hand of the smallest arms.
+NEGLIGIBLE_MASS, NEGLIGIBLE_MOMENT = 1.0e-3, 1.0e-5
+_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+# Spellings of a limit that nothing reaches.
+_ENDLESS = ('inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity')
+_SHAPE_KEYS = ('size', 'radius', 'length')
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A moving joint as its URDF states it."""
+
+    name: str
+    kind: str  # revolute, continuous or prismatic
+    # Lower and upper limit [rad or m]; infinite where the URDF has none.
+    position: tuple[float, float]
+    # Limits [rad/s or m/s] and [N m or N]; infinite where absent or zero.
+    velocity: float
+    effort: float
+    # Name of the joint that this one follows, as the second finger of a gripper does.
+    mimic: str | None = None
+    # It stands at multiplier * leader + offset [1], [rad or m].
+    mimic_multiplier: float = 1.0
+    mimic_offset: float = 0.0
+
+    def mimic_position(self, leader: float) -> float:
+        """Return where the joint stands when its leader stands at `leader` [rad or m]."""
+        return self.mimic_multiplier * leader + self.mimic_offset
+
+
+@dataclass(frozen=True)
+class UrdfLink:
+    """A link as its URDF states it."""
+
+    name: str
+    joint: str | None  # the joint it hangs on; None for the root
+    moved: bool  # whether a moving joint lies between it and the root
+    mass: float  # [kg]; zero where the URDF has none
+    # Eigenvalues of its inertia about its centre of mass, ascending [kg m^2].
+    principal_moments: tuple[float, float, float]
+
+    @property
+    def is_point_mass(self) -> bool:
+        """Return whether it has mass and no extent."""
+        largest = max(map(abs, self.principal_moments))
+        return self.mass > 0.0 and largest <= POINT_GYRATION * self.mass
+
+    @property
+    def is_negligible(self) -> bool:
+        """Return whether no torque shows its inertia."""
+        largest = max(map(abs, self.principal_moments))
+        return self.mass <= NEGLIGIBLE_MASS and largest <= NEGLIGIBLE_MOMENT
+
+    @property
+    def fault(self) -> str | None:
+        """
+        Why no rigid body has this inertia, in words; None if one has.
+
+        Principal moments are integrals of a density that is not negative: none is negative, and
+        none is larger than the sum of the other two (Wensing, Kim and Slotine, IEEE RA-L 3(1),
+        2018, section III). Zero mass leaves nothing to integrate. Moments may miss the rules by
+        `INERTIA_ROUNDING` of the largest, which three digits can hide.
+        """
+        low, middle, high = self.principal_moments
+        size = max(map(abs, self.principal_moments))
+        shown = f'the principal moments {low:.6g}, {middle:.6g} and {high:.6g} kg m^2'
+        if self.mass == 0.0 and size > 0.0:
+            return f'it has no mass and {shown}'
+        slack = max(INERTIA_ROUNDING * size, POINT_GYRATION * self.mass)
+        if low < -slack:
+            return f'it has {shown}, and none may be negative'
+        if high - low - middle > slack:
+            return f'it has {shown}, and none may be larger than the sum of the other two'
+        return None
+
+
+def attribute_of(joint: Element, tag: str, attribute: str, source: str) -> str:
+    """Return an attribute of an element of a joint; raise DescriptionError if it has none."""
+    element = joint.find(tag)
+    value = None if element is None else element.get(attribute)
+    if value is None:
+        raise DescriptionError(
+            f'{source}: joint {joint.get("name")!r:.80} has no <{tag} {attribute}="..."/>'
+        )
+    return value
+
+
+def _number(text: str | None, what: str, source: str) -> float:
+    text = None if text is None else text.strip()
+    if text is None or not PLAIN_NUMBER.fullmatch(text):
+        raise DescriptionError(
+            f'{source}: {what} is {text!r:.80}; a plain decimal number is needed'
+        )
+    value = float(text)
+    if not math.isfinite(value):
+        raise DescriptionError(f'{source}: {what} is {text!r:.80}; a finite number is needed')
+    return value
+
+
+def _quantity(text: str | None, what: str, source: str) -> float:
+    value = _number(text, what, source)
+    if abs(value) > MAXIMUM_MAGNITUDE:
+        raise DescriptionError(
+            f'{source}: {what} is {text!r:.80}, beyond the {MAXIMUM_MAGNITUDE:g} that a robot can '
+            'have; is it in SI units?'
+        )
+    return value
+
+
+def _vector(text: str, what: str, source: str) -> list[float]:
+    values = [_quantity(part, what, source) for part in text.split()]
+    if len(values) != 3:
+        raise DescriptionError(f'{source}: {what} is {text!r:.80}; three numbers are needed')
+    return values
+
+
+def check_origin(element: Element | None, what: str, where: str, source: str) -> None:
+    """Check position and angles of an <origin>, if there is one."""
+    if element is not None:
+        for key in ('xyz', 'rpy'):
+            _vector(element.get(key, '0 0 0'), f'{what} {key} of {where}', source)
+
+
+def read_link(
+    name: str, element: Element, joint: str | None, moved: bool, source: str
+) -> UrdfLink:
+    """Return a link; raise DescriptionError if a number of it is none, or it is no rigid body."""
+    where = f'link {name!r:.80}'
+    _check_shapes(element, where, source)
+    inertial = element.find('inertial')
+    mass, moments = 0.0, (0.0, 0.0, 0.0)
+    if inertial is not None:
+        mass, moments = _read_inertial(inertial, where, source)
+    link = UrdfLink(name, joint, moved, mass, moments)
+    if link.fault is not None and not link.is_negligible:
+        raise DescriptionError(
+            f'{source}: {where} is no rigid body: {link.fault}; correct its <inertial>, or leave '
+            'it out if nothing is known'
+        )
+    return link
+
+
+def _read_inertial(
+    inertial: Element, where: str, source: str
+) -> tuple[float, tuple[float, float, float]]:
+    """Return mass [kg] and ascending principal moments [kg m^2] of an <inertial>."""
+    mass_element, inertia_element = inertial.find('mass'), inertial.find('inertia')
+    if mass_element is None or inertia_element is None:
+        raise DescriptionError(f'{source}: {where} has <inertial> without mass or inertia')
+    mass = _quantity(mass_element.get('value'), f'mass of {where}', source)
+    if mass < 0.0:
+        raise DescriptionError(f'{source}: mass of {where} is {mass} kg, it must not be < 0')
+    ixx, ixy, ixz, iyy, iyz, izz = (
+        _quantity(inertia_element.get(key), f'{key} of {where}', source) for key in _INERTIA_KEYS
+    )
+    for key, value in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):
+        if value < -POINT_GYRATION * mass:
+            raise DescriptionError(
+                f'{source}: {key} of {where} is {value} kg m^2, it must not be < 0'
+            )
+    check_origin(inertial.find('origin'), 'inertial origin', where, source)
+    tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    low, middle, high = np.linalg.eigvalsh(tensor).tolist()
+    return mass, (low, middle, high)
+
+
+def _check_shapes(link: Element, where: str, source: str) -> None:
+    """Check poses and sizes: simple collision shapes stay in the text that others read."""
+    for element in link.findall('collision'):
+        check_origin(element.find('origin'), 'collision origin', where, source)
+        for shape in element.findall('geometry/*'):
+            for key in _SHAPE_KEYS:
+                for part in shape.get(key, '').split():
+                    what = f'collision {key} of {where}'
+                    if _quantity(part, what, source) < 0.0:
+                        raise DescriptionError(f'{source}: {what} is {part} m, it must not be < 0')
+
+
+def read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
+    """Return a moving joint; raise DescriptionError if a number of it cannot be meant."""
+    kind, what = str(joint.get('type')), f'joint {name!r:.80}'
+    if kind not in MOVING_JOINT_TYPES:
+        raise DescriptionError(
+            f'{source}: {what} is of type {kind!r:.80}; supported are '
+            f'{", ".join(MOVING_JOINT_TYPES)} and fixed'
+        )
+    axis = joint.find('axis')
+    if axis is not None:
+        vector = _vector(axis.get('xyz', '1 0 0'), f'axis of {what}', source)
+        if math.hypot(*vector) < 1e-6:
+            raise DescriptionError(f'{source}: axis of {what} is {vector}, not a direction')
+    position, velocity, effort = _read_limits(joint, kind, what, source)
+    mimic = joint.find('mimic')
+    if mimic is None:
+        return UrdfJoint(name, kind, position, velocity, effort)
+    return UrdfJoint(
+        name, kind, position, velocity, effort,
+        attribute_of(joint, 'mimic', 'joint', source),
+        _quantity(mimic.get('multiplier', '1'), f'mimic multiplier of {what}', source),
+        _quantity(mimic.get('offset', '0'), f'mimic offset of {what}', source),
+    )
+
+
+def _read_limits(
+    joint: Element, kind: str, what: str, source: str
+) -> tuple[tuple[float, float], float, float]:
+    """Return the limits of position, velocity and effort; infinite where none is stated."""
+    limit = joint.find('limit')
+    values = {} if limit is None else limit.attrib
+    bounds = {
+        key: _limit(values[key], f'{key} limit of {what}', source)
+        for key in ('lower', 'upper', 'velocity', 'effort')
+        if key in values
+    }
+    lower, upper = bounds.get('lower', 0.0), bounds.get('upper', 0.0)
+    if kind == 'continuous' or lower == upper == 0.0:
+        lower, upper = -math.inf, math.inf
+    if lower > upper:
+        raise DescriptionError(
+            f'{source}: {what} has the lower limit {lower} above the upper limit {upper}'
+        )
+    for key in ('velocity', 'effort'):
+        if bounds.get(key, 0.0) < 0.0:
+            raise DescriptionError(
+                f'{source}: {key} limit of {what} is {bounds[key]}, it must not be < 0'
+            )
+    # URDFs write 0 where a limit is unknown, or a number that nothing reaches.
+    return (
+        (lower if lower > -NO_POSITION else -math.inf, upper if upper < NO_POSITION else math.inf),
+        _stated(bounds.get('velocity', 0.0), NO_VELOCITY),
+        _stated(bounds.get('effort', 0.0), NO_EFFORT),
+    )
+
+
+def _limit(text: str, what: str, source: str) -> float:
+    try:
+        return _number(text, what, source)
+    except DescriptionError:
+        if text.strip().lower() not in _ENDLESS:
+            raise
+        return math.copysign(math.inf, -1.0 if text.strip().startswith('-') else 1.0)
+
+
+def _stated(value: float, none_from: float) -> float:
+    return value if 0.0 < value < none_from else math.inf
