@@ -10,6 +10,7 @@ stays what it was, comments, blanks and the order of attributes with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import difflib
 from pathlib import Path
@@ -20,7 +21,7 @@ import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DescriptionError, InconsistentModelError, UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.arm import (
     change_of_link, check_consistent, LinkChange, links_of_joints, plain_friction,
 )
@@ -66,6 +67,7 @@ class _Contents:
     links: dict[str, FloatArray]
     emptied: list[str]
     joints: dict[str, tuple[float, float]]
+    shrunk: dict[str, float]  # which part of its inertia a body on a locked joint keeps
 
 
 def export_urdf(model: IdentifiedModel) -> str:
@@ -74,7 +76,8 @@ def export_urdf(model: IdentifiedModel) -> str:
 
     Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
     left of the identified one is the link's. If that would be no body, the link takes those that
-    are fixed to it as its own, which moves alike, and a comment names them. Reflected inertia has
+    are fixed to it as its own, which moves alike, and those on locked joints keep a part of
+    theirs; a comment names them. Reflected inertia has
     no place in a URDF and stands in a comment. Friction is Coulomb and viscous; of other laws it
     is the nearest to them in steady sliding, over the speeds and at the mean load that the model
     was identified at.
@@ -82,8 +85,7 @@ def export_urdf(model: IdentifiedModel) -> str:
     Raises
     ------
     InconsistentModelError
-        If the model has no physically consistent parameters, or a link would be left with
-        impossible ones.
+        If the model has no physically consistent parameters.
 
     """
     return make_urdf(model).text
@@ -109,7 +111,7 @@ def make_urdf(model: IdentifiedModel, into: Path | None = None) -> UrdfExport:
         data, urdf = _read_into(into)
         before = prior_inertial_parameters(_check_same_arm(model.robot, urdf, source))
     contents = _find_contents(model, theta, urdf, before.reshape(-1, 10))
-    remark = _remark(model, theta, contents.emptied)
+    remark = _remark(model, theta, contents)
     changed, links = _write(data, source, urdf, contents, remark)
     return UrdfExport(
         source, data.decode(), changed.decode(), links,
@@ -204,7 +206,7 @@ def _find_contents(
     _, children = links_of_joints(urdf.text)
     n = model.robot.n
     lumped = theta[: 10 * n].reshape(n, 10)
-    contents = _Contents({}, [], {})
+    contents = _Contents({}, [], {}, {})
     for index, name in enumerate(model.robot.joint_names):
         link = links[children[name]]
         own = lumped[index] - (prior[index] - _own_parameters(link))
@@ -212,14 +214,47 @@ def _find_contents(
             contents.emptied.extend(_take_fixed_bodies(root, link.get('name')))
             left = _prior_of(root, model.robot, urdf.name)[index]
             own = lumped[index] - (left - _own_parameters(link))
-        if not smallest_eigenvalues(own)[0] > 0.0:
-            raise InconsistentModelError(
-                f'the link after {name} is left with impossible inertia when the bodies on '
-                'joints that are locked keep theirs: check their inertials in the URDF'
-            )
+            if not smallest_eigenvalues(own)[0] > 0.0:
+                own = _shrink_locked_bodies(
+                    contents, _bodies_on_locked(root, link.get('name'), model.robot.joint_names),
+                    left - _own_parameters(link), lumped[index],
+                )
         contents.links[children[name]] = own
         contents.joints[name] = plain_friction(model, theta, index)
     return contents
+
+
+def _shrink_locked_bodies(
+    contents: _Contents, bodies: dict[str, FloatArray], stated: FloatArray, whole: FloatArray
+) -> FloatArray:
+    """
+    Make the bodies on locked joints smaller in proportion; return what is left for their link.
+
+    `bodies` has them by link, `stated` is what they are together in the frame of `whole`, which
+    is more than was identified. Their part is half of the largest power of two that leaves a
+    body; they keep some mass, without which simulators do not move them.
+    """
+    part = 0.5
+    while not smallest_eigenvalues(whole - 2.0 * part * stated)[0] > 0.0:
+        part /= 2.0
+    contents.links.update({name: part * own for name, own in bodies.items()})
+    contents.shrunk.update(dict.fromkeys(bodies, part))
+    left: FloatArray = whole - part * stated
+    return left
+
+
+def _bodies_on_locked(root: Any, link: str, moving: Sequence[str]) -> dict[str, FloatArray]:
+    """Return the inertial parameters of all bodies that move with a link, by link."""
+    links = {body.get('name'): body for body in root.findall('link')}
+    found: dict[str, FloatArray] = {}
+    new = [link]
+    while new:
+        new = [
+            joint.find('child').get('link') for joint in root.findall('joint')
+            if joint.get('name') not in moving and joint.find('parent').get('link') in new
+        ]
+        found |= {name: _own_parameters(links[name]) for name in new}
+    return {name: own for name, own in found.items() if own.any()}
 
 
 def _take_fixed_bodies(root: Any, link: str) -> list[str]:
@@ -340,16 +375,20 @@ def _write_dynamics(
         editor.replace_tag(old, tag)
 
 
-def _remark(model: IdentifiedModel, theta: FloatArray, taken: list[str]) -> str:
+def _remark(model: IdentifiedModel, theta: FloatArray, contents: _Contents) -> str:
     """Return the comment with what has no place in a URDF."""
     reflected = theta[model.parameters.reflected_inertia_slice]
     text = ', '.join(
         f'{name} {value:.6g}'
         for name, value in zip(model.robot.joint_names, reflected, strict=False)
     )
+    taken, shrunk = contents.emptied, contents.shrunk
+    parts = ', '.join(f'{name} {part:g}' for name, part in shrunk.items())
     remark = comment_text(
         f'{SIGNATURE} Reflected rotor inertias, which URDF has no place for [kg m^2]: {text}'
         + (f' Part of the moving link before them: {", ".join(taken)}' if taken else '')
+        + (f' Bodies on locked joints, with the part of their inertia that was found: {parts}'
+           if shrunk else '')
     )
     return f'<!--{remark}-->'
 

@@ -149,16 +149,24 @@ def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left():
     np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
 
 
-def test_a_link_left_with_nothing_is_refused_by_name():
-    """A finger on a joint that is locked keeps its mass, or a simulator could not move it."""
+def test_bodies_on_locked_joints_keep_the_part_that_was_found():
+    """A finger that states more than hand and finger were found to be: together they are that."""
     text = robot_urdf(
         link('ground'), link('hand', 1.0), link('finger', 2.0),
         joint('one', 'ground', 'hand', axis=(0, 1, 0)),
         joint('grip', 'hand', 'finger', 'prismatic', axis=(1, 0, 0)),
     )
     robot = make_robot_model(parse_urdf(text, 'arm'), joints=['one'])
-    with pytest.raises(InconsistentModelError, match='link after one is left with impossible'):
-        export_urdf(model_of(robot, 0.5 * prior_inertial_parameters(robot)))
+    found = 0.5 * prior_inertial_parameters(robot)
+    exported = export_urdf(model_of(robot, found))
+    assert 'Bodies on locked joints, with the part of their inertia that was found: finger' \
+        in exported
+    masses = {body.name: body.mass for body in parse_urdf(exported, 'exported').links}
+    assert masses['hand'] > 0.0
+    assert masses['finger'] > 0.0
+    assert sum(masses.values()) - masses['ground'] == pytest.approx(1.5)
+    body, = list(read_again(exported, robot).inertias)[1:]
+    np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
 
 
 def test_names_with_dashes_leave_a_comment_that_parses():
