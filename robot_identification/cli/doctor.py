@@ -232,7 +232,9 @@ def _refusal(recording: Recording) -> str | None:
 
 def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
     urdf = read_urdf(path, arguments=arguments)
-    facts, warnings, unchecked = [], [], []
+    facts: list[str] = []
+    warnings: list[str] = []
+    unchecked: list[str] = []
     declared = xacro_arguments(path, arguments)
     if declared:
         facts.append(f'xacro arguments: {describe_arguments(declared)}')

@@ -14,7 +14,8 @@ from collections.abc import Container, Sequence
 
 import numpy as np
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import Urdf, UrdfLink
+from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf_elements import UrdfLink
 
 # Fewer links may have the same mass or inertia by design, as the fingers of a gripper have.
 FEWEST_ALIKE = 3

@@ -21,28 +21,16 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import read_text
 from robot_identification.model.robot_xml import parse_robot_xml
 from robot_identification.model.srdf import read_fingers
-from robot_identification.model.urdf_elements import (
-    attribute_of, check_origin, FREE_JOINT_TYPES, read_joint, read_link, UrdfJoint, UrdfLink,
+from robot_identification.model.urdf_elements import attribute_of, UrdfJoint, UrdfLink
+from robot_identification.model.urdf_faults import (
+    describe_free_joints, drop_lone_links, drop_negligible, read_joints, read_links, UrdfFault,
 )
 from robot_identification.model.urdf_resources import describe_foreign_resources
 from robot_identification.model.xacro import expand_xacro, holds_xacro
 
 # Chosen: far above any robot, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_LINKS = 1000
-# Names that a sentence lists.
-SHOWN_NAMES = 8
 _NAME_KEYS = ('name', 'link', 'joint', 'type', 'filename')
-
-
-@dataclass(frozen=True)
-class UrdfFault:
-    """Why a link or a joint of a description cannot be used."""
-
-    name: str  # of the link, or of the joint
-    is_joint: bool
-    message: str  # with the file, the value and what to do
-    # Whether it is no fault below an arm, as a floating joint is under a base that stands.
-    harmless_below: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,7 +106,12 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
     root = parse_robot_xml(text, source)
     links = _named(root, 'link', source)
     joints = _named(root, 'joint', source)
-    remarks = _drop_lone_links(root, links, joints)
+    if not links:
+        raise DescriptionError(
+            f'{source}: no moving joint, nor a link; a xacro that only defines macros is used by '
+            'another file: name that one'
+        )
+    remarks = drop_lone_links(root, links, joints)
     for what, elements in (('links', links), ('joints', joints)):
         if len(elements) > MAXIMUM_LINKS:
             raise DescriptionError(
@@ -127,29 +120,20 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
     parents = _read_tree(links, joints, source)
     remarks += describe_foreign_resources(root, folder)
     _strip(root)
-    moving, faults = _read_joints(joints, source)
-    moved = _moved_links(parents, set(joints) - _fixed(joints))
-    checked = []
-    for name, link in links.items():
-        try:
-            checked.append(read_link(
-                name, link, parents.get(name, (None, None))[0], name in moved, source
-            ))
-        except DescriptionError as error:
-            faults.append(UrdfFault(name, False, str(error)))
-            _empty(link)
-            checked.append(read_link(
-                name, link, parents.get(name, (None, None))[0], name in moved, source
-            ))
+    if not root.get('name'):
+        # Parsers of others refuse a robot without one.
+        root.set('name', Path(source).stem)
+    moving, faults = read_joints(joints, source)
+    moved = _moved_links(parents, {
+        name for name, joint in joints.items() if joint.get('type') != 'fixed'
+    })
+    checked, more, completed = read_links(links, joints, parents, moved, source)
+    faults += more
     if not moving:
         raise DescriptionError(
             faults[0].message if faults else f'{source}: no moving joint, nothing to identify'
         )
-    remarks += _drop_negligible(links, checked)
-    remarks += [
-        f'{_listed("joint", [fault.name for fault in faults if fault.harmless_below])} floating '
-        'or planar: the arm is taken to stand on a base that does not move'
-    ] if any(fault.harmless_below for fault in faults) else []
+    remarks += [*completed, *drop_negligible(links, checked), *describe_free_joints(faults)]
     return Urdf(
         name=root.get('name', ''),
         text=tostring(root, encoding='unicode'),
@@ -159,89 +143,6 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
         remarks=tuple(remarks),
         source=source,
     )
-
-
-def _listed(kind: str, names: list[str]) -> str:
-    """Return names with their kind and the verb: joint a is, joints a, b are."""
-    shown = ', '.join(names[:SHOWN_NAMES]) + (', ..' if len(names) > SHOWN_NAMES else '')
-    return f'{kind} {shown} is' if len(names) == 1 else f'{kind}s {shown} are'
-
-
-def _drop_lone_links(
-    root: Element, links: dict[str, Element], joints: dict[str, Element]
-) -> list[str]:
-    """Remove links that no joint names, where others are joined; return what to say of it."""
-    joined = {
-        element.get('link') for joint in joints.values() for element in joint
-        if element.tag in ('parent', 'child')
-    }
-    lone = [name for name in links if name not in joined]
-    if not joints or not lone:
-        return []
-    for name in lone:
-        root.remove(links.pop(name))
-    return [f'{_listed("link", lone)} on no joint and left out']
-
-
-def _fixed(joints: dict[str, Element]) -> set[str]:
-    return {name for name, joint in joints.items() if joint.get('type') == 'fixed'}
-
-
-def _read_joints(
-    joints: dict[str, Element], source: str
-) -> tuple[list[UrdfJoint], list[UrdfFault]]:
-    """Return the moving joints; what cannot be one becomes a fixed joint in place."""
-    moving: list[UrdfJoint] = []
-    faults: list[UrdfFault] = []
-    leaders = _mimic_faults(joints, source)
-    for name, joint in joints.items():
-        try:
-            check_origin(joint.find('origin'), 'origin', f'joint {name!r:.80}', source)
-            if name in leaders:
-                raise DescriptionError(leaders[name])
-            if joint.get('type') != 'fixed':
-                moving.append(read_joint(name, joint, source))
-            continue
-        except DescriptionError as error:
-            free = joint.get('type') in FREE_JOINT_TYPES
-            faults.append(UrdfFault(name, True, str(error), free))
-            joint.set('type', 'fixed')
-            for child in list(joint):
-                if child.tag not in ('parent', 'child') and not (free and child.tag == 'origin'):
-                    joint.remove(child)
-    known = {joint.name for joint in moving}
-    for index, joint in enumerate(moving):
-        if joint.mimic is not None and joint.mimic not in known:
-            # Its leader does not move.
-            moving[index] = UrdfJoint(
-                joint.name, joint.kind, joint.position, joint.velocity, joint.effort
-            )
-            mimic = joints[joint.name].find('mimic')
-            if mimic is not None:
-                joints[joint.name].remove(mimic)
-    return moving, faults
-
-
-def _empty(link: Element) -> None:
-    for child in list(link):
-        link.remove(child)
-
-
-def _drop_negligible(links: dict[str, Element], checked: list[UrdfLink]) -> list[str]:
-    """Leave out inertias that no body has and no torque shows; return what to say of it."""
-    dropped = []
-    for index, link in enumerate(checked):
-        if link.fault is not None:
-            dropped.append(link.name)
-            checked[index] = UrdfLink(link.name, link.joint, link.moved, 0.0, (0.0, 0.0, 0.0))
-            for inertial in links[link.name].findall('inertial'):
-                links[link.name].remove(inertial)
-    if not dropped:
-        return []
-    return [
-        f'{_listed("link", dropped)} taken as without inertia: what the file states is negligible '
-        'and no rigid body has it'
-    ]
 
 
 def _named(root: Element, tag: str, source: str) -> dict[str, Element]:
@@ -324,37 +225,6 @@ def _moved_links(parents: dict[str, tuple[str, str]], moving: set[str]) -> set[s
             joint, parent = parents[step]
             known[step] = joint in moving or known.get(parent, False)
     return {link for link, moved in known.items() if moved}
-
-
-def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
-    """Return the joints that follow no joint that leads, and why."""
-    leaders: dict[str, str] = {}
-    faults: dict[str, str] = {}
-    for name, joint in joints.items():
-        mimic = joint.find('mimic')
-        if mimic is None or joint.get('type') == 'fixed':
-            continue
-        try:
-            leader = attribute_of(joint, 'mimic', 'joint', source)
-        except DescriptionError as error:
-            faults[name] = str(error)
-            continue
-        if leader not in joints:
-            faults[name] = (
-                f'{source}: joint {name!r:.80} mimics the joint {leader!r:.80}, which does not '
-                'exist'
-            )
-        leaders[name] = leader
-    for name, leader in leaders.items():
-        for _ in leaders:
-            if leader == name:
-                faults[name] = (
-                    f'{source}: joint {name!r:.80} mimics {leaders[name]!r:.80}, and so in the '
-                    'end itself; one joint of the ring must lead'
-                )
-                break
-            leader = leaders.get(leader, leader)
-    return faults
 
 
 def _strip(root: Element) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import defusedxml.ElementTree
 
@@ -22,7 +23,7 @@ class Reach:
 
 def reach_of_joints(text: str, joints: Iterable[str]) -> Reach:
     """Return what joints of a checked URDF text carry and stand on; unknown ones carry nothing."""
-    root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    root: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
     parent_of: dict[str, str] = {}
     child_of: dict[str, str] = {}
     for joint in root.findall('joint'):

@@ -17,18 +17,29 @@ from robot_identification.model.urdf_elements import MOVING_JOINT_TYPES
 # Pinocchio gives a continuous joint two position coordinates (cosine, sine); as a revolute joint
 # with limits that nothing reaches it has one, and positions stay vectors of n angles.
 UNLIMITED_POSITION = 1.0e6
+# Least mass [kg] and moment [kg m^2] of a link that a simulator moves: nothing beside a motor's
+# rotor, and a thousand times what MuJoCo calls zero.
+LEAST_MASS, LEAST_MOMENT = 1.0e-9, 1.0e-12
+# How much of the sum of the others the largest moment may be, with room for rounding.
+ROUNDED = 1.0 - 1.0e-9
+_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
     """
     Return the URDF text with continuous joints written as revolute ones without end.
 
-    `locked` has the position of each joint that is to be a fixed one [rad or m].
+    `locked` has the position of each joint that is to be a fixed one [rad or m]; fixed joints
+    then have other names than links.
     """
     root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
-    for joint in root.findall('joint'):
-        if joint.get('name') in (locked or {}):
-            _fix(joint, (locked or {})[str(joint.get('name'))])
+    if locked:
+        links = {link.get('name') for link in root.findall('link')}
+        for joint in root.findall('joint'):
+            if joint.get('name') in locked:
+                _fix(joint, locked[str(joint.get('name'))])
+            if joint.get('type') == 'fixed' and joint.get('name') in links:
+                joint.set('name', f'joint of {joint.get("name")}')
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING_JOINT_TYPES:
             limit = joint.find('limit')
@@ -49,12 +60,18 @@ def for_simulation(text: str, locked: Mapping[str, float]) -> str:
     Return the URDF text for a physics engine: no shapes, some joints fixed.
 
     `text` is a checked description; `locked` has the position of each joint that does not move
-    [rad or m].
+    [rad or m]. Links that a joint moves get an inertia that engines accept where the file has
+    none, or a rounded one: by less than any torque shows.
     """
-    root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    root: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    moved = {
+        joint.find('child').get('link') for joint in root.findall('joint')
+        if joint.get('type') in MOVING_JOINT_TYPES and joint.get('name') not in locked
+    }
     for link in root.findall('link'):
         for collision in link.findall('collision'):
             link.remove(collision)
+        _make_body(link, moved=link.get('name') in moved)
     for joint in root.findall('joint'):
         if joint.get('name') in locked:
             _fix(joint, locked[str(joint.get('name'))])
@@ -62,6 +79,31 @@ def for_simulation(text: str, locked: Mapping[str, float]) -> str:
         if mimic is not None:
             joint.remove(mimic)
     return str(tostring(root, encoding='unicode'))
+
+
+def _make_body(link: Any, *, moved: bool) -> None:
+    """Round the inertia of a link to one that a body has; give one to a moved link without."""
+    inertial = link.find('inertial')
+    if inertial is None:
+        if not moved:
+            return
+        inertial = SubElement(link, 'inertial')
+        SubElement(inertial, 'mass', value='0')
+        SubElement(inertial, 'inertia', dict.fromkeys(_INERTIA_KEYS, '0'))
+    mass, inertia = inertial.find('mass'), inertial.find('inertia')
+    if moved and float(mass.get('value')) < LEAST_MASS:
+        mass.set('value', repr(LEAST_MASS))
+    xx, xy, xz, yy, yz, zz = (float(inertia.get(key)) for key in _INERTIA_KEYS)
+    moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    least = LEAST_MOMENT if moved else 0.0
+    low, middle, high = moments
+    if low >= least and high <= low + middle:
+        return
+    low, middle = max(low, least), max(middle, least)
+    # Engines compare after a rotation of their own.
+    body = axes @ np.diag([low, middle, min(max(high, least), (low + middle) * ROUNDED)]) @ axes.T
+    for key, value in zip(_INERTIA_KEYS, body[np.triu_indices(3)], strict=True):
+        inertia.set(key, repr(float(value)))
 
 
 def _fix(joint: Any, position: float) -> None:

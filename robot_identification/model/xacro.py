@@ -82,7 +82,9 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
 
 
 def xacro_arguments(path: Path, arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments that a xacro file and its includes declare: defaults by name."""
+    """Return the defaults of the arguments that a file and its includes declare, by name."""
+    if not holds_xacro(path, read_text(path)):
+        return {}
     return _expand_file(path, arguments).arguments
 
 
@@ -95,10 +97,18 @@ def _expand_file(path: Path, arguments: Mapping[str, str]) -> _Expansion:
             'xacro', f'expanding {path}',
             'pip install xacro` or `apt install ros-$ROS_DISTRO-xacro',
         )
-    with tempfile.TemporaryDirectory(prefix='robot_identification_xacro_') as name:
-        expansion = _expand(path, assignments, Path(name))
-    if expansion.fault is None:
-        return expansion
+    declared = dict(_ARGUMENT.findall(text))
+    while True:
+        with tempfile.TemporaryDirectory(prefix='robot_identification_xacro_') as name:
+            expansion = _expand(path, assignments, Path(name))
+        if expansion.fault is None:
+            return expansion
+        # Vendors' files use some above the line that declares them, where ROS gives a value.
+        undefined = _UNDEFINED_ARGUMENT.search(expansion.fault)
+        default = declared.pop(undefined[1].rstrip(':'), None) if undefined is not None else None
+        if undefined is None or default is None or '$' in default or not default.strip():
+            break
+        assignments.append(_assignment(undefined[1].rstrip(':'), default, path))
     # It may have ended before it came to them.
     return replace(expansion, arguments={**dict(_ARGUMENT.findall(text)), **expansion.arguments})
 

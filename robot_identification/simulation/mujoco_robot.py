@@ -18,12 +18,13 @@ Implicit steps damp free oscillations as a damper of h K in parallel would, 5 N 
 from __future__ import annotations
 
 from dataclasses import dataclass
+import re
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UsageError
-from robot_identification.model import for_simulation, RobotModel
+from robot_identification.model import for_simulation, massless_joints, RobotModel
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_friction import smallest_stable_inertia
@@ -326,11 +327,22 @@ def _import_mujoco() -> Any:
 def _build_model(
     mujoco: Any, robot: RobotModel, truth: GroundTruth, *, with_rotors: bool = True
 ) -> Any:
+    massless = massless_joints(robot)
+    if massless:
+        raise UsageError(
+            f'{robot.name}: its description has no mass that {", ".join(massless)} would move, '
+            'and a simulated robot needs one: complete the <inertial> of the links'
+        )
     text = for_simulation(robot.urdf.text, robot.locked)
     try:
         model = mujoco.MjModel.from_xml_string(text)
     except ValueError as error:
-        raise UsageError(f'MuJoCo refuses the URDF of {robot.name}: {error}') from error
+        named = re.search(r"'([^']+)'", str(error))
+        where = '' if named is None else f' at {named[1]:.80}'
+        raise UsageError(
+            f'{robot.name}: its description cannot be simulated, for the simulator refuses it'
+            f'{where}: `doctor` says what is odd in it'
+        ) from error
     model.opt.timestep = PHYSICS_STEP
     model.opt.gravity[:] = robot.gravity
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER

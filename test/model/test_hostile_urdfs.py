@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.model.registry import share_directory
-from robot_identification.model.robot_xml import MAXIMUM_DEPTH
 from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_xml import MAXIMUM_DEPTH
 from robot_identification.model.urdf import MAXIMUM_LINKS, parse_urdf, read_urdf
 from robot_identification.model.urdf_elements import INERTIA_ROUNDING
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
@@ -57,10 +57,12 @@ def with_mass(value):
     return upper(MASS, f'<mass value="{value}"/>')
 
 
-def with_inertia(ixx=0.02, iyy=0.03, izz=0.025, ixy=0, ixz=0, iyz=0):
-    """Return the arm whose link 'upper' has this inertia."""
-    return upper(INERTIA, f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" '
-                          f'ixz="{ixz}" iyz="{iyz}"/>')
+def with_inertia(ixx=0.02, iyy=0.03, izz=0.025, ixy=0, ixz=0, iyz=0, name='upper'):
+    """Return the arm one of whose links has this inertia."""
+    head, place, tail = two_link_urdf().partition(f'<link name="{name}">')
+    return head + place + tail.replace(
+        INERTIA, f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" ixz="{ixz}" '
+                 f'iyz="{iyz}"/>', 1)
 
 
 def with_limit(**values):
@@ -124,10 +126,11 @@ CASES = (
     Case('Moment of inertia negative', with_inertia(izz=-0.025), "izz of link 'upper' is -0.025"),
     Case('Moment of inertia `nan`', with_inertia(ixy='nan'), "ixy of link 'upper' is 'nan'"),
     Case('Moment of inertia missing', upper('iyz="0"', ''), "iyz of link 'upper' is None"),
-    Case('Principal moment negative', with_inertia(ixy=0.03), 'none may be negative',
-         (OF_UPPER, '-0.00541381')),
-    Case('Principal moment above the sum of the others', with_inertia(izz=0.06),
-         'none may be larger than the sum of the other two', (OF_UPPER, '0.02, 0.03 and 0.06')),
+    Case('Principal moment negative', with_inertia(ixy=0.03, name='lower'),
+         'none may be negative', ("link 'lower'", '-0.00541381')),
+    Case('Principal moment above the sum of the others', with_inertia(izz=0.06, name='lower'),
+         'none may be larger than the sum of the other two',
+         ("link 'lower'", '0.02, 0.03 and 0.06')),
     Case('Inertia without mass', with_mass(0), 'it has no mass and the principal moments',
          (OF_UPPER, '0.02, 0.025 and 0.03')),
     Case('Centre of mass `nan`', upper(CENTRE, '<origin xyz="0 nan 0" rpy="0 0 0"/>'),
@@ -260,9 +263,8 @@ def test_an_odd_description_is_used_with_a_warning(text, warning, tmp_path):
 
 def test_a_placeholder_that_moves_is_refused():
     """What nothing depends on may be made up; torque depends on what moves."""
-    text = upper(MASS, '<mass value="1e-6"/>').replace('izz="0.025"', 'izz="0.9"')
-    urdf = parse_urdf(text.replace('izz="0.9"', 'izz="0.025"', 1), 'arm.urdf')
-    with pytest.raises(DescriptionError, match="link 'upper' is no rigid body"):
+    urdf = parse_urdf(with_inertia(izz=0.9, name='lower'), 'arm.urdf')
+    with pytest.raises(DescriptionError, match="link 'lower' is no rigid body"):
         make_robot_model(urdf)
 
 
@@ -285,7 +287,7 @@ def test_frames_without_mass_are_no_surprise(tmp_path):
 def test_rounded_inertias_are_let_pass(excess, refused):
     """A flat plate, Izz = Ixx + Iyy, may miss it by INERTIA_ROUNDING of Izz, and no more."""
     izz = 0.05 / (1.0 - excess * INERTIA_ROUNDING)
-    text = with_inertia(0.02, 0.03, izz)
+    text = with_inertia(0.02, 0.03, izz, name='lower')
     faults = [fault.message for fault in parse_urdf(text, 'arm.urdf').faults]
     assert bool(faults) == refused
     assert all('sum of the other two' in fault for fault in faults)

@@ -85,6 +85,88 @@ def test_packages_are_found_where_ament_looks(write, tmp_path, monkeypatch):
     assert len(read_urdf(path).joints) == 2
 
 
+PACKAGE = '<package format="3"><name>{}</name></package>'
+
+
+@needs_xacro
+@pytest.mark.parametrize('layout', [
+    ('arm_description/urdf', 'arm_description', True),
+    ('src/arm_description/urdf', 'src/parts', True),
+    ('src/vendor/arm_description/urdf', 'src/other_vendor/deep/arm_parts', True),
+    ('arm_description/urdf', 'parts', False),
+])
+def test_packages_around_the_file_are_found_without_ros(layout, tmp_path, monkeypatch):
+    """The file's own, beside it, in another repository of the workspace; a bare folder by name."""
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    own, other, named = layout
+    path = tmp_path / own / 'arm.urdf.xacro'
+    path.parent.mkdir(parents=True)
+    (path.parents[1] / 'package.xml').write_text(PACKAGE.format('arm_description'))
+    folder = tmp_path / other
+    folder.mkdir(parents=True, exist_ok=True)
+    if named and not (folder / 'package.xml').exists():
+        (folder / 'package.xml').write_text(PACKAGE.format('parts'))
+    (folder / 'macros.xacro').write_text(f'{DECLARED}{arm("")}</robot>')
+    package = 'arm_description' if folder == path.parents[1] else 'parts'
+    path.write_text(
+        f'{DECLARED}<xacro:include filename="$(find {package})/macros.xacro"/></robot>'
+    )
+    assert len(read_urdf(path).joints) == 2
+
+
+@needs_xacro
+def test_a_package_that_is_nowhere_is_named_where_it_is_needed(write):
+    """A mesh of it is not opened, so that it may lack."""
+    mesh = '<visual><geometry><mesh filename="$(find gone)/a.stl"/></geometry></visual>'
+    assert read_urdf(write(arm('').replace('</inertial>', f'</inertial>{mesh}', 1))).joints
+    path = write('<xacro:include filename="$(find gone)/urdf/arm.xacro"/>')
+    with pytest.raises(DescriptionError, match=r"package 'gone' with 'urdf/arm.xacro' is neither"):
+        read_urdf(path)
+
+
+@needs_xacro
+def test_the_doctor_names_the_arguments(write):
+    """With defaults, from includes too; --xacro-arguments are taken as by every command."""
+    write('<xacro:arg name="reach" default="0.3"/>', 'macros.xacro')
+    path = write(f'<xacro:include filename="macros.xacro"/>{WITH_ARGUMENT}')
+    found = run_command('doctor', path, '--xacro-arguments', 'mass:=2.5')
+    assert found.code == 0
+    assert "xacro arguments: reach (default '0.3'), mass (default '1.5')" in found.out
+    assert 'total mass 7.5 kg' in found.out
+
+
+@needs_xacro
+def test_a_missing_argument_is_named_with_the_others(write):
+    path = write('<xacro:arg name="mass" default="2"/><link name="$(arg size)"/>')
+    with pytest.raises(DescriptionError, match=r"--xacro-arguments size:=VALUE; .* mass \(def"):
+        read_urdf(path)
+
+
+@needs_xacro
+def test_an_argument_used_above_its_declaration_has_its_default(write):
+    """Vendors name the robot by one, on the element that holds the declaration."""
+    path = write(WITH_ARGUMENT)
+    path.write_text(path.read_text().replace('name="made_up"', 'name="$(arg mass)"'))
+    assert read_urdf(path).name == '1.5'
+
+
+@needs_xacro
+def test_a_value_that_chooses_a_file_is_answered_with_those_there_are(write, tmp_path):
+    for name in ('small', 'large'):
+        (tmp_path / name).mkdir()
+    path = write('<xacro:arg name="size" default="?"/><xacro:include '
+                 'filename="$(arg size)/arm.xacro"/>')
+    with pytest.raises(DescriptionError, match=r'No such file: .*urdf.xacro, large, small'):
+        read_urdf(path, arguments={'size': 'huge'})
+
+
+@needs_xacro
+def test_a_urdf_with_elements_of_xacro_is_expanded(write):
+    """Some vendors' URDFs have properties, and their launch files run xacro on them."""
+    path = write('<xacro:property name="width" value="0.2"/>' + arm(''), 'arm.urdf')
+    assert len(read_urdf(path).joints) == 2
+
+
 @needs_xacro
 def test_the_environment_is_withheld(write, monkeypatch):
     monkeypatch.setenv('SECRET', 'precious')
