@@ -11,7 +11,6 @@ from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
 from export.exported_models import model_of
 import numpy as np
 import pytest
-from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters

@@ -61,7 +61,7 @@ def test_a_bad_link_on_another_branch_is_no_obstacle(tmp_path):
     )
     found = doctor(robot_urdf(link('ground'), *chain(6), *branch), tmp_path)
     assert found.code == 0
-    assert "of no matter to the arm: " in found.out
+    assert 'of no matter to the arm: ' in found.out
     assert "link 'lamp' is no rigid body" in found.out
 
 

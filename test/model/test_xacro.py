@@ -138,7 +138,7 @@ def test_the_doctor_names_the_arguments(write):
 @needs_xacro
 def test_a_missing_argument_is_named_with_the_others(write):
     path = write('<xacro:arg name="mass" default="2"/><link name="$(arg size)"/>')
-    with pytest.raises(DescriptionError, match=r"--xacro-arguments size:=VALUE; .* mass \(def"):
+    with pytest.raises(DescriptionError, match=r'--xacro-arguments size:=VALUE; .* mass \(def'):
         read_urdf(path)
 
 
