@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which joints of a description are its arm, where nobody says so."""
+"""The choice of the joints of a description that are its arm, where none are named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST_OWN_JOINTS = 3
 
 
 class SeveralArmsError(UsageError):
-    """A description has several arms, and nobody says which one is meant."""
+    """A description has several arms, and none is named."""
 
     def __init__(self, message: str, arms: tuple[tuple[str, ...], ...]) -> None:
         super().__init__(message)

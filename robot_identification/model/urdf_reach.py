@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which links and joints of a description matter to the joints of an arm."""
+"""The links and joints of a description that matter to the joints of an arm."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _NO_SUCH_FILE = re.compile(r"No such file or directory: '?([^']+?)'?(?: |$)")
 
 @dataclass(frozen=True)
 class _Expansion:
-    """What came of a file: its URDF, or a fault in words; and the arguments it declares."""
+    """The URDF of a file, or a fault in words; and the arguments that it declares."""
 
     text: str
     fault: str | None

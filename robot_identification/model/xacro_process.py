@@ -11,7 +11,7 @@ its program beside the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import importlib
 import json
 import os
@@ -56,18 +56,19 @@ def find_packages(xacro: Any, own: list[str], around: list[str], missing: str) -
     A package that is nowhere becomes a folder below `missing`: a mesh there is never opened, and
     a file that is needed is then missing by a name that tells.
     """
+    arguments: Any = importlib.import_module(f'{xacro.__name__}.substitution_args')
+    installed = arguments._eval_find
     known: dict[str, str] = {}
 
     def find(package: str) -> str:
         if package not in known:
             known[package] = (
-                _package_among(package, map(Path, own)) or _ament_share(package)
+                _package_among(package, map(Path, own)) or _installed(installed, package)
                 or _package_among(package, _folders_below(around))
                 or _folder_named(package, own, around) or f'{missing}/{package}'
             )
         return known[package]
 
-    arguments: Any = importlib.import_module(f'{xacro.__name__}.substitution_args')
     arguments._eval_find = find
     arguments._eval_dict['find'] = find
 
@@ -85,11 +86,10 @@ def record_arguments(xacro: Any, declared: dict[str, str]) -> None:
     xacro.check_attrs = checked
 
 
-def _ament_share(package: str) -> str | None:
+def _installed(find: Callable[[str], str], package: str) -> str | None:
+    """Return what xacro finds, which asks ROS where there is one."""
     try:
-        from ament_index_python.packages import get_package_share_directory
-
-        return str(get_package_share_directory(package))
+        return str(find(package))
     except (ImportError, LookupError, OSError, ValueError):
         return None
 
