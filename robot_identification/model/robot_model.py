@@ -352,7 +352,7 @@ def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
             full, [full.getJointId(joint) for joint in positions], reference
         )
     except ValueError:
-        # A link has the name of a joint, which frames of Pinocchio cannot be told apart by.
+        # Frames of Pinocchio go by names, and a link has the name of a joint.
         return pin.buildModelFromXML(for_pinocchio(urdf.text, positions))
 
 
