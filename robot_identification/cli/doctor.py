@@ -260,7 +260,8 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
         warnings += _gap_warnings(robot, massless, unknown) + _link_warnings(robot, massless)
         unchecked += _unchecked(massless, unknown)
     facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
-    facts += [*urdf.remarks, *_harmless_faults(urdf)]
+    carried = frozenset[str]().union(*(robot.carried_links for robot in robots))
+    facts += [*urdf.remarks, *_harmless_faults(urdf, carried)]
     facts.append('acceleration limits: a URDF states none, a robot YAML does')
     return _Examined(facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)))
 
@@ -282,9 +283,12 @@ def _link_warnings(robot: RobotModel, massless: Sequence[str]) -> list[str]:
     ]
 
 
-def _harmless_faults(urdf: Urdf) -> list[str]:
+def _harmless_faults(urdf: Urdf, carried: frozenset[str]) -> list[str]:
     """Return what is wrong with links and joints that no arm of the file has."""
-    faults = [fault for fault in urdf.faults if not fault.harmless_below]
+    faults = [
+        fault for fault in urdf.faults
+        if not fault.harmless_below and not (fault.of_inertia and fault.name in carried)
+    ]
     if not faults:
         return []
     more = f', and {len(faults) - 1} more such' if len(faults) > 1 else ''

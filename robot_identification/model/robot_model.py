@@ -19,6 +19,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf_elements import UrdfLink
 from robot_identification.model.urdf_reach import reach_of_joints
 from robot_identification.model.urdf_variants import for_pinocchio
 
@@ -323,6 +324,7 @@ def make_robot_model(
     _check_joints(wanted, kinematic_order, coupled, urdf.name)
     positions = _locked_positions(urdf, kinematic_order, wanted, locked or {})
     model = _reduced(urdf, full, positions) if positions else full
+    remarks += _check_merged(urdf, wanted, model)
     # Reflected inertia is a column of ours; in Pinocchio it would be in rnea only.
     model.armature = np.zeros(model.nv)
     model.gravity.linear = vector
@@ -375,13 +377,37 @@ def _check_faults(urdf: Urdf, wanted: tuple[str, ...]) -> None:
         return
     reach = reach_of_joints(urdf.text, wanted)
     for fault in urdf.faults:
-        concerned = fault.name in wanted or fault.name in (
+        concerned = not fault.of_inertia and fault.name in (
             reach.carried_links if not fault.is_joint
             else reach.carried_joints if fault.harmless_below
             else reach.carried_joints | reach.supporting_joints
         )
         if concerned:
             raise DescriptionError(fault.message)
+
+
+def _check_merged(urdf: Urdf, wanted: tuple[str, ...], model: Any) -> tuple[str, ...]:
+    """Refuse moving bodies that are none with all their links; return remarks on single links."""
+    remarks = []
+    for fault in urdf.faults:
+        carrier = None
+        if fault.of_inertia:
+            # The last joint that carries it.
+            carrier = next((
+                joint for joint in reversed(wanted)
+                if fault.name in reach_of_joints(urdf.text, (joint,)).carried_links
+            ), None)
+        if carrier is None:
+            continue
+        body = model.inertias[model.getJointId(carrier)]
+        low, middle, high = np.linalg.eigvalsh(body.inertia).tolist()
+        if UrdfLink('', carrier, True, body.mass, (low, middle, high)).fault is not None:
+            raise DescriptionError(fault.message)
+        remarks.append(
+            f'link {fault.name} alone has an inertia that no rigid body has; with the links that '
+            f'move with it after {carrier} it is that of one'
+        )
+    return tuple(remarks)
 
 
 def _check_joints(

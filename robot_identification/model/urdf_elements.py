@@ -160,20 +160,14 @@ def check_origin(element: Element | None, what: str, where: str, source: str) ->
 def read_link(
     name: str, element: Element, joint: str | None, moved: bool, source: str
 ) -> UrdfLink:
-    """Return a link; raise DescriptionError if a number of it is none, or it is no rigid body."""
+    """Return a link, be it a rigid body or not; raise DescriptionError if a number is none."""
     where = f'link {name!r:.80}'
     _check_shapes(element, where, source)
     inertial = element.find('inertial')
     mass, moments = 0.0, (0.0, 0.0, 0.0)
     if inertial is not None:
         mass, moments = _read_inertial(inertial, where, source)
-    link = UrdfLink(name, joint, moved, mass, moments)
-    if link.fault is not None and not link.is_negligible:
-        raise DescriptionError(
-            f'{source}: {where} is no rigid body: {link.fault}; correct its <inertial>, or leave '
-            'it out if nothing is known'
-        )
-    return link
+    return UrdfLink(name, joint, moved, mass, moments)
 
 
 def _read_inertial(

@@ -15,7 +15,8 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.urdf_elements import (
-    attribute_of, check_origin, FREE_JOINT_TYPES, read_joint, read_link, UrdfJoint, UrdfLink,
+    attribute_of, check_origin, FREE_JOINT_TYPES, MAXIMUM_MAGNITUDE, read_joint, read_link,
+    UrdfJoint, UrdfLink,
 )
 
 # Names that a sentence lists.
@@ -34,6 +35,8 @@ class UrdfFault:
     message: str  # with the file, the value and what to do
     # Whether it is no fault below an arm, as a floating joint is under a base that stands.
     harmless_below: bool = False
+    # Whether it is about the inertia alone, so that the links merged with it can make up for it.
+    of_inertia: bool = False
 
 
 def read_joints(
@@ -114,7 +117,7 @@ def read_links(
     parents: Mapping[str, tuple[str, str]], moved: set[str], source: str,
 ) -> tuple[list[UrdfLink], list[UrdfFault], list[str]]:
     """
-    Return the links, faulty ones as empty links in place, and remarks.
+    Return the links, those with numbers that are none as empty links in place, and remarks.
 
     `parents` has joint and parent link by link, `moved` the links with a moving joint below.
     """
@@ -124,62 +127,49 @@ def read_links(
     for name, link in links.items():
         joint, parent = parents.get(name, (None, None))
         try:
-            checked.append(read_link(name, link, joint, name in moved, source))
-            continue
+            read = read_link(name, link, joint, name in moved, source)
         except DescriptionError as error:
-            fault = UrdfFault(name, False, str(error))
-        if joint is not None and name in moved and parent not in moved:
-            completed = _read_completed(name, link, joints[joint], source)
-            if completed is not None:
-                checked.append(completed)
+            faults.append(UrdfFault(name, False, str(error)))
+            for child in list(link):
+                link.remove(child)
+            read = UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0))
+        if read.fault is not None and not read.is_negligible:
+            first = joint is not None and name in moved and parent not in moved
+            if first and read.mass > 0.0 and _complete_inertia(link, joints[str(joint)]):
+                read = read_link(name, link, joint, True, source)
                 remarks.append(
                     f'link {name} has an inertia that no rigid body has; the moment about {joint} '
                     'is kept, which alone moves it, and the others are raised'
                 )
-                continue
-        faults.append(fault)
-        for child in list(link):
-            link.remove(child)
-        checked.append(UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0)))
+            else:
+                faults.append(UrdfFault(name, False, (
+                    f'{source}: link {name!r:.80} is no rigid body: {read.fault}; correct its '
+                    '<inertial>, or leave it out if nothing is known'
+                ), of_inertia=read.mass > 0.0))
+        checked.append(read)
     return checked, faults, remarks
-
-
-def _read_completed(name: str, link: Element, joint: Element, source: str) -> UrdfLink | None:
-    """Return the first moving link with an inertia that a body has; None if there is none."""
-    try:
-        if _complete_inertia(link, joint):
-            return read_link(name, link, joint.get('name'), True, source)
-    except (DescriptionError, ValueError):
-        # What is no number is the fault that is known already.
-        pass
-    return None
 
 
 def _complete_inertia(link: Element, joint: Any) -> bool:
     """
     Raise the moments of a link across the only axis that moves it until a body has them, in place.
 
-    No torque shows them. Returns whether that makes a body; ValueError where numbers are none.
+    No torque shows them. Returns whether that makes a body.
     """
     inertial = link.find('inertial')
     inertia = None if inertial is None else inertial.find('inertia')
-    mass = None if inertial is None else inertial.find('mass')
-    if inertial is None or inertia is None or mass is None or joint.get('type') == 'prismatic':
+    if inertial is None or inertia is None or joint.get('type') == 'prismatic':
         return False
     xx, xy, xz, yy, yz, zz = (float(inertia.get(key, '')) for key in _INERTIA_KEYS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if not (np.all(np.isfinite(tensor)) and float(mass.get('value', '')) > 0.0):
-        return False
     origin, axis = inertial.find('origin'), joint.find('axis')
     angles = _floats('0 0 0' if origin is None else origin.get('rpy', '0 0 0'))
     direction = _floats('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))
-    if angles.size != 3 or direction.size != 3:
-        return False
     direction = pin.rpy.rpyToMatrix(*angles).T @ direction
     direction /= np.linalg.norm(direction)
     across = np.eye(3) - np.outer(direction, direction)
     missing = _missing_moment(tensor, across)
-    if missing is None:
+    if missing is None or np.abs(tensor).max() + missing > MAXIMUM_MAGNITUDE:
         return False
     tensor = tensor + missing * across
     for key, value in zip(_INERTIA_KEYS, tensor[np.triu_indices(3)], strict=True):
@@ -227,7 +217,7 @@ def drop_negligible(links: dict[str, Element], checked: list[UrdfLink]) -> list[
     """Leave out inertias that no body has and no torque shows; return what to say of it."""
     dropped = []
     for index, link in enumerate(checked):
-        if link.fault is not None:
+        if link.fault is not None and link.is_negligible:
             dropped.append(link.name)
             checked[index] = UrdfLink(link.name, link.joint, link.moved, 0.0, (0.0, 0.0, 0.0))
             for inertial in links[link.name].findall('inertial'):

@@ -65,18 +65,37 @@ def test_a_bad_link_on_another_branch_is_no_obstacle(tmp_path):
     assert "link 'lamp' is no rigid body" in found.out
 
 
-@pytest.mark.parametrize('where', ['of the chain', 'fixed to the chain', 'on a finger'])
-def test_a_bad_link_that_the_arm_carries_is_named_with_two_ways_out(where):
+CARRIED = {
+    'of the chain': [broken('l3') if one.startswith('<link name="l3"') else one
+                     for one in chain(6)],
+    'fixed to the chain': [*chain(6), broken('tool'), joint('mount', 'l6', 'tool', 'fixed')],
+    'on a finger': [*chain(6), broken('tip'), link('other'),
+                    joint('grip', 'l6', 'tip'), joint('grasp', 'l6', 'other')],
+}
+
+
+@pytest.mark.parametrize('elements', CARRIED.values(), ids=CARRIED)
+def test_a_bad_link_that_the_arm_carries_is_named_with_two_ways_out(elements):
     """Its inertia is part of the answer, wherever it hangs."""
-    elements = {
-        'of the chain': [broken('l3') if f'"{"l3"}"' in one and one.startswith('<link') else one
-                         for one in chain(6)],
-        'fixed to the chain': [*chain(6), broken('tool'), joint('mount', 'l6', 'tool', 'fixed')],
-        'on a finger': [*chain(6), broken('tip'), link('other'),
-                        joint('grip', 'l6', 'tip'), joint('grasp', 'l6', 'other')],
-    }[where]
     with pytest.raises(DescriptionError, match=r'no rigid body.*correct its <inertial>, or leave'):
         arm_of(*elements)
+
+
+def test_a_bad_finger_on_a_hand_that_makes_up_for_it_is_let_pass(tmp_path):
+    """Together they are a body, which is all that moves; a remark names the finger."""
+    finger = link('tip', 0.1, principal=(0, 0, 0.002))
+    elements = [*chain(6), finger, joint('mount', 'l6', 'tip', 'fixed')]
+    robot = arm_of(*elements)
+    assert robot.remarks == (
+        'link tip alone has an inertia that no rigid body has; with the links that move with it '
+        'after j6 it is that of one',
+    )
+    last = robot.pinocchio.inertias[6]
+    assert last.mass == pytest.approx(1.6)
+    found = doctor(robot_urdf(link('ground'), *elements), tmp_path)
+    assert found.code == 0
+    assert robot.remarks[0] in found.out
+    assert 'of no matter' not in found.out
 
 
 def test_a_bad_base_is_no_obstacle():
