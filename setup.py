@@ -66,6 +66,7 @@ setup(
         'consistency': ['clarabel'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'genetic': ['pymoo>=0.6.2'],
+        'logs': ['h5py', 'pyarrow'],
         'progress': ['rich'],
         'simulation': ['mujoco'],
         'test': ['pytest'],  # what makes `colcon test` run pytest

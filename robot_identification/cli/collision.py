@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from robot_identification import load_model
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_output_option
+from robot_identification.cli.options import add_json_option, add_mapping_option, add_output_option
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import UsageError
 from robot_identification.files import check_writable, dump_yaml, file_sha256, write_atomically
@@ -47,6 +47,7 @@ def add_parser(subparsers: Any) -> None:
         '--check', type=Path, nargs='+', default=[], metavar='BAG',
         help='count alarms in other recordings of free motion',
     )
+    add_mapping_option(parser)
     add_output_option(parser, '.yaml for the torque predictor')
     add_json_option(parser)
 
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise UsageError(f'a recording is named twice: {", ".join(names)}')
     check_writable(args.output, args.force)
-    model = load_model(args.model)
+    model = load_model(args.model).with_mapping(args.mapping)
     recordings = {name: _read(model, bag) for name, bag in zip(names, args.bags, strict=True)}
     calibration, rest_note = calibrate_on(
         model, file_sha256(args.model), recordings,

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification import load_experiment, load_model, load_robot, read_recording
+from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_xacro_arguments, parse_xacro_arguments,
+    add_json_option, add_mapping_option, add_xacro_arguments, parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_json, show
+from robot_identification.cli.tables import save_mapping
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
 )
@@ -34,11 +36,25 @@ from robot_identification.model import (
     SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import find_stationary_joints, find_unexcited_joints, process
-from robot_identification.recording import find_joint_names, Recording
+from robot_identification.recording import (
+    describe_table, find_joint_names, is_table, OpenedTable, Recording, understand_table,
+)
 from robot_identification.texts import shown_line
 
 UNUSABLE = 4  # exit code for data or descriptions that cannot be used
 FEW_DEGREES = 0.05  # [rad]; chosen: about 3 degrees
+# Below this acceleration suffers [Hz]; chosen: ten samples a period of usual excitation at 5 Hz.
+LOW_RATE = 50.0
+NOTABLE_JITTER = 0.15  # of the period; chosen: schedulers of desktops stay below it
+
+
+@dataclass(frozen=True)
+class ExamineOptions:
+    """Options of reading files, each for those of a kind."""
+
+    arguments: Mapping[str, str] = field(default_factory=dict)  # of a xacro, by name
+    mapping: Path | None = None  # columns and units of a table
+    topic: str | None = None  # joint states of a bag
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
     add_xacro_arguments(parser)
+    parser.add_argument('--topic', metavar='TOPIC', help='joint states of the bags')
+    add_mapping_option(parser)
+    parser.add_argument(
+        '--save-mapping', type=Path, metavar='FILE',
+        help='write what the columns of the first table were taken for, to be edited and given '
+        'with --mapping',
+    )
+    parser.add_argument(
+        '--force', action='store_true', help='overwrite the mapping that is there already'
+    )
     add_json_option(parser)
 
 
@@ -88,8 +114,13 @@ def run(args: argparse.Namespace) -> int:
     for path in args.paths:
         if not path.exists():
             raise UsageError(f'no such file: {path}')
-    arguments = parse_xacro_arguments(args.xacro_arguments)
-    findings = [examine(path, arguments) for path in args.paths]
+    options = ExamineOptions(
+        parse_xacro_arguments(args.xacro_arguments), args.mapping, args.topic
+    )
+    findings = [examine(path, options) for path in args.paths]
+    if args.save_mapping is not None:
+        tables = [path for path in args.paths if is_table(path)][:1]
+        save_mapping(args.save_mapping, _understood(tables, args.mapping), args.force)
     if args.json:
         print_json({'findings': [
             {'path': f.path, 'kind': f.kind, 'facts': f.facts, 'warnings': f.warnings,
@@ -104,6 +135,13 @@ def run(args: argparse.Namespace) -> int:
     return UNUSABLE if any(finding.error for finding in findings) else 0
 
 
+def _understood(tables: Sequence[Path], mapping: Path | None) -> list[OpenedTable]:
+    return [
+        understand_table(path, find_joint_names(path, mapping=mapping), mapping=mapping)
+        for path in tables
+    ]
+
+
 def _lines(finding: Finding) -> list[str]:
     """Return what is printed of a file: the worst first, and the conclusion last."""
     return [
@@ -115,9 +153,9 @@ def _lines(finding: Finding) -> list[str]:
     ]
 
 
-def examine(path: Path, arguments: Mapping[str, str] | None = None) -> Finding:
-    """Return the findings on a file or bag; `arguments` are those of a xacro by name."""
-    kind, examination = _examination(path, arguments or {})
+def examine(path: Path, options: ExamineOptions | None = None) -> Finding:
+    """Return the findings on a file or bag."""
+    kind, examination = _examination(path, options or ExamineOptions())
     try:
         found = examination(path)
     except MissingDependencyError:
@@ -134,39 +172,53 @@ def examine(path: Path, arguments: Mapping[str, str] | None = None) -> Finding:
 _Examination = Callable[[Path], _Examined]
 
 
-def _examination(path: Path, arguments: Mapping[str, str]) -> tuple[str, _Examination]:
-    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.csv'):
-        return 'bag', _examine_bag
+def _examination(path: Path, options: ExamineOptions) -> tuple[str, _Examination]:
+    if is_table(path):
+        return 'table', partial(_examine_table, mapping=options.mapping)
+    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd'):
+        return 'bag', partial(_examine_bag, topic=options.topic)
     if path.suffix in ('.urdf', '.xml'):
-        return 'URDF', partial(_examine_urdf, arguments=arguments)
+        return 'URDF', partial(_examine_urdf, arguments=options.arguments)
     if path.suffix == '.xacro':
-        return 'xacro', partial(_examine_urdf, arguments=arguments)
+        return 'xacro', partial(_examine_urdf, arguments=options.arguments)
     if path.suffix == '.conf':
         return 'calibration', _examine_calibration
     return 'configuration', _examine_yaml
 
 
-def _examine_bag(path: Path) -> _Examined:
-    joints = find_joint_names(path)
+def _examine_bag(path: Path, topic: str | None) -> _Examined:
+    joints = sorted(find_joint_names(path, topic=topic))
+    return _examine_recording(
+        read_recording(path, joints, topic=topic), 'joint states on {topic}'
+    )
+
+
+def _examine_table(path: Path, mapping: Path | None) -> _Examined:
+    joints = find_joint_names(path, mapping=mapping)
     if not joints:
         raise DataError(
-            f'{path} names no joint: a table needs columns time, q_JOINT, dq_JOINT, effort_JOINT, '
-            'or a mapping beside it (docs/formats/bag.md)'
+            f'{path} has no column that is known for the position of a joint: name them as in '
+            'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md)'
         )
-    recording = read_recording(path, sorted(joints))
+    read = describe_table(understand_table(path, joints, mapping=mapping))
+    found = _examine_recording(read_recording(path, joints, mapping=mapping), 'rows')
+    return replace(found, facts=[*(line.strip() for line in read[1:]), *found.facts])
+
+
+def _examine_recording(recording: Recording, what: str) -> _Examined:
     period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
     channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
     facts = [
-        f'{len(recording)} joint states on {recording.topic or "the lines of a table"}, '
-        f'{recording.duration:.2f} s, {rate:.1f} Hz by the median period',
-        f'joints: {", ".join(joints)}',
+        f'{len(recording)} {what.format(topic=recording.topic)}, {recording.duration:.2f} s, '
+        f'{rate:.1f} Hz by the median period',
+        f'joints: {", ".join(recording.joint_names)}',
         f'besides: {channels or "nothing that is used"}',
         f'metadata: {", ".join(f"{k}={v}" for k, v in recording.metadata.items()) or "none"}',
     ]
     warnings = [*_joint_warnings(recording), *_time_warnings(recording)]
     if 'effort_unit' not in recording.metadata:
-        warnings.append('the bag does not say the unit of its effort: give --effort-unit')
+        warnings.append('the recording does not say the unit of its effort: give --effort-unit')
     refusal = _refusal(recording)
     return _Examined(
         facts, [*warnings, *recording.notes],
@@ -203,6 +255,7 @@ def _time_warnings(recording: Recording) -> list[str]:
     if recording.stamps_from == 'log':
         warnings.append('header stamps are absent; the time of recording has to serve')
     steps, period = np.diff(recording.stamps), _median_period(recording)
+    warnings += _sampling_warnings(steps, period)
     for kind, count in {
         'come out of order': np.count_nonzero(steps < 0.0),
         'repeat a stamp': np.count_nonzero(steps == 0.0),
@@ -210,6 +263,25 @@ def _time_warnings(recording: Recording) -> list[str]:
     }.items():
         if count:
             warnings.append(f'{count} joint states {kind}')
+    return warnings
+
+
+def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
+    """Return what the rate and the clock of a recording cost."""
+    warnings = []
+    if period > 1.0 / LOW_RATE:
+        warnings.append(
+            f'{1.0 / period:.3g} Hz is slow: acceleration is known of motion below about '
+            f'{0.1 / period:.2g} Hz; record faster, or excite slowly'
+        )
+    usual = steps[(steps > 0.0) & (steps < 3.5 * period)]
+    jitter = float(np.std(usual)) / period if usual.size else 0.0
+    if jitter > NOTABLE_JITTER:
+        warnings.append(
+            f'the clock jitters: intervals vary by {jitter:.0%} of the period (standard '
+            'deviation), which derivatives see as noise; log the time of the measurement, not '
+            'that of writing'
+        )
     return warnings
 
 

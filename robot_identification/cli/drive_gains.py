@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',
-        help='rosbag2 folder or file with static poses; with --payload those without it',
+        help='recordings with static poses, bags or tables; with --payload those without it',
     )
     add_robot_options(parser)
     add_arguments(parser, DriveGainsOptions)

@@ -12,9 +12,11 @@ from typing import Any
 from robot_identification import identify
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, add_tables_option, robot_from_options,
+    add_json_option, add_output_option, add_robot_options, add_tables_option, RECORDING,
+    robot_from_options,
 )
 from robot_identification.cli.output import print_json, show, warn
+from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import IdentifyArguments
 from robot_identification.files import check_writable
@@ -32,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'identify', 'identify an arm from its bags',
         'robot-identification identify bag --robot ur5 -o result', run,
     )
-    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     add_robot_options(parser)
     add_arguments(parser, IdentifyArguments)
     parser.add_argument(
@@ -45,6 +47,11 @@ def add_parser(subparsers: Any) -> None:
         '--processes', type=int, metavar='N',
         help=f'of --scheduler {LOCAL}; by default one for each processor',
     )
+    parser.add_argument(
+        '--save-mapping', type=Path, metavar='FILE',
+        help='write what the columns of the first table were taken for, to be edited and given '
+        'with --mapping',
+    )
     add_output_option(parser, 'folder for model, report and results')
     add_tables_option(parser)
     add_json_option(parser)
@@ -56,6 +63,12 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output / name, args.force)
     options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
     robot = robot_from_options(args)
+    tables = understand_tables(
+        args.bags, robot.joint_names, options.joint_names, options.table_mapping
+    )
+    if not args.json:
+        show_tables(tables)
+    save_mapping(args.save_mapping, tables, args.force)
     with open_scheduler(args.scheduler, args.processes) as scheduler:
         found = identify(
             robot, args.bags, options, None if args.scheduler is None else scheduler

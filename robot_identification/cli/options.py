@@ -14,6 +14,9 @@ from robot_identification.errors import UsageError
 from robot_identification.files import LARGEST_INTEGER, ResultFolder
 from robot_identification.model import find_urdf, gravity_of_mounting, read_urdf, RobotModel
 
+# Help of a command's recordings.
+RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
+
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which arm."""
@@ -87,6 +90,15 @@ def add_window_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--stop', type=float, metavar='S', help='seconds after the first joint state'
+    )
+
+
+def add_mapping_option(parser: argparse.ArgumentParser) -> None:
+    """Add --mapping."""
+    parser.add_argument(
+        '--mapping', type=Path, metavar='FILE',
+        help='columns and units of recordings that are tables (default: LOG.yaml beside each, '
+        'else recognized)',
     )
 
 

@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',
-        help='rosbag2 folder or file of the arm with the payload',
+        help='recordings of the arm with the payload: bags or tables',
     )
     add_arguments(parser, PayloadOptions)
     add_output_option(

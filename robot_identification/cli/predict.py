@@ -15,7 +15,9 @@ import numpy as np
 from robot_identification import load_model, predict
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_output_option
+from robot_identification.cli.options import (
+    add_json_option, add_mapping_option, add_output_option, RECORDING,
+)
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
 from robot_identification.files import check_writable, ResultFolder, write_atomically
@@ -39,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
     parser.add_argument(
-        'bag', nargs='?', type=Path, metavar='BAG', help='rosbag2 folder or file'
+        'bag', nargs='?', type=Path, metavar='BAG', help=RECORDING
     )
     parser.add_argument(
         '--causal', action='store_true', help='from the past only, as the live node predicts'
@@ -50,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
         '(docs/energy.md); not a safety function',
     )
     add_arguments(parser, EnergyOptions)
+    add_mapping_option(parser)
     add_output_option(parser, '.mcap or .csv with measured, predicted and residual')
     add_json_option(parser)
 
@@ -58,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     """Predict and write the comparison, the energy, or both."""
     _check_arguments(args)
     options = from_values(EnergyOptions, lambda key: getattr(args, key))
-    model = load_model(args.model)
+    model = load_model(args.model).with_mapping(args.mapping)
     content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
     signals: Signals = {}
     notes: list[str] = []

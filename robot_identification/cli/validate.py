@@ -12,7 +12,8 @@ from typing import Any
 from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_tables_option, add_window_options,
+    add_json_option, add_mapping_option, add_output_option, add_tables_option, add_window_options,
+    RECORDING,
 )
 from robot_identification.cli.output import print_json, warn
 from robot_identification.files import check_writable, write_results
@@ -33,12 +34,13 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
     )
     parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
-    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
         '--consistent', action='store_true',
         help='score the physically consistent parameters, which exports and simulators use',
     )
     add_window_options(parser)
+    add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
     add_tables_option(parser)
     add_json_option(parser)
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Validate and write the results."""
     for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
         check_writable(args.output / name, args.force)
-    model = load_model(args.model)
+    model = load_model(args.model).with_mapping(args.mapping)
     if args.consistent:
         model = model.with_consistent_parameters()
     validation, datasets, notes = validate(

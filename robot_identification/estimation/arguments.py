@@ -15,6 +15,7 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import AUTOMATIC, IdentifyOptions, SELECT
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe, Recipe
+from robot_identification.files import is_there, read_text
 from robot_identification.model import EFFORT_UNITS, KinematicFilter, parse_friction
 from robot_identification.options import check_kinds, option
 from robot_identification.recording import parse_joint_names
@@ -50,6 +51,10 @@ class IdentifyArguments:
     joint_names: Mapping[str, str] | str | None = option(
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
         metavar='BAG=MODEL,..', check=parse_joint_names,
+    )
+    table_mapping: str | None = option(
+        str, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
+        otherwise='LOG.yaml beside each, else recognized', metavar='FILE', key='mapping',
     )
     estimator: str | None = option(
         str, 'estimator', otherwise='dictionary, or wls where plain friction laws are named',
@@ -125,6 +130,8 @@ class IdentifyArguments:
             if (value := getattr(self, name := entry.name)) is not None
         }
         given['recipe'] = recipe = self.load_recipe()
+        if self.table_mapping is not None:
+            given['table_mapping'] = Path(self.table_mapping)
         if 'cutoff' in given:
             given['kinematic_filter'] = KinematicFilter(
                 order=recipe.order, cutoff=given.pop('cutoff')
@@ -136,4 +143,6 @@ class IdentifyArguments:
         given = {name: value for name, value in asdict(self).items() if value is not None}
         if self.recipe is not None:
             given['recipe'] = repr(self.load_recipe())
+        if self.table_mapping is not None and is_there(Path(self.table_mapping)):
+            given['table_mapping'] = read_text(Path(self.table_mapping))
         return given

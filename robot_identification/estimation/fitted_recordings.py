@@ -125,7 +125,7 @@ def survey_all(
             BagSource(
                 str(bag), bag.absolute(), digest, fit, inputs.robot, inputs.unit,
                 choice.kinematic_filter, choice.delay, options.topic, options.joint_names,
-                options.start, options.stop, has_rotors,
+                options.start, options.stop, has_rotors, options.table_mapping,
             )
             for bag, digest in inputs.hashes.items()
         ],

@@ -46,7 +46,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     recordings = tuple(
         read_recording(
             bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
-            encoders=robot.encoders,
+            encoders=robot.encoders, mapping=options.table_mapping,
         )
         for at in spread_evenly(len(bags), most)
     )

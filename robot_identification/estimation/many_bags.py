@@ -62,6 +62,7 @@ class BagSource:
     start: float | None = None  # begin of the window after the first joint state [s]
     stop: float | None = None  # and its end [s]
     rotor_side: bool = True  # use the positions of the rotors where they were recorded
+    mapping: Path | None = None  # columns and units of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +217,7 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
     recording = replace(
         read_recording(
             source.path, robot.joint_names, topic=source.topic, names=source.joint_names or {},
-            encoders=robot.encoders,
+            encoders=robot.encoders, mapping=source.mapping,
         ),
         source=source.name,
     )

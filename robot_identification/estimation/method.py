@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 
 from robot_identification.arrays import BoolArray
 from robot_identification.errors import UsageError
@@ -58,6 +59,9 @@ class IdentifyOptions:
         Joint-state topic.
     joint_names : mapping
         Model name by bag name, where they differ.
+    table_mapping : Path, optional
+        Columns and units of recordings that are tables; by default a file beside each, else they
+        are recognized.
     kinematic_filter : KinematicFilter, optional
         Smoothing of velocity and acceleration; by default chosen among the recipe's cut-offs.
     compensate_delay : bool
@@ -75,6 +79,7 @@ class IdentifyOptions:
     relative_scale: bool = False
     topic: str | None = None
     joint_names: Mapping[str, str] = field(default_factory=dict)
+    table_mapping: Path | None = None
     kinematic_filter: KinematicFilter | None = None
     compensate_delay: bool = False
     start: float | None = None

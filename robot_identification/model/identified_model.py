@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class SignalSource:
         Smoothing of the kinematics.
     delay : float
         By which effort lags behind position [s]; 0 is not compensated.
+    table_mapping : Path, optional
+        Columns and units of recordings that are tables; not in the model file.
 
     """
 
@@ -45,6 +48,7 @@ class SignalSource:
     joint_names: Mapping[str, str] = field(default_factory=dict)
     kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
     delay: float = 0.0
+    table_mapping: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +175,10 @@ class IdentifiedModel:
     def with_quality(self, quality: Mapping[str, Any]) -> IdentifiedModel:
         """Return the model with other quality figures."""
         return replace(self, quality=quality)
+
+    def with_mapping(self, mapping: Path | None) -> IdentifiedModel:
+        """Return the model with columns and units of recordings that are tables."""
+        return replace(self, source=replace(self.source, table_mapping=mapping))
 
 
 def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:

@@ -333,7 +333,8 @@ def _options(node: Node) -> IdentifyOptions:
     def value(key: str):
         # What is empty, zero or false is not given, as on the command line.
         given = node.get_parameter(f'identify.{key}').value or None
-        return str(read_path(node, 'identify.config')) if given and key == 'config' else given
+        is_path = key in ('config', 'mapping')
+        return str(read_path(node, f'identify.{key}')) if given and is_path else given
 
     return from_values(IdentifyArguments, value).identify_options()
 

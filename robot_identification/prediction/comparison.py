@@ -73,7 +73,7 @@ def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[st
     source = model.source
     recording = read_recording(
         bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=model.robot.encoders,
+        encoders=model.robot.encoders, mapping=source.table_mapping,
     )
     note = check_robot_name(recording, model.robot.name)
     check_effort_unit(recording, model, bag)

@@ -52,7 +52,7 @@ def load_for_model(
     source = model.source
     recording = read_recording(
         bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=model.robot.encoders,
+        encoders=model.robot.encoders, mapping=source.table_mapping,
     )
     note = check_robot_name(recording, model.robot.name)
     check_effort_unit(recording, model, bag)

@@ -219,7 +219,7 @@ def _read_table(
     window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
     if not in_window.any():
         raise DataError(
-            f'{recording.source} has no joint state on {recording.topic} {window}: change '
+            f'{recording.source} has no joint state {recording.place} {window}: change '
             '--start/--stop'
         )
     order: slice | IntegerArray = slice(0, count)
@@ -235,8 +235,8 @@ def _read_table(
     _check_finite(recording, finite, found)
     if np.count_nonzero(finite & in_window) < MINIMUM_SAMPLES:
         raise DataError(
-            f'{recording.source}: {np.count_nonzero(finite & in_window)} usable joint states on '
-            f'{recording.topic} {window}, at least {MINIMUM_SAMPLES} are needed: record longer, '
+            f'{recording.source}: {np.count_nonzero(finite & in_window)} usable joint states '
+            f'{recording.place} {window}, at least {MINIMUM_SAMPLES} are needed: record longer, '
             'or widen --start/--stop'
         )
     rows: Rows = order
@@ -270,7 +270,7 @@ class _Contents:
     fastest: FloatArray
 
     def check_effort(self, recording: Recording) -> None:
-        where = f'{recording.source}: effort on {recording.topic}'
+        where = f'{recording.source}: effort {recording.place}'
         if not self.has_effort:
             raise DataError(
                 f'{where} is absent (not one value): record a driver that fills it, or name '
@@ -350,7 +350,7 @@ def _check_finite(recording: Recording, finite: BoolArray, found: _Findings) -> 
     share = unusable / max(len(finite), 1)
     if share > MAXIMUM_NAN_SHARE:
         raise DataError(
-            f'{recording.source}: {share:.1%} of the joint states on {recording.topic} are not '
+            f'{recording.source}: {share:.1%} of the joint states {recording.place} are not '
             f'finite, more than the {MAXIMUM_NAN_SHARE:.0%} accepted (values beyond '
             f'{LARGEST_VALUE:.0e} are counted as such): find out what the driver published, or '
             'cut the part out with --start/--stop'
@@ -370,8 +370,8 @@ def _find_structure(
     fresh = np.flatnonzero(~duplicate)
     if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
         raise DataError(
-            f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states on '
-            f'{recording.topic} are new, all others repeat a stamp or all values: the driver or '
+            f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states '
+            f'{recording.place} are new, all others repeat a stamp or all values: the driver or '
             'its clock stood still'
         )
     times = table.stamps[fresh]
@@ -414,8 +414,8 @@ def _count_short_parts(
         found.excluded['in a part between gaps too short to filter'] = short
     if not kinematics.kept:
         raise DataError(
-            f'{recording.source}: none of the {len(samples.segments)} parts between gaps on '
-            f'{recording.topic} has {MINIMUM_SEGMENT_SAMPLES} joint states: too many are lost, '
+            f'{recording.source}: none of the {len(samples.segments)} parts between gaps '
+            f'{recording.place} has {MINIMUM_SEGMENT_SAMPLES} joint states: too many are lost, '
             'record again'
         )
 
@@ -428,7 +428,7 @@ def _check_kinematics(
     found: _Findings,
 ) -> None:
     """Refuse wrong units, signs and names; note what is implausible."""
-    where = f'{recording.source}, {recording.topic}'
+    where = f'{recording.source} {recording.place}'
     lowest, highest = table.travel
     moved = highest - lowest > SMALLEST_MOTION
     agreement = compare_rates(kinematics.position_rate, kinematics.velocity)
@@ -444,7 +444,7 @@ def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) 
     if not scored.any():
         reasons = '; '.join(f'{count} {reason}' for reason, count in found.excluded.items())
         raise DataError(
-            f'{recording.source}: no joint state on {recording.topic} is left ({reasons}): '
+            f'{recording.source}: no joint state {recording.place} is left ({reasons}): '
             'record again at full speed, or change --start/--stop'
         )
 

@@ -17,3 +17,8 @@ from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
     write_simulated_bag as write_simulated_bag,
 )
+from .table_description import describe_table as describe_table
+from .table_mapping import mapping_text as mapping_text
+from .tables import (
+    is_table as is_table, OpenedTable as OpenedTable, understand_table as understand_table,
+)

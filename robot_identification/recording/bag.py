@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import BagError, UsageError
+from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.bag_files import BagFiles, open_bag
+from robot_identification.recording.bag_parts import find_split, merge_parts, Part, PartRows, Split
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
@@ -32,7 +33,9 @@ from robot_identification.recording.recording import (
     Channel, Completeness, Recording, ROTOR_CHANNEL,
 )
 from robot_identification.recording.rosbags_reader import NotIntactError
-from robot_identification.recording.tables import is_table, read_table, table_joint_names
+from robot_identification.recording.tables import (
+    is_table, read_table, table_joint_names, TABLE_SUFFIXES,
+)
 
 # Messages of one publisher may overtake each other by this much [ns]; a clock jumps by more.
 LARGEST_DISORDER = 1_000_000_000
@@ -40,7 +43,9 @@ LARGEST_DISORDER = 1_000_000_000
 IntegerTimes = NDArray[np.int64]
 
 
-def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]:
+def find_joint_names(
+    path: Path, *, topic: str | None = None, mapping: Path | None = None
+) -> tuple[str, ...]:
     """
     Return the names of all joints in the first joint state of a bag or table.
 
@@ -48,7 +53,7 @@ def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]
     cannot be read or has no joint states.
     """
     if is_table(path):
-        return table_joint_names(path)
+        return table_joint_names(path, mapping)
     with open_bag(path) as bag:
         chosen = _choose_topic(bag, topic)
         walk, damage = JOINT_STATE_WALKS[bag.topics[chosen].kind], None
@@ -102,7 +107,7 @@ def read_recording(
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
     encoders: JointEncoders | None = None,
-    csv_mapping: Path | None = None,
+    mapping: Path | None = None,
 ) -> Recording:
     """
     Read the joint states of a bag, every message by joint name, and the other channels recorded.
@@ -112,19 +117,21 @@ def read_recording(
     Parameters
     ----------
     path : Path
-        A rosbag2 folder, its .mcap or .db3 file, or a table ending in .csv.
+        A rosbag2 folder, its .mcap or .db3 file, or a table: text (.csv, .tsv, .txt, ..), Parquet,
+        a LeRobot dataset, MAT or NPZ.
     joint_names : sequence of str
         Model names of the n joints, kinematic order.
     topic : str, optional
-        By default /joint_states, or the only joint-state topic there is.
+        By default /joint_states, or the only joint-state topic there is, or all those that have
+        the arm's joints together; several are separated by commas.
     names : mapping, optional
         Model name by bag name, where they differ. A prefix that all of the bag's names have in
         common is found without.
     encoders : JointEncoders, optional
         How the driver's readings relate to the model; by default they are the model's.
-    csv_mapping : Path, optional
-        What the columns of a table are, see `robot_identification.recording.tables`; by default
-        the file `<table>.yaml` next to it.
+    mapping : Path, optional
+        What the columns of a table are (docs/formats/mapping.md); by default the file
+        `<table>.yaml` next to it, else they are recognized.
 
     Raises
     ------
@@ -138,47 +145,114 @@ def read_recording(
     """
     encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
     if is_table(path):
-        return read_table(path, joint_names, names or {}, encoders, csv_mapping)
-    if csv_mapping is not None:
-        raise UsageError(f'{csv_mapping} is for tables, and {path} does not end in .csv')
-    columns = JointColumns(str(path), joint_names, names or {})
+        return read_table(path, joint_names, names or {}, encoders, mapping)
+    if mapping is not None:
+        raise UsageError(
+            f'{mapping} is for tables, and {path} is none: it ends in none of '
+            f'{", ".join(TABLE_SUFFIXES)}'
+        )
+    named = tuple(topic.split(',')) if topic else ()
     with open_bag(path) as bag:
+        split = None
         try:
-            return _Reading(bag, topic, columns, encoders).run(bag.intact_blocks)
-        except NotIntactError:
-            return _Reading(bag, topic, columns.anew(), encoders).run(bag.blocks)
+            # Several topics are parts of the arm; of one, and of none, that is looked at later.
+            if len(named) < 2:
+                return _read(bag, topic, joint_names, names or {}, encoders, None)
+        except DataError as error:
+            with suppress(Damage):
+                split = find_split(bag, named, joint_names, names or {})
+            if split is None:
+                raise error
+        if split is None:
+            split = _named_parts(bag, named, joint_names, names or {})
+        return _read(bag, topic, joint_names, names or {}, encoders, split)
+
+
+def _named_parts(
+    bag: BagFiles, topics: Sequence[str], joint_names: Sequence[str], names: Mapping[str, str]
+) -> Split:
+    """Return the parts of an arm on the topics that the user named."""
+    for one in topics:
+        _choose_topic(bag, one)
+    split = find_split(bag, topics, joint_names, names)
+    if split is None:
+        raise DataError(
+            f'{bag.path}: the joints {", ".join(joint_names)} are not all on {", ".join(topics)}, '
+            'each once: name other topics with --topic A,B'
+        )
+    return split
+
+
+def _read(
+    bag: BagFiles, topic: str | None, joint_names: Sequence[str], names: Mapping[str, str],
+    encoders: JointEncoders, split: Split | None,
+) -> Recording:
+    """Return the recording, read by rosbags where the bag is intact, else with care."""
+    if split is None:
+        every = tuple(range(len(joint_names)))
+        split = Split((Part(_choose_topic(bag, topic), every, names),), ())
+    arm = _Arm(tuple(joint_names), encoders)
+    try:
+        return _Reading(bag, split, arm).run(bag.intact_blocks)
+    except NotIntactError:
+        return _Reading(bag, split, arm).run(bag.blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arm:
+    """Joints of the model, and how the driver reads them."""
+
+    joint_names: tuple[str, ...]
+    encoders: JointEncoders
+
+    def encoders_of(self, joints: tuple[int, ...]) -> JointEncoders:
+        places = list(joints)
+        return JointEncoders(self.encoders.sign[places], self.encoders.zero[places])
 
 
 class _Reading:
     """One pass over a bag: blocks in, recording out."""
 
-    def __init__(
-        self, bag: BagFiles, topic: str | None, columns: JointColumns, encoders: JointEncoders
-    ) -> None:
-        self._bag = bag
-        self._topic = _choose_topic(bag, topic)
-        self._columns = columns
-        kind = bag.topics[self._topic].kind
-        self._joints = JointTable(kind, self._columns, encoders, quantities_of(kind))
+    def __init__(self, bag: BagFiles, split: Split, arm: _Arm) -> None:
+        self._bag, self._split, self._arm = bag, split, arm
+        self._columns = [
+            JointColumns(str(bag.path), [arm.joint_names[k] for k in part.joints], part.names)
+            for part in split.parts
+        ]
+        kinds = [bag.topics[part.topic].kind for part in split.parts]
+        quantities = [name for name in quantities_of(kinds[0])
+                      if all(name in quantities_of(kind) for kind in kinds)]
+        self._tables = [
+            JointTable(kind, columns, arm.encoders_of(part.joints), quantities)
+            for kind, columns, part in zip(kinds, self._columns, split.parts, strict=True)
+        ]
+        names = split.parts[0].names
+        self._topic = split.parts[0].topic
         self._channels, self._notes = make_channel_tables(
-            bag.topics, self._topic, columns.anew(), encoders
+            bag.topics, self._topic, JointColumns(str(bag.path), arm.joint_names, names),
+            arm.encoders,
         )
 
     def run(self, read: Callable[[Collection[str]], Iterator[RawBlock]]) -> Recording:
         """Return the recording of the messages that a reader of topics gives."""
         damage = self._read_blocks(read)
-        log_times, stamps, values = self._joints.finish()
-        if not len(stamps):
-            if damage is not None:
-                raise BagError(
-                    f'{self._bag.path}: no message on {self._topic} can be read: {damage}'
-                )
-            self._columns.check_found()
-        times, stamps_from = (log_times, 'log') if _are_broken(stamps) else (stamps, 'header')
+        found = [table.finish() for table in self._tables]
+        for (_, stamps, _), part, columns in zip(
+            found, self._split.parts, self._columns, strict=True
+        ):
+            if not len(stamps):
+                if damage is not None:
+                    raise BagError(
+                        f'{self._bag.path}: no message on {part.topic} can be read: {damage}'
+                    )
+                columns.check_found()
+        has_stamps = not any(_are_broken(stamps) for _, stamps, _ in found)
+        stamps_from = 'header' if has_stamps else 'log'
+        log_times, times, values = self._merge(found, has_stamps)
         recording = Recording(
             source=str(self._bag.path),
-            topic=self._topic,
-            joint_names=self._columns.joint_names,
+            topic=','.join(dict.fromkeys(part.topic for part in self._split.parts)),
+            joint_names=self._arm.joint_names,
             stamps=(times - times[0]) * 1e-9,
             q=values['position'],
             dq=values['velocity'],
@@ -196,14 +270,37 @@ class _Reading:
             else Completeness('recovered', duration, expected, str(damage))
         ))
 
+    def _merge(
+        self, found: Sequence[tuple[IntegerTimes, IntegerTimes, dict[str, FloatArray]]],
+        has_stamps: bool,
+    ) -> tuple[IntegerTimes, IntegerTimes, dict[str, FloatArray]]:
+        """Return log times, times and values of all joints."""
+        if len(found) == 1:
+            log_times, stamps, values = found[0]
+            return log_times, stamps if has_stamps else log_times, values
+        rows = [
+            PartRows(part.joints, stamps if has_stamps else log_times, values)
+            for part, (log_times, stamps, values) in zip(self._split.parts, found, strict=True)
+        ]
+        kept, values = merge_parts(rows, len(self._arm.joint_names))
+        if not len(kept):
+            raise DataError(
+                f'{self._bag.path}: the parts of the arm were not recorded at the same time: '
+                f'{"; ".join(self._split.notes)}'
+            )
+        base = max(range(len(rows)), key=lambda k: len(rows[k].times))
+        return found[base][0][kept], rows[base].times[kept], values
+
     def _read_blocks(
         self, read: Callable[[Collection[str]], Iterator[RawBlock]]
     ) -> Damage | None:
         try:
-            for block in read({self._topic, *self._channels}):
-                if block.topic == self._topic:
-                    self._joints.add(block)
-                else:
+            topics = {part.topic for part in self._split.parts}
+            for block in read({*topics, *self._channels}):
+                for part, table in zip(self._split.parts, self._tables, strict=True):
+                    if block.topic == part.topic:
+                        table.add(block)
+                if block.topic not in topics:
                     self._channels[block.topic].add(block)
         except Damage as damage:
             return damage
@@ -235,13 +332,16 @@ class _Reading:
                 if len(when):
                     channels[channel] = Channel((when - times[0]) * 1e-9, found.values)
         for channel in ('temperature', ROTOR_CHANNEL):
-            if channel in self._joints.seen:
+            if any(channel in table.seen for table in self._tables):
                 channels[channel] = Channel((times - times[0]) * 1e-9, values[channel])
         return channels
 
     def _make_notes(self) -> tuple[str, ...]:
         tables = self._channels.values()
-        return (*self._columns.notes, *self._notes, *(n for table in tables for n in table.notes))
+        return (
+            *self._split.notes, *(note for columns in self._columns for note in columns.notes),
+            *self._notes, *(note for table in tables for note in table.notes),
+        )
 
 
 def _are_broken(stamps: IntegerTimes) -> bool:

@@ -112,6 +112,11 @@ class Recording:
         """Time between the first and the last joint state [s]."""
         return float(np.ptp(self.stamps)) if len(self) else 0.0
 
+    @property
+    def place(self) -> str:
+        """Where in the source the joint states are, for messages."""
+        return f'on {self.topic}' if self.topic else 'in its rows'
+
     def until(self, stop: float | None) -> Recording:
         """Return the part up to `stop` seconds after the first joint state."""
         if stop is None:

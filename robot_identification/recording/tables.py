@@ -2,188 +2,117 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Tables (CSV) instead of bags: one row a joint state, columns as a mapping says.
+Tables instead of bags: one row a joint state, columns as a mapping says or as their names do.
 
-Docs: docs/formats/bag.md.
+Docs: docs/formats/mapping.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-import csv
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-import re
-from typing import Any, TextIO
 
 import numpy as np
-from robot_identification.arrays import FloatArray, GrowingArray
-from robot_identification.errors import BagError, DataError, DescriptionError, UsageError
-from robot_identification.files import check_keys, check_schema_version, read_yaml
-from robot_identification.model import JointEncoders, share_directory
+from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
+from robot_identification.errors import BagError, DataError, UsageError
+from robot_identification.model import JointEncoders
+from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
 from robot_identification.recording.joint_states import JointColumns, JointFields
-from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
+from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
     Channel, Completeness, Recording, ROTOR_CHANNEL,
 )
+from robot_identification.recording.table_mapping import (
+    Columns, find_mapping, QUANTITIES, TableMapping,
+)
+from robot_identification.recording.table_source import TableSource
+from robot_identification.recording.text_table import TEXT_SUFFIXES, TextTable
 
-SCHEMA_VERSION = 1  # of mappings
-TABLE_SUFFIX = '.csv'
-_LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
 # As many nanoseconds as ROS counts [s].
 _LATEST_TIME = 2.0**63 * 1e-9
-
-# What to multiply with to get s, rad, rad/s, A or N m, and deg C.
-UNITS: Mapping[str, Mapping[str, float]] = {
-    'time': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
-    'q': {'rad': 1.0, 'deg': np.pi / 180.0},
-    'dq': {'rad/s': 1.0, 'deg/s': np.pi / 180.0},
-    'effort': {'A': 1.0, 'mA': 1e-3, 'Nm': 1.0},
-    'temperature': {'deg C': 1.0},
-    'rotor_position': {'rad': 1.0, 'deg': np.pi / 180.0},
-}
-QUANTITIES = tuple(quantity for quantity in UNITS if quantity != 'time')
 # What becomes a channel of the recording, of the same name.
 CHANNELS = ('temperature', ROTOR_CHANNEL)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of one quantity."""
-
-    # A pattern with `{joint}`, `{i}` (from 0) or `{number}` (from 1), or one name a joint
-    names: str | tuple[str, ...]
-    scale: float = 1.0  # From the unit of the table to that of the recording
-
-    def of_joint(self, index: int, joint: str) -> str:
-        """Return the column of a joint; there is none beyond a list of names."""
-        if isinstance(self.names, str):
-            return _fill(self.names, index, joint)
-        return self.names[index] if index < len(self.names) else ''
-
-
-def _fill(pattern: str, index: int, joint: str) -> str:
-    for word, value in (('{joint}', joint), ('{i}', index), ('{number}', index + 1)):
-        pattern = pattern.replace(word, str(value))
-    return pattern
-
-
-@dataclass(frozen=True)
-class TableMapping:
-    """Meaning of the columns of a table; by default that of their names."""
-
-    time: Columns = field(default_factory=lambda: Columns('time'))  # One column
-    # 'q', and what there is of 'dq', 'effort', 'temperature' and 'rotor_position'
-    quantities: Mapping[str, Columns] = field(default_factory=lambda: {
-        quantity: Columns(f'{quantity}_{{joint}}') for quantity in QUANTITIES
-    })
-    optional: bool = True  # Whether columns of all but time and q may be absent
-    # Joints in the order of the columns; empty where the columns name them, or where they are the
-    # model's
-    joints: tuple[str, ...] = ()
-    delimiter: str = ','  # Between columns
-    # 'effort_unit' and 'robot', as far as they are stated
-    metadata: Mapping[str, str] = field(default_factory=dict)
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, *ARRAY_SUFFIXES, *PARQUET_SUFFIXES)
+# Share of rows with efforts at other stamps than positions that is no single lost message; chosen.
+_OTHER_STAMPS = 0.1
 
 
 def is_table(path: Path) -> bool:
     """Return whether a path is taken for a table."""
-    return path.suffix.lower() == TABLE_SUFFIX and not path.is_dir()
+    return is_dataset(path) if path.is_dir() else path.suffix.lower() in TABLE_SUFFIXES
 
 
-def find_mapping(path: Path, mapping: Path | None) -> TableMapping:
+def open_table(path: Path, delimiter: str = '') -> TableSource:
     """
-    Return what the columns of a table are.
+    Open a table.
 
-    Raise UsageError if there is no such mapping. Raise DescriptionError if it cannot be used.
+    Raise UsageError if there is none. Raise BagError if it cannot be read. Raise
+    MissingDependencyError if a library for it is not installed.
     """
-    neighbor = path.with_name(f'{path.name}.yaml')
-    if mapping is None:
-        return load_mapping(neighbor) if neighbor.exists() else TableMapping()
-    if mapping.exists():
-        return load_mapping(mapping)
-    folder = share_directory() / 'config' / 'csv'
-    known = {file.stem: file for file in sorted(folder.glob('*.yaml'))}
-    if str(mapping) not in known:
-        raise UsageError(f'no such mapping: {mapping}; known by name are {", ".join(known)}')
-    return load_mapping(known[str(mapping)])
-
-
-def load_mapping(path: Path) -> TableMapping:
-    """
-    Return a mapping file's content.
-
-    Raise UsageError if there is no such file. Raise DescriptionError if it cannot be used.
-    """
-    content, source = read_yaml(path), str(path)
-    check_schema_version(content, source, SCHEMA_VERSION)
-    check_keys(
-        content, source, {'schema_version', 'time', 'q'},
-        {*QUANTITIES, 'joints', 'delimiter', 'robot'} - {'q'},
-    )
-    delimiter = content.get('delimiter', ',')
-    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n'):
-        raise DescriptionError(f'{source}: delimiter is {delimiter!r}, it must be one character')
-    joints = content.get('joints', [])
-    if not _are_texts(joints) or len(set(joints)) != len(joints):
-        raise DescriptionError(f'{source}: joints must be a list of different names')
-    time, _ = _columns(content['time'], f'{source}: time', 'time', 'column', joints)
-    quantities, metadata = {}, {}
-    for quantity in QUANTITIES:
-        if quantity in content:
-            where = f'{source}: {quantity}'
-            quantities[quantity], unit = _columns(
-                content[quantity], where, quantity, 'columns', joints
-            )
-            if quantity == 'effort':
-                metadata['effort_unit'] = unit.removeprefix('m')
-    if 'robot' in content:
-        metadata['robot'] = str(content['robot'])
-    return TableMapping(time, quantities, False, tuple(joints), delimiter, metadata)
-
-
-def _columns(
-    content: Any, where: str, quantity: str, key: str, joints: Sequence[str]
-) -> tuple[Columns, str]:
-    """Return the columns of a quantity, and their unit."""
-    if not isinstance(content, dict):
-        raise DescriptionError(f'{where} must hold {key} and unit, found {content!r:.60}')
-    check_keys(content, where, {key, 'unit'}, set())
-    names, unit, units = content[key], content['unit'], UNITS[quantity]
-    if not isinstance(unit, str) or unit not in units:
-        raise DescriptionError(f'{where}: unit {unit!r} is not one of {", ".join(units)}')
-    if isinstance(names, str):
-        if key == 'columns' and _fill(names, 0, 'a') == _fill(names, 1, 'b'):
-            raise DescriptionError(
-                f'{where}: {names!r} is the same for all joints, it lacks {{i}}, {{number}} or '
-                '{joint}'
-            )
-        return Columns(names, units[unit]), unit
-    if key == 'column' or not _are_texts(names) or (joints and len(names) != len(joints)):
-        raise DescriptionError(
-            f'{where}: {key} must be a pattern or one name for each joint, found {names!r:.60}'
-        )
-    return Columns(tuple(names), units[unit]), unit
-
-
-def _are_texts(content: Any) -> bool:
-    return isinstance(content, list) and all(isinstance(item, str) and item for item in content)
+    if not path.exists():
+        raise UsageError(f'no such bag: {path}')
+    if path.is_dir():
+        return ParquetTable(path)
+    if not path.is_file():
+        raise BagError(f'{path} is not a regular file: name a table')
+    suffix = path.suffix.lower()
+    if suffix in ARRAY_SUFFIXES:
+        return ArrayTable(path)
+    return ParquetTable(path) if suffix in PARQUET_SUFFIXES else TextTable(path, delimiter)
 
 
 def table_joint_names(path: Path, mapping: Path | None = None) -> tuple[str, ...]:
     """
-    Return the joints of a table; where nothing names them, the columns of their positions.
+    Return the joints of a table; where nothing names them, those its mapping or numbers count.
 
     Raise UsageError if there is no such table. Raise BagError if it cannot be read.
     """
-    table = _Table(path, find_mapping(path, mapping))
-    if table.joints:
-        return table.joints
-    columns = table.mapping.quantities['q']
+    given = find_mapping(path, mapping)
+    table = open_table(path, given.delimiter if given else '')
+    if given is None:
+        return describe_joints(table)
+    if given.joints:
+        return given.joints
+    columns = given.quantities['q']
     found: list[str] = []
-    while (name := columns.of_joint(len(found), '')) in table.header:
+    if isinstance(columns.names, str) and '{joint}' in columns.names:
+        before, _, after = columns.names.partition('{joint}')
+        return tuple(
+            name[len(before):len(name) - len(after)] for name in table.columns
+            if name.startswith(before) and name.endswith(after)
+            and len(name) > len(before) + len(after)
+        )
+    while (name := columns.of_joint(len(found), '')) in table.columns:
         found.append(name)
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table and what its columns are."""
+
+    source: TableSource
+    mapping: TableMapping
+
+
+def understand_table(
+    path: Path,
+    joint_names: Sequence[str],
+    names: Mapping[str, str] | None = None,
+    mapping: Path | None = None,
+) -> OpenedTable:
+    """
+    Return a table with its mapping: that which was named, lies beside it, or is recognized.
+
+    Raise what `read_recording` raises, but for what is in the rows.
+    """
+    given = find_mapping(path, mapping)
+    source = open_table(path, given.delimiter if given else '')
+    if given is not None:
+        return OpenedTable(source, given)
+    return OpenedTable(source, recognize(source, joint_names, names or {}))
 
 
 def read_table(
@@ -200,208 +129,214 @@ def read_table(
     cannot be used. Raise BagError if it is no table, or has no row. Raise DataError if columns are
     missing, or hold something else than numbers.
     """
-    table = _Table(path, find_mapping(path, mapping))
-    columns = JointColumns(str(path), joint_names, names)
-    places = table.place_columns(columns, tuple(joint_names))
-    arrays = {quantity: GrowingArray(len(joint_names)) for quantity in QUANTITIES}
-    blocks = []
-    wanted = [table.time_column, *(place for group in places.values() for place in group)]
-    for block in table.blocks(wanted):
-        blocks.append(block[:, 0] * table.mapping.time.scale)
-        left = block[:, 1:]
-        for quantity, array in arrays.items():
-            readings = np.full((len(block), array.width), np.nan)
-            if places[quantity]:
-                scale = table.mapping.quantities[quantity].scale
-                readings, left = scale * left[:, :array.width], left[:, array.width:]
-            array.append(_to_model(quantity, readings, encoders))
-    times = np.concatenate(blocks) if blocks else np.empty(0)
-    if not len(times):
-        raise BagError(f'{path} holds no row{table.cut_off and f": {table.cut_off}"}')
-    values = {quantity: array.finish() for quantity, array in arrays.items()}
-    stamps = times - times[0]
-    channels = {name: Channel(stamps, values[name]) for name in CHANNELS if places[name]}
-    duration = float(np.ptp(stamps))
-    return Recording(
-        source=str(path),
-        topic='',
-        joint_names=tuple(joint_names),
-        stamps=stamps,
-        q=values['q'],
-        dq=values['dq'],
-        effort=values['effort'],
-        start=round(float(times[0]) * 1e9),
-        metadata=table.mapping.metadata,
-        completeness=Completeness(
-            'recovered' if table.cut_off else 'complete', duration, None, table.cut_off
-        ),
-        channels=channels,
-        notes=(*columns.notes, *table.notes),
-    )
+    opened = understand_table(path, joint_names, names, mapping)
+    rows = _Rows(opened, tuple(joint_names), names)
+    rows.read(encoders)
+    return rows.recording()
+
+
+class _Rows:
+    """The rows of a table, in the units and order of a recording."""
+
+    def __init__(
+        self, opened: OpenedTable, joint_names: tuple[str, ...], names: Mapping[str, str]
+    ) -> None:
+        self._table, self._mapping = opened.source, opened.mapping
+        self._joint_names = joint_names
+        self._notes: list[str] = []
+        self._times: list[FloatArray] = []
+        self._origin: float | None = None
+        self._empty = 0
+        # Which rows have all positions, velocities, efforts
+        self._whole: dict[str, list[BoolArray]] = {name: [] for name in QUANTITIES[:3]}
+        known = () if self._mapping.recognized else self._mapping.joints
+        columns = JointColumns(
+            str(self._table.path), joint_names, {} if self._mapping.recognized else names
+        )
+        self._time = self._time_places()
+        self._places = self._place_columns(columns, known)
+        self._notes += columns.notes
+        self._arrays = {quantity: GrowingArray(len(joint_names)) for quantity in QUANTITIES}
+
+    def _time_places(self) -> list[int]:
+        mapping = self._mapping
+        if mapping.rate is not None:
+            return []
+        names = [str(mapping.time.names)]
+        return self._place([*names, mapping.nanoseconds] if mapping.nanoseconds else names)
+
+    def _place(self, names: Sequence[str]) -> list[int]:
+        header, path = self._table.columns, self._table.path
+        missing = [name for name in names if name not in header]
+        if missing:
+            raise DataError(
+                f'{path} has no column {", ".join(missing)}; its columns are '
+                f'{", ".join(header):.500}: say what they are in {path.name}.yaml'
+            )
+        repeated = [name for name in names if header.count(name) > 1]
+        if repeated:
+            raise DataError(f'{path} has several columns {repeated[0]}: rename them')
+        return [header.index(name) for name in names]
+
+    def _place_columns(
+        self, columns: JointColumns, joints: tuple[str, ...]
+    ) -> dict[str, list[int]]:
+        """Return where the columns of every quantity are, in the order of the model's joints."""
+        header, path, mapping = self._table.columns, self._table.path, self._mapping
+        if not joints:
+            joints = self._joints_of_header() or self._joint_names
+            by_name = joints != self._joint_names
+        else:
+            by_name = True
+        places = columns.columns(JointFields(0, joints, {}))
+        columns.check_found()
+        assert places is not None
+        found: dict[str, list[int]] = {}
+        for quantity in QUANTITIES:
+            named = mapping.quantities.get(quantity, Columns(()))
+            extra = '' if mapping.recognized else named.of_joint(len(joints), '')
+            if not by_name and extra and extra in header:
+                raise DataError(
+                    f'{path} has more columns of {quantity} than the model has joints, '
+                    f'{", ".join(joints)}: list the joints of all columns as `joints` in the '
+                    'mapping'
+                )
+            wanted = [named.of_joint(int(index), joints[index]) for index in places]
+            found[quantity] = self._place(wanted) if quantity in mapping.quantities else []
+        return found
+
+    def _joints_of_header(self) -> tuple[str, ...]:
+        pattern = self._mapping.quantities['q'].names
+        if not isinstance(pattern, str) or '{joint}' not in pattern:
+            return ()
+        before, _, after = pattern.partition('{joint}')
+        return tuple(
+            name[len(before):len(name) - len(after)] for name in self._table.columns
+            if name.startswith(before) and name.endswith(after)
+            and len(name) > len(before) + len(after)
+        )
+
+    def read(self, encoders: JointEncoders) -> None:
+        """Read all rows; those without any value of a joint are left out."""
+        places = [*self._time, *(place for group in self._places.values() for place in group)]
+        time = self._time[0] if self._time else None
+        count = 0
+        for block in self._table.blocks(places, time):
+            values = block[:, len(self._time):]
+            known: BoolArray = np.asarray(np.isfinite(values).any(axis=1))
+            self._empty += len(known) - int(np.count_nonzero(known))
+            self._times.append(self._block_times(block, count, known))
+            count += len(block)
+            if not known.all():
+                values = values[known]
+            for quantity, array in self._arrays.items():
+                readings = np.full((len(values), array.width), np.nan)
+                if self._places[quantity]:
+                    scale = self._mapping.quantities[quantity].scale
+                    readings = scale * values[:, :array.width]
+                    values = values[:, array.width:]
+                array.append(_to_model(quantity, readings, encoders))
+                if quantity in self._whole:
+                    self._whole[quantity].append(np.isfinite(readings).all(axis=1))
+
+    def _block_times(self, block: FloatArray, count: int, known: BoolArray) -> FloatArray:
+        """Return the times of those rows after the first one that hold something [s]."""
+        if not self._time:
+            assert self._mapping.rate is not None
+            self._origin = 0.0
+            times: FloatArray = np.arange(count, count + len(block)) / self._mapping.rate
+            return times[known]
+        raw, scale = block[:, 0], self._mapping.time.scale
+        timeless = np.flatnonzero(~(np.abs(raw * scale) < _LATEST_TIME) & known)
+        if timeless.size:
+            row = int(timeless[0])
+            raise DataError(
+                f'{self._table.path}: {str(raw[row])!r} in {self._table.row_name(row)} is no '
+                f'time: a number of at most {_LATEST_TIME:.2g} s is needed'
+            )
+        raw = raw[known]
+        if self._origin is None:
+            self._origin = float(raw[0]) if len(raw) else None
+        # The difference first: nanoseconds of a calendar have more digits than a number holds.
+        times = (raw - (self._origin or 0.0)) * scale
+        return times + 1e-9 * block[known, 1] if self._mapping.nanoseconds else times
+
+    def recording(self) -> Recording:
+        """Return the recording; raise BagError if there was no row."""
+        table = self._table
+        times = np.concatenate(self._times) if self._times else np.empty(0)
+        if not len(times):
+            raise BagError(f'{table.path} holds no row{table.cut_off and f": {table.cut_off}"}')
+        assert self._origin is not None
+        values = {quantity: array.finish() for quantity, array in self._arrays.items()}
+        stamps = times - times[0]
+        if self._empty:
+            self._notes.append(
+                f'{table.path}: {self._empty} rows without a value of a joint are left out'
+            )
+        stamps, values = self._at_positions(stamps, values)
+        channels = {name: Channel(stamps, values[name]) for name in CHANNELS if self._places[name]}
+        duration = float(np.ptp(stamps))
+        return Recording(
+            source=str(table.path),
+            topic='',
+            joint_names=self._joint_names,
+            stamps=stamps,
+            q=values['q'],
+            dq=values['dq'],
+            effort=values['effort'],
+            start=round((self._origin * self._mapping.time.scale + float(times[0])) * 1e9),
+            metadata=self._mapping.metadata,
+            completeness=Completeness(
+                'recovered' if table.cut_off else 'complete', duration, None, table.cut_off
+            ),
+            channels=channels,
+            notes=(
+                *self._notes, *table.notes,
+                *(f'{table.path}: {note}' for note in converted_units(self._mapping)),
+            ),
+        )
+
+    def _at_positions(
+        self, stamps: FloatArray, values: dict[str, FloatArray]
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Return all quantities at the stamps of the positions, where they have others."""
+        known = np.concatenate(self._whole['q'])
+        moved = []
+        for quantity in ('dq', 'effort'):
+            if not self._places[quantity]:
+                continue
+            own = np.concatenate(self._whole[quantity])
+            elsewhere = int(np.count_nonzero(own & ~known))
+            if elsewhere > _OTHER_STAMPS * max(int(np.count_nonzero(own)), 1):
+                moved.append((quantity, own))
+        if not moved or not known.any():
+            return stamps, values
+        for quantity, own in moved:
+            values[quantity] = np.column_stack([
+                np.interp(stamps, stamps[own], column[own], np.nan, np.nan)
+                for column in values[quantity].T
+            ])
+        listing = ' and '.join(quantity for quantity, _ in moved)
+        self._notes.append(
+            f'{self._table.path}: {listing} has other stamps than q and is interpolated to those'
+        )
+        return stamps[known], {name: array[known] for name, array in values.items()}
+
+
+def converted_units(mapping: TableMapping) -> list[str]:
+    """Return which units were not stated and are not the usual ones, and how they were found."""
+    usual = {'time': 's', 'q': 'rad', 'dq': 'rad/s', 'effort': ''}
+    columns = {'time': mapping.time, **mapping.quantities}
+    return [
+        *(f'{quantity} is taken for {columns[quantity].unit}: {check}'
+          for quantity, check in mapping.checks.items()
+          if columns[quantity].unit not in (usual[quantity], 'A', 'Nm')),
+        *mapping.notes,
+    ]
 
 
 def _to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> FloatArray:
     if quantity in ('q', ROTOR_CHANNEL):
         return encoders.to_model(readings)
     return readings if quantity == 'temperature' else encoders.sign * readings
-
-
-class _Table:
-    """A table and what its columns are."""
-
-    def __init__(self, path: Path, mapping: TableMapping) -> None:
-        if not path.exists():
-            raise UsageError(f'no such bag: {path}')
-        if not path.is_file():
-            raise BagError(f'{path} is not a regular file: name a table')
-        self._path = path
-        self.mapping = mapping
-        self.cut_off = ''  # What is wrong with the last line, known when all were read
-        self.notes: list[str] = []  # What a reader should know of the columns
-        self.header = next((tuple(row) for _, row in self._rows()), ())  # Names of the columns
-        if len(self.header) < 2:
-            raise BagError(
-                f'{path} has no line with the names of columns, separated by '
-                f'{mapping.delimiter!r}'
-            )
-        # In the order of the columns; empty where nothing names them
-        self.joints = mapping.joints or self._joints_of_header()
-
-    @property
-    def time_column(self) -> int:
-        """Where the time is."""
-        return self._place([str(self.mapping.time.names)])[0]
-
-    def _joints_of_header(self) -> tuple[str, ...]:
-        pattern = self.mapping.quantities['q'].names
-        if not isinstance(pattern, str) or '{joint}' not in pattern:
-            return ()
-        before, _, after = pattern.partition('{joint}')
-        expression = re.compile(f'{re.escape(before)}(.+){re.escape(after)}')
-        return tuple(
-            found[1] for name in self.header if (found := expression.fullmatch(name)) is not None
-        )
-
-    def place_columns(
-        self, columns: JointColumns, joint_names: tuple[str, ...]
-    ) -> dict[str, list[int]]:
-        """
-        Return where the columns of every quantity are, in the order of the model's joints.
-
-        Raise DataError if joints or columns are missing.
-        """
-        joints = self.joints or joint_names
-        places = columns.columns(JointFields(0, joints, {}))
-        columns.check_found()
-        assert places is not None
-        found = {}
-        for quantity in QUANTITIES:
-            named = self.mapping.quantities.get(quantity, Columns(()))
-            wanted = [named.of_joint(int(index), joints[index]) for index in places]
-            absent = not any(wanted) or not set(wanted) & set(self.header)
-            if not self.joints and named.of_joint(len(joints), '') in self.header:
-                raise DataError(
-                    f'{self._path} has more columns of {quantity} than the model has joints, '
-                    f'{", ".join(joints)}: list the joints of all columns as `joints` in the '
-                    'mapping'
-                )
-            optional = quantity not in self.mapping.quantities or (
-                self.mapping.optional and quantity != 'q'
-            )
-            lacking = [name for name in wanted if name not in self.header]
-            if quantity == ROTOR_CHANNEL and optional and lacking and not absent:
-                # A second encoder that cannot be used does not harm the first one.
-                self.notes.append(
-                    f'{self._path} has no column {", ".join(lacking)}: rotor positions are left '
-                    'out'
-                )
-                absent = True
-            found[quantity] = [] if absent and optional else self._place(wanted)
-        return found
-
-    def _place(self, names: Sequence[str]) -> list[int]:
-        missing = [name for name in names if name not in self.header]
-        if missing:
-            raise DataError(
-                f'{self._path} has no column {", ".join(missing)}; its columns are '
-                f'{", ".join(self.header):.500}: say what they are in {self._path.name}.yaml'
-            )
-        repeated = [name for name in names if self.header.count(name) > 1]
-        if repeated:
-            raise DataError(f'{self._path} has several columns {repeated[0]}: rename them')
-        return [self.header.index(name) for name in names]
-
-    def blocks(self, columns: Sequence[int]) -> Iterator[FloatArray]:
-        """Yield some of the columns, in blocks of rows."""
-        rows: list[list[str]] = []
-        lines: list[int] = []
-        for line, row in self._rows():
-            if self.cut_off:
-                raise DataError(f'{self._path}: {self.cut_off}')
-            if line == 1 or not row:
-                continue
-            if len(row) != len(self.header):
-                # Only known to be the last line when no other comes.
-                self.cut_off = f'line {line} has {len(row)} of {len(self.header)} columns'
-                continue
-            rows.append([row[column] or 'nan' for column in columns])
-            lines.append(line)
-            if len(rows) == BLOCK_MESSAGES:
-                yield self._numbers(rows, lines, columns)
-                rows, lines = [], []
-        if rows:
-            yield self._numbers(rows, lines, columns)
-
-    def _numbers(
-        self, rows: list[list[str]], lines: list[int], columns: Sequence[int]
-    ) -> FloatArray:
-        try:
-            numbers = np.array(rows, dtype=np.float64)
-        except ValueError:
-            for line, row in zip(lines, rows, strict=True):
-                for column, text in zip(columns, row, strict=True):
-                    self._check_number(line, self.header[column], text)
-            raise
-        times = numbers[:, 0] * self.mapping.time.scale
-        timeless = np.flatnonzero(~(np.abs(times) < _LATEST_TIME))
-        if timeless.size:
-            line, text = lines[timeless[0]], rows[timeless[0]][0]
-            raise DataError(
-                f'{self._path}: {text!r:.40} in line {line} is no time: a number of at most '
-                f'{_LATEST_TIME:.2g} s is needed'
-            )
-        return numbers
-
-    def _check_number(self, line: int, column: str, text: str) -> None:
-        try:
-            float(text)
-        except ValueError:
-            raise DataError(
-                f'{self._path}: {column} is {text!r:.40} in line {line}, which is no number'
-            ) from None
-
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield lines, counted from 1, split into columns."""
-        try:
-            with self._path.open(encoding='utf-8-sig', newline='') as stream:
-                reader = csv.reader(
-                    _lines(stream, self._path, self.mapping.delimiter),
-                    delimiter=self.mapping.delimiter, skipinitialspace=True,
-                )
-                for row in reader:
-                    yield reader.line_num, [text.strip() for text in row]
-        except UnicodeDecodeError as error:
-            raise BagError(f'{self._path} is not UTF-8 text: {error}') from error
-        except csv.Error as error:
-            raise BagError(f'{self._path} is not a table: {error}') from error
-        except OSError as error:
-            raise BagError(f'{self._path} cannot be read: {error.strerror}') from error
-
-
-def _lines(stream: TextIO, path: Path, delimiter: str) -> Iterator[str]:
-    """Yield the lines of a file, of which none may fill the memory."""
-    while line := stream.readline(_LARGEST_LINE):
-        if len(line) == _LARGEST_LINE:
-            raise BagError(f'{path} has a line of more than {_LARGEST_LINE} characters')
-        # A blank that ends a line is no column where blanks separate them.
-        yield line.rstrip('\r\n ') + '\n' if delimiter == ' ' else line

@@ -30,6 +30,10 @@ class ReadingOptions:
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
         metavar='BAG=MODEL,..',
     )
+    mapping: Path | None = option(
+        Path, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
+        otherwise='LOG.yaml beside each, else recognized', metavar='FILE',
+    )
 
     def read(
         self, robot: RobotModel, bags: Sequence[Path]
@@ -38,7 +42,8 @@ class ReadingOptions:
         names = parse_joint_names(self.joint_names)
         recordings = [
             read_recording(
-                bag, robot.joint_names, topic=self.topic, names=names, encoders=robot.encoders
+                bag, robot.joint_names, topic=self.topic, names=names, encoders=robot.encoders,
+                mapping=self.mapping,
             )
             for bag in bags
         ]

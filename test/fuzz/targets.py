@@ -10,6 +10,7 @@ A new reader of files is one more entry in `TARGETS`.
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 import io
 import json
 from pathlib import Path
@@ -47,7 +48,7 @@ from robot_identification.recording.bag_metadata import read_metadata
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import _walk_array
 from robot_identification.recording.joint_states import JOINT_STATE_WALKS
-from robot_identification.recording.tables import load_mapping
+from robot_identification.recording.table_mapping import load_mapping
 from robot_identification.studies.break_away.estimate import (
     break_away_content, BreakAwayRun, estimate_break_away, load_break_away,
 )
@@ -380,6 +381,62 @@ def table_seeds() -> Seeds:
     return [('table.csv', '\n'.join(rows).encode())]
 
 
+def log_arrays():
+    """Return times, positions, velocities and efforts of a recording."""
+    found = messages()
+    return np.array([one.stamp * 1e-9 for one in found]), *(
+        np.array([getattr(one, name) for one in found])
+        for name in ('position', 'velocity', 'effort')
+    )
+
+
+@cache
+def log_seeds() -> Seeds:
+    """Return a recording as other programs write theirs: commas, comments, no header."""
+    t, q, dq, effort = log_arrays()
+    rows = np.column_stack([1e3 * t, np.degrees(q), dq, effort])
+    german = ['Zeit [ms];Winkel 1 [deg];Winkel 2 [deg];dq1;dq2;tau1;tau2']
+    german += [';'.join(f'{x:.6g}'.replace('.', ',') for x in row) for row in rows]
+    blanks = ['# a comment', '# t q_0 q_1 qd_0 qd_1 current_0 current_1']
+    blanks += [' '.join(f'{x:.6g}' for x in row) for row in rows]
+    echo = [
+        f'{int(row[0])},{round(row[0] % 1 * 1e9)},,one,two,'
+        + ','.join(f'{x:.6g}' for x in row[1:]) for row in rows
+    ]
+    return [
+        ('a.csv', '\r\n'.join(german).encode()), ('b.txt', '\n'.join(blanks).encode()),
+        ('c.csv', '\n'.join(echo).encode()),
+    ]
+
+
+@cache
+def array_seeds() -> Seeds:
+    """Return a recording as NPZ and MAT."""
+    from scipy.io import savemat
+
+    t, q, dq, effort = log_arrays()
+    npz, mat = io.BytesIO(), io.BytesIO()
+    np.savez_compressed(npz, t=t, q=q, dq=dq.T, tau=effort)
+    # As MATLAB writes them; without compression no checksum keeps damage from SciPy, which crashes
+    # on some.
+    savemat(mat, {'log': {'time': t, 'q': q, 'qd': dq, 'tau': effort}}, do_compression=True)
+    return [('a.npz', npz.getvalue()), ('b.mat', mat.getvalue())]
+
+
+@cache
+def parquet_seeds() -> Seeds:
+    """Return a recording as Parquet, in columns of lists."""
+    import pyarrow
+    from pyarrow import parquet
+
+    t, q, dq, effort = log_arrays()
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table({
+        't': t, 'q': q.tolist(), 'dq': dq.tolist(), 'tau': effort.tolist(),
+    }), file)
+    return [('a.parquet', file.getvalue())]
+
+
 @cache
 def model_seeds() -> Seeds:
     """Return a model file with the figures that others calculate with."""
@@ -520,6 +577,9 @@ TARGETS = _targets(
     Target('metadata', metadata_seeds, mutate_yaml, read_metadata),
     Target('cdr', cdr_seeds, mutate_bytes, read_cdr),
     Target('table', table_seeds, mutate_csv, read_bag),
+    Target('log', log_seeds, mutate_bytes, read_bag),
+    Target('arrays', array_seeds, mutate_bytes, read_bag),
+    *([Target('parquet', parquet_seeds, mutate_bytes, read_bag)] if find_spec('pyarrow') else []),
     Target('mapping', lambda: yaml_seed('m.yaml', MAPPING), mutate_yaml, load_mapping),
     Target('urdf', urdf_seeds, mutate_xml, lambda path: make_robot_model(read_urdf(path))),
     # Each is expanded by a process of its own, which takes longer than all else.

@@ -219,7 +219,7 @@ def test_columns_of_a_table(table):
     )
     with pytest.raises(DataError, match='has no column dq_alpha'):
         read_recording(
-            path, NAMES, csv_mapping=share_directory() / 'config' / 'csv' / 'two_encoders.yaml'
+            path, NAMES, mapping=share_directory() / 'config' / 'csv' / 'two_encoders.yaml'
         )
 
 
@@ -239,4 +239,4 @@ def test_units_of_a_mapping(table, tmp_path):
 def test_a_part_of_the_columns_is_left_out_and_said(table):
     recording = read_recording(table([('rotor_position_alpha', 0)]), NAMES)
     assert dict(recording.channels) == {}
-    assert 'has no column rotor_position_beta, rotor_position_gamma' in recording.notes[0]
+    assert 'no column of rotor position for beta, gamma' in recording.notes[0]

@@ -288,6 +288,8 @@ def _options(content: Any, folder: Path) -> IdentifyArguments:
     given = dict(content)
     if isinstance(given.get('recipe'), str):
         given['recipe'] = str(folder / given['recipe'])
+    if isinstance(given.get('table_mapping'), str) and (folder / given['table_mapping']).exists():
+        given['table_mapping'] = str(folder / given['table_mapping'])
     return IdentifyArguments(**given)
 
 

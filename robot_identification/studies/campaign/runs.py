@@ -256,6 +256,7 @@ def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
     recording = read_recording(
         Path(run.bags[0]), robot.joint_names, topic=run.options.topic,
         names=run.options.names_in_bag, encoders=robot.encoders,
+        mapping=None if run.options.table_mapping is None else Path(run.options.table_mapping),
     )
     found = datetime.fromtimestamp(recording.start * 1e-9, tz=timezone.utc)
     if found < FIRST_DATE:

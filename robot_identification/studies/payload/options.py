@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from robot_identification.errors import UsageError
 from robot_identification.options import option
@@ -43,6 +44,10 @@ class PayloadOptions:
     )
     stop: float | None = option(
         float, 'end of the window after the first joint state [s]', metavar='S',
+    )
+    mapping: Path | None = option(
+        Path, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
+        otherwise='LOG.yaml beside each, else recognized', metavar='FILE',
     )
     slowest: float = 0.05
 

@@ -36,7 +36,7 @@ def run_payload(
     options = PayloadOptions() if options is None else options
     if folder is not None:
         folder.check((*PAYLOAD_FILES, MODEL_FILE))
-    model = load_model(model_file)
+    model = load_model(model_file).with_mapping(options.mapping)
     runs, notes = (_rests if options.static else _motions)(model, bags, options)
     result = PayloadResult(
         model, model_file, tuple(bags), estimate_payload(model, runs, options), runs[0],
@@ -70,7 +70,7 @@ def _rests(
     for bag in bags:
         recording = read_recording(
             bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-            encoders=model.robot.encoders,
+            encoders=model.robot.encoders, mapping=source.table_mapping,
         )
         note = check_robot_name(recording, model.robot.name)
         notes += [note] if note else []

@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables that are arrays in one file: NPZ, and MAT of all versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import BagError, MissingDependencyError
+from robot_identification.recording.column_names import take_apart, time_rank
+from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+import scipy
+
+if TYPE_CHECKING:
+    import h5py
+
+ARRAY_SUFFIXES = ('.npz', '.mat')
+# Wider arrays are images or the like, not joints; chosen.
+_MOST_COLUMNS = 64
+# Structures in structures; chosen, no log goes deeper.
+_DEEPEST = 6
+# Windows that units are judged from, and their rows; chosen.
+_WINDOWS, _WINDOW_ROWS = 24, 200
+_HDF5 = 2  # version of MAT files that are HDF5, as scipy counts
+_RATES = ('fs', 'rate', 'fps', 'hz', 'frequency', 'sample_rate', 'sampling_rate')
+_PERIODS = ('ts', 'dt', 'tsample', 'sample_time', 'period', 'sampling_period')
+_JOINTS = ('joint_names', 'joints', 'names', 'name', 'jointnames')
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ArrayTable:
+    """A table of arrays; raise BagError if the file holds none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cut_off = ''
+        self.notes: tuple[str, ...] = ()
+        self.units: Mapping[str, str] = {}
+        arrays = _read_npz(path) if path.suffix.lower() == '.npz' else _read_mat(path)
+        self.rate = _find_rate(arrays)
+        self.joints = _find_joints(arrays)
+        self._columns = _to_columns(path, arrays)
+        self.columns = tuple(self._columns)
+        self._first = 0
+
+    def row_name(self, row: int) -> str:
+        """Return where a row of the last block stands."""
+        return f'row {self._first + row + 1}'
+
+    def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
+        return np.column_stack([
+            np.asarray(self._columns[self.columns[place]][rows], dtype=np.float64)
+            for place in places
+        ])
+
+    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
+        """Yield some of the columns, in blocks of rows."""
+        count = len(self._columns[self.columns[0]])
+        for self._first in range(0, count, BLOCK_MESSAGES):
+            yield self._rows(places, slice(self._first, self._first + BLOCK_MESSAGES))
+
+    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
+        """Return windows of consecutive rows from all over the table."""
+        count = len(self._columns[self.columns[0]])
+        step = max(count // _WINDOWS, _WINDOW_ROWS)
+        return [
+            self._rows(places, slice(first, first + _WINDOW_ROWS))
+            for first in range(0, count, step)
+        ]
+
+
+def _read_npz(path: Path) -> Arrays:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: np.asarray(stored[name]) for name in stored.files}
+    except Exception as error:
+        # Reading ZIP and the header of arrays raises whatever comes up in a damaged file.
+        raise BagError(f'{path} cannot be read as NPZ: {error}') from error
+
+
+def _read_mat(path: Path) -> Arrays:
+    """Return the arrays of a MAT file, those of structures under STRUCTURE.FIELD."""
+    try:
+        version = scipy.io.matlab.matfile_version(str(path))[0]
+    except Exception as error:
+        raise BagError(f'{path} cannot be read as MAT: {error}') from error
+    if version == _HDF5:
+        return _read_mat_73(path)
+    try:
+        content = scipy.io.loadmat(str(path), squeeze_me=True, struct_as_record=False)
+    except Exception as error:
+        # The reader raises whatever comes up in a file that is damaged.
+        raise BagError(f'{path} cannot be read as MAT: {error}') from error
+    arrays: Arrays = {}
+    for name, value in content.items():
+        if not name.startswith('__'):
+            _flatten(name, value, arrays)
+    return arrays
+
+
+def _flatten(name: str, value: Any, arrays: Arrays, depth: int = 0) -> None:
+    """Put a value of a MAT file, and those in it, among the arrays."""
+    fields = getattr(value, '_fieldnames', None)
+    if fields is not None and depth < _DEEPEST:
+        for key in fields:
+            _flatten(f'{name}.{key}', getattr(value, key), arrays, depth + 1)
+        return
+    array = np.asarray(value)
+    if array.dtype == object and array.ndim == 0:
+        return
+    arrays[name] = array
+
+
+def _read_mat_73(path: Path) -> Arrays:
+    """Return the arrays of a MAT file of version 7.3, which is HDF5, its axes reversed."""
+    try:
+        import h5py
+    except ImportError:
+        raise MissingDependencyError(
+            'h5py', f'reading {path.name}, a MAT file of version 7.3,',
+            "pip install h5py` (or save it in MATLAB with `save(file, '-v7')",
+        ) from None
+    arrays: Arrays = {}
+    try:
+        with h5py.File(path, 'r') as file:
+            _flatten_h5(file, '', arrays, h5py)
+    except (OSError, RuntimeError, KeyError, ValueError) as error:
+        raise BagError(f'{path} cannot be read as MAT 7.3: {error}') from error
+    return arrays
+
+
+def _flatten_h5(group: h5py.Group, prefix: str, arrays: Arrays, library: Any) -> None:
+    for name, item in group.items():
+        if name.startswith('#'):
+            continue
+        if isinstance(item, library.Group):
+            if prefix.count('.') < _DEEPEST:
+                _flatten_h5(item, f'{prefix}{name}.', arrays, library)
+        elif item.dtype.kind in 'fiu' and item.ndim <= 2:
+            arrays[prefix + name] = np.asarray(item).T.squeeze()
+
+
+def _find_rate(arrays: Arrays) -> float | None:
+    """Return the rows per second that a number of the file states [Hz]."""
+    for name, array in arrays.items():
+        last = name.rpartition('.')[2].lower()
+        if array.size == 1 and array.dtype.kind in 'fiu':
+            value = float(array.reshape(-1)[0])
+            if value > 0.0 and np.isfinite(value) and last in (*_RATES, *_PERIODS):
+                return value if last in _RATES else 1.0 / value
+    return None
+
+
+def _find_joints(arrays: Arrays) -> tuple[str, ...]:
+    """Return the names of joints that the file lists."""
+    for name, array in arrays.items():
+        if name.rpartition('.')[2].lower() in _JOINTS and array.ndim == 1 and (
+            array.dtype.kind in 'UO' and all(isinstance(one, str) for one in array.tolist())
+        ):
+            return tuple(one.strip() for one in array.tolist())
+    return ()
+
+
+def _to_columns(path: Path, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the columns of arrays; the rows are as many as times, or as most arrays have."""
+    numbers = {
+        name: array for name, array in arrays.items()
+        if array.dtype.kind in 'fiub' and array.ndim in (1, 2) and array.size > 1
+    }
+    times = [
+        max(array.shape) for name, array in numbers.items()
+        if time_rank(take_apart(name)) is not None and array.size == max(array.shape)
+    ]
+    lengths = Counter(max(array.shape) for array in numbers.values())
+    if not lengths:
+        raise BagError(f'{path} holds no arrays of numbers with a row for each sample')
+    count = max(times) if times else max(lengths, key=lambda one: (lengths[one], one))
+    columns: dict[str, NDArray[Any]] = {}
+    for name, array in numbers.items():
+        if array.ndim == 1 or 1 in array.shape:
+            if array.size == count:
+                columns[name] = array.reshape(-1)
+            continue
+        if array.shape[0] != count:
+            array = array.T
+        if array.shape[0] == count and array.shape[1] <= _MOST_COLUMNS:
+            for k in range(array.shape[1]):
+                columns[f'{name}[{k}]'] = array[:, k]
+    if not columns:
+        raise BagError(f'{path} holds no array with a row for each of {count} samples')
+    return columns

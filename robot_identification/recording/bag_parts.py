@@ -1,0 +1,225 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Arms whose joints are on several topics or messages of a bag, or have other names there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import allocate, BoolArray, FloatArray
+from robot_identification.errors import DataError
+from robot_identification.recording.bag_files import BagFiles
+from robot_identification.recording.cdr import group_by_layout
+from robot_identification.recording.joint_states import (
+    is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS,
+)
+from robot_identification.recording.raw_bag import Damage
+
+# Nothing is interpolated over a longer pause of a part, in its periods; as in the processing.
+_LONGEST_PAUSE = 3.5
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an arm's joints, on one topic."""
+
+    topic: str
+    joints: tuple[int, ...]  # Places in the order of the model
+    names: Mapping[str, str] = field(default_factory=dict)  # Model name by that of the bag
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """Names of joints in a bag that differ from those of the model."""
+
+    names: Mapping[str, str]  # Model name by that of the bag
+    note: str  # What a reader should know of it
+
+
+@dataclass(frozen=True)
+class Split:
+    """An arm in several parts, or under other names."""
+
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+
+
+def find_split(
+    bag: BagFiles, topics: Sequence[str], joint_names: Sequence[str], names: Mapping[str, str]
+) -> Split | None:
+    """
+    Return where the joints are, if they are on several topics or messages, or by other names.
+
+    `topics` are those that the user named; none means all of joint states. None is returned where
+    the joints are not all there, or in several places. Raise DataError where those of two arms
+    are there and it cannot be known which is meant.
+    """
+    layouts = _layouts(bag, topics)
+    own = {joint: next((bag_name for bag_name, model in names.items() if model == joint), joint)
+           for joint in joint_names}
+    wanted = [own[joint] for joint in joint_names]
+    present = {name for _, found in layouts for name in found}
+    renamings = [Renaming(names, '')]
+    prefixes = _prefixes(wanted, present)
+    if len(prefixes) > 1 and not set(wanted) <= present:
+        listing = ', '.join(map(repr, sorted(prefixes)))
+        raise DataError(
+            f'{bag.path} has the joints {", ".join(wanted)} with the prefixes {listing}: say '
+            'which arm is meant with --joint-names BAG=MODEL,..'
+        )
+    renamings += [
+        Renaming({prefix + one: joint for one, joint in zip(wanted, joint_names, strict=True)},
+                 f'the names of all joints begin with {prefix!r}, which the model does not have')
+        for prefix in prefixes
+    ]
+    common = _common_prefix(wanted)
+    if common:
+        renamings.append(Renaming(
+            {one.removeprefix(common): joint
+             for one, joint in zip(wanted, joint_names, strict=True)},
+            f'its names of joints lack {common!r}, with which those of the model begin',
+        ))
+    for renaming in renamings:
+        parts = _cover(layouts, joint_names, renaming.names)
+        if parts is not None:
+            return Split(parts, (
+                *([f'{bag.path}: {renaming.note}'] if renaming.note else []),
+                *_describe(bag, parts, joint_names),
+            ))
+    return None
+
+
+def _layouts(bag: BagFiles, topics: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the names of joints that come together, with their topic, from its first block."""
+    found = []
+    for topic, content in bag.topics.items():
+        if topic not in topics if topics else content.kind != JOINT_STATE or is_of_rotors(topic):
+            continue
+        if content.kind not in JOINT_STATE_WALKS:
+            continue
+        with suppress(Damage):
+            for block in bag.blocks([topic]):
+                groups, _ = group_by_layout(block.payloads, JOINT_STATE_WALKS[content.kind])
+                found += [(topic, names) for names in dict.fromkeys(
+                    group.fields.names for group in groups
+                )]
+                break
+    return found
+
+
+def _prefixes(wanted: Sequence[str], present: set[str]) -> set[str]:
+    """Return what can be put before all wanted names to get names that are there."""
+    first = wanted[0]
+    return {
+        prefix for name in present if name.endswith(first) and name != first
+        and all((prefix := name.removesuffix(first)) + one in present for one in wanted)
+    }
+
+
+def _common_prefix(names: Sequence[str]) -> str:
+    """Return what all names begin with, up to a separator; nothing of a single one."""
+    if len(names) < 2:
+        return ''
+    first, last = min(names), max(names)
+    length = next(
+        (k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
+    return first[:max(first.rfind(separator, 0, length) for separator in '_/') + 1]
+
+
+def _cover(
+    layouts: Sequence[tuple[str, tuple[str, ...]]], joint_names: Sequence[str],
+    names: Mapping[str, str],
+) -> tuple[Part, ...] | None:
+    """Return parts with every joint once, the largest first; None if there are none or several."""
+    places = {joint: k for k, joint in enumerate(joint_names)}
+    offers: dict[tuple[str, tuple[int, ...]], None] = {}
+    for topic, found in layouts:
+        joints = tuple(sorted(
+            places[model] for name in found if (model := names.get(name, name)) in places
+        ))
+        if joints:
+            offers[topic, joints] = None
+    left, parts = set(places.values()), []
+    for topic, joints in sorted(offers, key=lambda one: (-len(one[1]), one)):
+        rivals = [other for other in offers if other != (topic, joints)
+                  and set(other[1]) & set(joints)]
+        if left and set(joints) <= left:
+            if any(set(other) >= set(joints) for _, other in rivals):
+                return None
+            parts.append(Part(topic, joints, names))
+            left -= set(joints)
+    return tuple(parts) if not left else None
+
+
+def _describe(bag: BagFiles, parts: Sequence[Part], joint_names: Sequence[str]) -> list[str]:
+    if len(parts) < 2:
+        return []
+    listing = '; '.join(
+        f'{", ".join(joint_names[k] for k in part.joints)} from {part.topic}' for part in parts
+    )
+    return [
+        f'{bag.path} has the joints in {len(parts)} parts, {listing}: all are interpolated to the '
+        'stamps of one'
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class PartRows:
+    """Rows of a part."""
+
+    joints: tuple[int, ...]
+    times: NDArray[np.int64]  # shape (N,); [ns]
+    values: Mapping[str, FloatArray]  # shape (N, number of joints), by quantity
+
+
+def merge_parts(
+    parts: Sequence[PartRows], n: int
+) -> tuple[NDArray[np.intp], dict[str, FloatArray]]:
+    """
+    Return the rows of all joints at the stamps of the part that has most.
+
+    Also returned are the rows of that part that are kept: those to which all others have
+    neighbours near enough.
+    """
+    base = max(parts, key=lambda part: len(part.times))
+    near: BoolArray = np.ones(len(base.times), dtype=bool)
+    for part in parts:
+        if part is not base:
+            near &= _has_neighbors(base.times, np.sort(part.times))
+    kept = np.flatnonzero(near)
+    times = base.times[kept]
+    merged = {}
+    for quantity in base.values:
+        rows = allocate((len(kept), n))
+        for part in parts:
+            columns = part.values[quantity]
+            if part is base:
+                rows[:, part.joints] = columns[kept]
+                continue
+            order = np.argsort(part.times, kind='stable')
+            # Nanoseconds since 1970 have more digits than a number holds.
+            known = (part.times[order] - times[0]) * 1e-9 if len(times) else np.empty(0)
+            for column, joint in enumerate(part.joints):
+                rows[:, joint] = np.interp(
+                    (times - times[0]) * 1e-9, known, columns[order, column]
+                ) if len(times) else 0.0
+        merged[quantity] = rows
+    return kept, merged
+
+
+def _has_neighbors(times: NDArray[np.int64], others: NDArray[np.int64]) -> BoolArray:
+    """Return which times lie between two others that are no pause apart."""
+    if len(others) < 2:
+        return np.zeros(len(times), dtype=bool)
+    longest = _LONGEST_PAUSE * float(np.median(np.diff(others)))
+    after = np.searchsorted(others, times).clip(1, len(others) - 1)
+    low, high = others[after - 1], others[after]
+    within = (times >= low) & (times <= high) & (high - low <= longest)
+    near: BoolArray = within | (times == low) | (times == high)
+    return near

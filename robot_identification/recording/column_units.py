@@ -1,0 +1,224 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Units that no header states, from what is plausible for an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.recording.table_mapping import UNITS
+
+# What an arm that is identified does; beyond them a unit is unlikely, a decade as much as
+# _WEIGHT says. Chosen: slow and fast loggers; the slowest motion worth a recording and the fastest
+# joints; the least travel and two turns each way.
+_PERIODS = (1e-4, 0.25)  # [s]
+_SPEEDS = (0.02, 12.0)  # [rad/s], 95th percentile
+_POSITIONS = (0.2, 4.0 * np.pi)  # [rad], largest magnitude
+_WEIGHT = 3.0  # a decade; chosen
+# Velocity and the derivative of position differ by no more in the same unit: a decade costs this.
+_RATIO_WEIGHT = 6.0  # chosen: degrees and radians are 1.76 decades apart
+# Stamps of a calendar: 2000 to 2100 [s].
+_CALENDAR = (9.5e8, 4.1e9)
+_CALENDAR_BONUS = 2.0  # chosen: more than a period out of the usual by half a decade
+_UNUSUAL = 0.05  # chosen: decides only where nothing else does
+_MIXED = 0.5  # chosen: few programs write degrees and radians in one table
+# Rows over which positions are compared with integrated velocities: noise hardly counts then.
+_SPAN = 20
+# Share of the motion that velocities must explain to be compared; chosen.
+_EXPLAINED = 0.7
+# The 95th percentile of motor currents of arms stays below this [A], in mA it is above; chosen.
+_LARGEST_CURRENT = 60.0
+# A second choice that costs so little more is worth a warning; chosen.
+_CLOSE = 0.35
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Consecutive rows of a table, in its units."""
+
+    time: FloatArray  # shape (k,)
+    q: FloatArray  # shape (k, n)
+    dq: FloatArray | None  # shape (k, n)
+    effort: FloatArray | None  # shape (k, n)
+
+
+@dataclass(frozen=True)
+class FoundUnits:
+    """Units of the quantities, and how those were found that no header states."""
+
+    units: Mapping[str, str]
+    checks: Mapping[str, str]  # By quantity
+    doubt: str = ''  # Other units that are about as plausible
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """Figures of a sample of a table, in its units."""
+
+    period: float  # Median step of the time
+    stamp: float  # Median time
+    speed: float  # 95th percentile of the derivative of q
+    position: float  # Largest magnitude of q
+    velocity: float  # 95th percentile of the magnitude of dq; NaN without
+    ratio: float  # Derivative of q over dq; NaN where it cannot be known
+
+
+def find_units(
+    stated: Mapping[str, str], natural: str, windows: Sequence[Rows]
+) -> FoundUnits:
+    """
+    Return the units of time, q, dq and effort.
+
+    `stated` has the unit of each quantity that there is, empty where no header states it;
+    `natural` is the unit of effort that its name suggests.
+    """
+    units = dict(stated)
+    # What is no number of an arm is named by its line when the table is read.
+    with np.errstate(all='ignore'):
+        figures = _measure(windows)
+    open_quantities = [
+        quantity for quantity in ('time', 'q', 'dq') if units.get(quantity) == ''
+    ]
+    checks: dict[str, str] = {}
+    doubt = ''
+    if open_quantities:
+        choices = [
+            tuple(_choices(quantity)) if quantity in open_quantities else (units[quantity],)
+            for quantity in ('time', 'q', 'dq') if quantity in units
+        ]
+        names: list[str] = [name for name in ('time', 'q', 'dq') if name in units]
+        found = sorted(
+            ((_cost(dict(zip(names, choice, strict=True)), figures), choice)
+             for choice in product(*choices)),
+            key=lambda pair: pair[0],
+        )
+        chosen: dict[str, str] = dict(zip(names, found[0][1], strict=True))
+        units |= chosen
+        close = len(found) > 1 and found[1][0] - found[0][0] < _CLOSE
+        checks = _explain(open_quantities, chosen, figures)
+        if close:
+            other = dict(zip(names, found[1][1], strict=True))
+            differing = [f'{name} in {other[name]}' for name in names
+                         if other[name] != chosen[name]]
+            doubt = f'{" and ".join(differing)} would be about as plausible: state units'
+    if units.get('effort') == '' and natural:
+        units['effort'], checks['effort'] = _effort_unit(natural, windows)
+    return FoundUnits(units, checks, doubt)
+
+
+def _choices(quantity: str) -> tuple[str, ...]:
+    return {
+        'time': ('s', 'ms', 'us', 'ns'), 'q': ('rad', 'deg'), 'dq': ('rad/s', 'deg/s'),
+    }[quantity]
+
+
+def _measure(windows: Sequence[Rows]) -> _Figures:
+    """Return the figures of windows."""
+    steps = np.concatenate([np.empty(0), *(np.diff(rows.time) for rows in windows)])
+    steps = steps[steps > 0.0]
+    stamps = np.concatenate([np.empty(0), *(rows.time for rows in windows)])
+    speeds, heights, velocities = [np.zeros(1)], [np.zeros(1)], [np.empty(0)]
+    sums = np.zeros(3)
+    for rows in windows:
+        heights.append(np.abs(rows.q).ravel())
+        if rows.dq is not None:
+            velocities.append(np.abs(rows.dq).ravel())
+        span = min(_SPAN, len(rows.time) - 1)
+        if span < 1:
+            continue
+        elapsed = rows.time[span:] - rows.time[:-span]
+        moved = rows.q[span:] - rows.q[:-span]
+        going = elapsed > 0.0
+        speeds.append(np.abs(moved[going] / elapsed[going, None]).ravel())
+        if rows.dq is not None:
+            area = np.zeros_like(rows.q)
+            area[1:] = np.cumsum(
+                0.5 * (rows.dq[1:] + rows.dq[:-1]) * np.diff(rows.time)[:, None], axis=0
+            )
+            swept = area[span:] - area[:-span]
+            good = np.isfinite(moved) & np.isfinite(swept)
+            moved, swept = moved[good], swept[good]
+            sums += (moved @ swept, swept @ swept, moved @ moved)
+    across, swept_twice, moved_twice = sums
+    explained = across**2 / (swept_twice * moved_twice) if swept_twice * moved_twice > 0 else 0.0
+    ratio = across / swept_twice if explained > _EXPLAINED and across > 0 else np.nan
+    return _Figures(
+        period=float(np.median(steps)) if steps.size else np.nan,
+        stamp=_percentile(np.abs(stamps), 50),
+        speed=_percentile(np.concatenate(speeds), 95),
+        position=_percentile(np.concatenate(heights), 100),
+        velocity=_percentile(np.concatenate(velocities), 95),
+        ratio=float(ratio),
+    )
+
+
+def _percentile(values: FloatArray, share: float) -> float:
+    values = values[np.isfinite(values)]
+    return float(np.percentile(values, share)) if values.size else np.nan
+
+
+def _cost(units: Mapping[str, str], figures: _Figures) -> float:
+    """Return how implausible units are."""
+    second, radian = UNITS['time'][units['time']], UNITS['q'][units['q']]
+    cost = _outside(figures.period * second, _PERIODS)
+    cost += _outside(figures.speed * radian / second, _SPEEDS)
+    cost += _outside(figures.position * radian, _POSITIONS)
+    if 'dq' in units:
+        speed = UNITS['dq'][units['dq']]
+        cost += _outside(figures.velocity * speed, _SPEEDS)
+        ratio = figures.ratio * radian / (second * speed)
+        if np.isfinite(ratio):
+            cost += _RATIO_WEIGHT * abs(float(np.log10(ratio)))
+        cost += _UNUSUAL * (units['dq'] != 'rad/s')
+        cost += _MIXED * (units['dq'].startswith('rad') != (units['q'] == 'rad'))
+    cost += _UNUSUAL * ((units['time'] != 's') + (units['q'] != 'rad'))
+    if _CALENDAR[0] < figures.stamp * second < _CALENDAR[1]:
+        cost -= _CALENDAR_BONUS
+    return cost
+
+
+def _outside(value: float, limits: tuple[float, float]) -> float:
+    """Return the cost of a value that is outside of its usual limits."""
+    if not value > 0.0:
+        return 0.0
+    low, high = np.log10(limits)
+    return _WEIGHT * float(max(low - np.log10(value), np.log10(value) - high, 0.0))
+
+
+def _explain(
+    quantities: Sequence[str], units: Mapping[str, str], figures: _Figures
+) -> dict[str, str]:
+    """Return how the units were found, by quantity."""
+    checks = {}
+    if 'time' in quantities:
+        period = figures.period * UNITS['time'][units['time']]
+        rate = 1.0 / period if period else np.inf
+        checks['time'] = (
+            f'median step {figures.period:.6g}, which is {1e3 * period:.4g} ms or {rate:.4g} Hz'
+        )
+    if 'q' in quantities:
+        checks['q'] = f'reaches {figures.position:.4g}'
+    if 'dq' in quantities:
+        checks['dq'] = f'95 % are below {figures.velocity:.4g}'
+    if np.isfinite(figures.ratio):
+        ratio = figures.ratio * UNITS['q'][units['q']] / (
+            UNITS['time'][units['time']] * UNITS['dq'][units['dq']]
+        )
+        for quantity in ('q', 'dq'):
+            if quantity in checks and (quantity == 'dq' or 'dq' not in checks):
+                checks[quantity] += f', derivative of position over velocity {ratio:.3f}'
+    return checks
+
+
+def _effort_unit(natural: str, windows: Sequence[Rows]) -> tuple[str, str]:
+    """Return the unit of effort by its name and magnitude, and how it was found."""
+    efforts = [np.abs(rows.effort).ravel() for rows in windows if rows.effort is not None]
+    height = _percentile(np.concatenate([np.empty(0), *efforts]), 95)
+    unit = 'mA' if natural == 'A' and height > _LARGEST_CURRENT else natural
+    kind = 'a current' if natural == 'A' else 'a torque'
+    return unit, f'named as {kind}, 95 % are below {height:.4g}'

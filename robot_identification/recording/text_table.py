@@ -1,0 +1,421 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Tables that are text: CSV, TSV, columns separated by blanks; with what loggers put before them.
+
+Separators, decimal commas, comments, a line of units and the line with the names are found from
+the first lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+import csv
+from dataclasses import dataclass
+from datetime import datetime, timezone
+import io
+from pathlib import Path
+import re
+from typing import BinaryIO
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import BagError, DataError
+from robot_identification.recording.column_names import is_unit
+from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+
+TEXT_SUFFIXES = ('.csv', '.tsv', '.txt', '.log', '.dat', '.asc')
+_LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
+# What is read to find out how a text is laid out [bytes, lines]; chosen: headers of loggers have
+# up to some fifty lines.
+_HEAD_BYTES, _HEAD_LINES = 4_000_000, 200
+# Windows over the file that units are judged from, and their length [bytes]; chosen.
+_WINDOWS, _WINDOW_BYTES = 24, 40_000
+_DELIMITERS = (',', ';', '\t', '|', ' ')
+_COMMENT = re.compile(r'^\s*(#|%|//)+\s*')
+# Texts of a cell that holds no value, in lower case.
+_NOTHING = frozenset({'', 'nan', 'na', 'n/a', 'null', 'none', '-', '--', 'nil', '<na>'})
+_CLOCK = re.compile(r'(?:(\d+) days? )?(-?\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)$')
+_DURATION = re.compile(r'(\S+)\s*(?:s|sec|secs|seconds)$')
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Layout of a text."""
+
+    encoding: str
+    delimiter: str
+    decimal_comma: bool
+    header: int  # Lines before the first row
+    names: tuple[str, ...]
+    units: tuple[str, ...]  # Of the columns, from a line of units; empty where there is none
+
+
+class TextTable:
+    """A table in a text file; raise BagError if it has no line with names."""
+
+    def __init__(self, path: Path, delimiter: str = '') -> None:
+        self.path = path
+        self.cut_off = ''  # What is wrong with the last line, known when all were read
+        self.notes: tuple[str, ...] = ()
+        self.rate: float | None = None
+        self.joints: tuple[str, ...] = ()
+        with self._open() as stream:
+            head = stream.read(_HEAD_BYTES)
+        self._layout = find_layout(path, head, delimiter)
+        self.columns = self._layout.names
+        self.units: Mapping[str, str] = dict(
+            zip(self.columns, self._layout.units, strict=False)
+        )
+        self._lines: list[int] = []  # Numbers of the lines of the last block
+
+    def _open(self) -> BinaryIO:
+        try:
+            return self.path.open('rb')
+        except OSError as error:
+            raise BagError(f'{self.path} cannot be read: {error.strerror}') from error
+
+    def row_name(self, row: int) -> str:
+        """Return where a row of the last block stands."""
+        return f'line {self._lines[row]}'
+
+    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
+        """Yield some of the columns, in blocks of rows; that of the time may hold texts."""
+        lines: list[str] = []
+        self._lines = []
+        for number, line in self._numbered_lines():
+            if self.cut_off:
+                raise DataError(f'{self.path}: {self.cut_off}')
+            width = self._width(line)
+            if width != len(self.columns):
+                # Only known to be the last line when no other comes.
+                self.cut_off = f'line {number} has {width} of {len(self.columns)} columns'
+                continue
+            lines.append(line)
+            self._lines.append(number)
+            if len(lines) == BLOCK_MESSAGES:
+                yield self._numbers(lines, places, time)
+                lines, self._lines = [], []
+        if lines:
+            yield self._numbers(lines, places, time)
+
+    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
+        """Return windows of consecutive rows, all over the file; what is no row is left out."""
+        found = []
+        with self._open() as stream:
+            size = stream.seek(0, io.SEEK_END)
+            step = max(size // _WINDOWS, _WINDOW_BYTES)
+            starts = range(0, max(size - 1, 1), step)
+            if self._layout.encoding.startswith('utf-16'):
+                starts = range(0, 1)
+            for start in starts:
+                stream.seek(start)
+                text = stream.read(_WINDOW_BYTES).decode(self._layout.encoding, 'replace')
+                lines = text.splitlines()
+                # The first one may lack its beginning, the last one its end.
+                lines = lines[1 if start else self._layout.header:]
+                if start + _WINDOW_BYTES < size:
+                    lines = lines[:-1]
+                rows = [
+                    line for line in lines
+                    if line.strip() and not _COMMENT.match(line)
+                    and self._width(line) == len(self.columns)
+                ]
+                try:
+                    if rows:
+                        self._lines = [0] * len(rows)
+                        found.append(self._numbers(rows, places, time))
+                except DataError:
+                    # It is named by its line when the table is read.
+                    continue
+        return found
+
+    def _numbered_lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines of rows, counted from 1."""
+        encoding = self._layout.encoding
+        try:
+            with self.path.open(encoding=encoding, newline='') as stream:
+                number = 0
+                while line := stream.readline(_LARGEST_LINE):
+                    number += 1
+                    if len(line) == _LARGEST_LINE:
+                        raise BagError(
+                            f'{self.path} has a line of more than {_LARGEST_LINE} characters'
+                        )
+                    line = line.rstrip('\r\n')
+                    if number > self._layout.header and line.strip(' \t,;') and (
+                        line[0] not in '#%/' or not _COMMENT.match(line)
+                    ):
+                        yield number, line
+        except UnicodeDecodeError as error:
+            raise BagError(f'{self.path} is not {encoding} text: {error}') from error
+        except OSError as error:
+            raise BagError(f'{self.path} cannot be read: {error.strerror}') from error
+
+    def _width(self, line: str) -> int:
+        """Return how many columns a line has; a separator at its end adds none."""
+        delimiter, names = self._layout.delimiter, len(self.columns)
+        if delimiter == ' ':
+            return len(line.split()) if '"' not in line else len(self._split(line))
+        width = line.count(delimiter) + 1
+        if width == names:
+            return width
+        if '"' in line:
+            width = len(self._split(line))
+        return width - 1 if width == names + 1 and line.rstrip().endswith(delimiter) else width
+
+    def _split(self, line: str) -> list[str]:
+        return split_line(line, self._layout.delimiter)
+
+    def _numbers(
+        self, lines: list[str], places: Sequence[int], time: int | None
+    ) -> FloatArray:
+        """Return the numbers of some columns of lines."""
+        try:
+            return self._fast_numbers(lines, places)
+        except ValueError:
+            rows = [self._split(line) for line in lines]
+            return np.array([
+                [self._number(row[place], place, line, place == time) for place in places]
+                for row, line in zip(rows, range(len(rows)), strict=True)
+            ])
+
+    def _fast_numbers(self, lines: list[str], places: Sequence[int]) -> FloatArray:
+        """Return the numbers where all cells hold some, or nothing; else raise ValueError."""
+        delimiter = self._layout.delimiter
+        text = '\n'.join(lines)
+        if '"' in text or '\0' in text:
+            raise ValueError
+        if self._layout.decimal_comma:
+            text = text.replace(',', '.')
+        double = delimiter + delimiter
+        if delimiter != ' ' and (
+            double in text or f'{delimiter}\n' in text or text.endswith(delimiter)
+            or f'\n{delimiter}' in text or text.startswith(delimiter)
+        ):
+            one = re.escape(delimiter)
+            text = re.sub(rf'(?m)(?:(?<={one})|^)(?={one}|$)', 'nan', text)
+        numbers = np.loadtxt(
+            text.split('\n'), delimiter=None if delimiter == ' ' else delimiter,
+            usecols=list(places), ndmin=2, comments=None,
+        )
+        if len(numbers) != len(lines):
+            raise ValueError
+        return numbers
+
+    def _number(self, text: str, place: int, row: int, is_time: bool) -> float:
+        text = text.strip()
+        if text.lower() in _NOTHING:
+            return np.nan
+        plain = text.replace(',', '.') if self._layout.decimal_comma else text
+        try:
+            return float(plain)
+        except ValueError:
+            if is_time and (seconds := parse_time(plain)) is not None:
+                return seconds
+            raise DataError(
+                f'{self.path}: {self.columns[place]} is {text!r:.40} in {self.row_name(row)}, '
+                'which is no number'
+            ) from None
+
+
+def parse_time(text: str) -> float | None:
+    """Return a time in words, of the clock or the calendar in seconds; None if it is none."""
+    try:
+        if found := _DURATION.match(text):
+            return float(found[1])
+        if found := _CLOCK.match(text):
+            days, hours, minutes, seconds = found.groups()
+            return (
+                86400.0 * float(days or 0) + 3600.0 * float(hours) + 60.0 * float(minutes)
+                + float(seconds)
+            )
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return moment.timestamp()
+
+
+def split_line(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line; blanks around them are none of theirs."""
+    if delimiter == ' ':
+        line = line.replace('\t', ' ').strip()
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        cells = line.split(delimiter)
+    return [cell.strip() for cell in cells]
+
+
+def find_layout(path: Path, head: bytes, delimiter: str = '') -> Layout:
+    """Return how a text is laid out; raise BagError if it is none, or has no line with names."""
+    encoding = _find_encoding(path, head)
+    # What is cut in the middle of a letter is not of interest.
+    lines = head.decode(encoding, 'replace').split('\n', _HEAD_LINES)
+    complete = len(lines) <= _HEAD_LINES and len(head) < _HEAD_BYTES
+    if len(max(lines[:_HEAD_LINES], key=len)) >= _LARGEST_LINE:
+        raise BagError(f'{path} has a line of more than {_LARGEST_LINE} characters')
+    if not complete:
+        lines = lines[:-1]
+    lines = [line.rstrip('\r\n') for line in lines]
+    layouts = [
+        (score, found)
+        for one in ((delimiter,) if delimiter else _DELIMITERS)
+        if (judged := _try_layout(lines, one, encoding)) is not None
+        for score, found in [judged]
+    ]
+    if not layouts:
+        given = [line for line in lines if line.strip()]
+        if len(given) == 1 and len(re.split(r'[,;\t| ]', given[0])) > 1:
+            raise BagError(f'{path} holds no row under the line with the names of columns')
+        said = f', separated by {delimiter!r}' if delimiter else ''
+        raise BagError(
+            f'{path} has no line with the names of columns{said}, followed by lines of numbers: '
+            'put one before them, with a name for each column'
+        )
+    return max(layouts, key=lambda pair: pair[0])[1]
+
+
+def _find_encoding(path: Path, head: bytes) -> str:
+    if head.startswith((b'\xff\xfe', b'\xfe\xff')):
+        return 'utf-16'
+    try:
+        head[:-8].decode('utf-8') if len(head) == _HEAD_BYTES else head.decode('utf-8')
+    except UnicodeDecodeError as error:
+        if b'\0' in head:
+            raise BagError(f'{path} is not text: {error}') from error
+        # A degree sign of a program that writes as Windows does.
+        return 'cp1252'
+    return 'utf-8-sig'
+
+
+def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float, Layout] | None:
+    """Return how well a separator explains the lines, and the layout; None if it does not."""
+    first, comma = _first_row(lines, delimiter)
+    if first is None:
+        return None
+    rows = [
+        cells for line in lines[first:first + 40]
+        if line.strip() and not _COMMENT.match(line) and (cells := split_line(line, delimiter))
+    ]
+    width = len(rows[0])
+    names, units = _find_names(lines[:first], delimiter, width)
+    echoed = _echoed_names(rows[0]) if names is None else None
+    if echoed is not None:
+        names, units = echoed, ()
+    if names is None or len(names) < 2:
+        return None
+    same = np.mean([len(row) in (len(names), len(names) + 1) for row in rows])
+    numeric = np.mean([_is_number(cell, comma) or not cell for row in rows for cell in row])
+    return float(2.0 * same + numeric + 0.01 * min(len(names), 50)), Layout(
+        encoding, delimiter, comma, first, tuple(names), tuple(units)
+    )
+
+
+def _is_number(cell: str, comma: bool) -> bool:
+    try:
+        float(cell.replace(',', '.') if comma else cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_row(lines: list[str], delimiter: str) -> tuple[int | None, bool]:
+    """Return the first line of numbers, and whether these have decimal commas."""
+    for number, line in enumerate(lines):
+        if _COMMENT.match(line) or not line.strip():
+            continue
+        cells = [cell for cell in split_line(line, delimiter) if cell]
+        if len(cells) < 2:
+            continue
+        points = sum(_is_number(cell, False) for cell in cells)
+        commas = sum(_is_number(cell, True) for cell in cells)
+        if max(points, commas) >= max(0.5 * len(cells), 2):
+            return number, commas > points or (
+                commas == points and _has_commas(lines[number:number + 40], delimiter)
+            )
+    return None, False
+
+
+def _has_commas(lines: list[str], delimiter: str) -> bool:
+    """Return whether a later line holds a decimal comma, where the first has whole numbers."""
+    cells = [cell for line in lines for cell in split_line(line, delimiter)]
+    comma, point = (
+        any(re.fullmatch(rf'[-+]?\d+{mark}\d+(?:[eE][-+]?\d+)?', cell) for cell in cells)
+        for mark in (',', r'\.')
+    )
+    return comma and not point
+
+
+def _find_names(
+    lines: list[str], delimiter: str, width: int
+) -> tuple[list[str] | None, Sequence[str]]:
+    """Return the names of the columns and their units, from the lines before the first row."""
+    units: Sequence[str] = ()
+    rows = [
+        cells for line in lines
+        if (cells := _header_cells(_COMMENT.sub('', line), delimiter, width)) is not None
+    ]
+    if not rows:
+        return None, units
+    names = rows.pop()
+    if rows and _are_units(names):
+        units, names = names, rows.pop()
+    if rows and len(set(names)) < len(names):
+        # Two lines: one says what, the other of which joint; merged cells are empty.
+        above, last = rows.pop(), ''
+        for place, text in enumerate(above):
+            last = text or last
+            above[place] = last
+        names = [f'{a}_{b}'.strip('_') for a, b in zip(above, names, strict=True)]
+    while names and not names[-1] and len(names) > 1 and len(names) == width:
+        # Of a separator at the end of the lines.
+        names = names[:-1]
+    return names, units
+
+
+def _header_cells(line: str, delimiter: str, width: int) -> list[str] | None:
+    """Return the cells of a line that may name the columns of rows of some width."""
+    cells = split_line(line, delimiter)
+    if delimiter == ' ':
+        # A unit behind a blank belongs to the name before it.
+        merged: list[str] = []
+        for cell in cells:
+            if merged and re.fullmatch(r'[\[(<].*[\])>]', cell) and len(cells) > width:
+                merged[-1] += f' {cell}'
+            else:
+                merged.append(cell)
+        cells = merged
+    if len(cells) == width + 1 and not cells[-1]:
+        cells = cells[:-1]
+    if len(cells) not in (width, width - 1) or not any(cells):
+        return None
+    if len(cells) == width - 1:
+        # The rows end with a separator.
+        cells = [*cells, '']
+    return cells
+
+
+def _are_units(cells: Sequence[str]) -> bool:
+    given = [cell for cell in cells if cell]
+    return bool(given) and sum(is_unit(cell) for cell in given) >= 0.5 * len(given)
+
+
+def _echoed_names(cells: Sequence[str]) -> list[str] | None:
+    """Return names for what `ros2 topic echo --csv` writes of a JointState: it has no header."""
+    texts = 0
+    while 3 + texts < len(cells) and not _is_number(cells[3 + texts], False):
+        texts += 1
+    joints, values = list(cells[3:3 + texts]), len(cells) - 3 - texts
+    if not texts or values % texts or not all(joints) or values // texts not in (1, 2, 3):
+        return None
+    if not (cells[0].isdecimal() and cells[1].isdecimal()):
+        return None
+    quantities = ('position', 'velocity', 'effort')[:values // texts]
+    return [
+        'header.stamp.sec', 'header.stamp.nanosec', 'header.frame_id',
+        *(f'name[{k}]' for k in range(texts)),
+        *(f'{joint}.{quantity}' for quantity in quantities for joint in joints),
+    ]

@@ -1,0 +1,273 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Columns are recognized, or asked for with a mapping that is ready to be edited."""
+
+from builders import run_command, UR_JOINTS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from log_styles import by_joint, columns_of, make_run, names, PLAIN, SO101, table, write_lerobot
+import numpy as np
+import pytest
+from robot_identification.errors import DataError, MissingDependencyError, UsageError
+from robot_identification.recording.bag import find_joint_names, read_recording
+from robot_identification.recording.column_names import classify, INDEX, take_apart
+from robot_identification.recording.column_units import find_units, Rows
+from robot_identification.recording.table_mapping import load_mapping, mapping_text, UNITS
+from robot_identification.recording.tables import understand_table
+
+
+@pytest.mark.parametrize(('name', 'quantity', 'unit', 'wanted'), [
+    ('q_#', 'q', '', False), ('actual_q_#', 'q', '', False), ('q#dot', 'dq', '', False),
+    ('actual_qd_#', 'dq', '', False), ('target_q_#', 'q', '', True), ('q_d_#', 'q', '', True),
+    ('state.q_d[#]', 'q', '', True), ('tau_J[#]', 'effort', 'Nm', False),
+    ('tau_J_d[#]', 'effort', 'Nm', True), ('tau_ext_hat_filtered[#]', None, '', False),
+    ('current_position_#', 'q', '', False), ('motor_current_#', 'effort', 'A', False),
+    ('torque_current_#', 'effort', 'A', False), ('current_as_torque_#', 'effort', 'Nm', False),
+    ('present_load_#', 'effort', '', False), ('effort_#', 'effort', '', False),
+    ('I#', 'effort', 'A', False), ('axisQMsr_LBR[#]', 'q', '', False),
+    ('jointpos#', 'q', '', False), ('J#', 'q', '', False), ('ddq_#', None, '', False),
+    ('actual_TCP_pose_#', None, '', False), ('joint_voltage_#', None, '', False),
+    ('temperature_#', 'temperature', '', False), ('rotor_position_#', 'rotor_position', '', False),
+    ('tool_current_#', None, '', False), ('gripper_camera_#', None, '', False),
+])
+def test_words_of_a_name(name, quantity, unit, wanted):
+    """The last noun counts, but for `current` that means present; commands are told apart."""
+    words = [INDEX if word == '7' else word for word in take_apart(name.replace('#', '7')).words]
+    found = classify(words)
+    if quantity is None:
+        assert found is None
+    else:
+        assert (found.quantity, found.natural, found.wanted) == (quantity, unit, wanted)
+
+
+@pytest.mark.parametrize(('name', 'unit'), [
+    ('pos_7_deg', 'deg'), ('speed 7 [rad/s]', 'rad/s'), ('speed_7_rad_s', 'rad/s'),
+    ('vel7 (deg/s)', 'deg/s'), ('I_7_mA', 'mA'), ('torque 7 [Nm]', 'Nm'), ('tau_7_N_m', 'Nm'),
+    ('angle 7 / deg', 'deg'), ('Winkel 7 [°]', 'deg'), ('q7', ''),
+])
+def test_units_in_names(name, unit):
+    from robot_identification.recording.column_names import unit_of
+
+    column = take_apart(name)
+    found = classify([INDEX if word == '7' else word for word in column.words])
+    assert (unit_of(column.unit, found.quantity) or found.unit) == unit
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(tuple(UNITS['time'])), st.sampled_from(('rad', 'deg')),
+    st.sampled_from(('rad/s', 'deg/s')), st.floats(-3.0, -1.5), st.floats(0.5, 3.0),
+    st.floats(0.05, 0.5), st.booleans(), st.integers(0, 2**31),
+)
+def test_units_are_found_whatever_they_are(
+    time, angle, speed, log_period, amplitude, frequency, calendar, seed
+):
+    """Of motions as they are recorded to identify from, with a clock that begins anywhere."""
+    rng = np.random.default_rng(seed)
+    period = 10.0**log_period
+    t = period * np.arange(int(20.0 / period) if period > 0.005 else 4000)
+    phase, share = rng.uniform(0.0, 2.0 * np.pi, 6), rng.uniform(0.5, 1.0, 6)
+    omega = 2.0 * np.pi * frequency
+    q = amplitude * share * np.sin(omega * t[:, None] + phase)
+    dq = amplitude * share * omega * np.cos(omega * t[:, None] + phase)
+    q = q + rng.normal(scale=1e-4, size=q.shape)
+    dq = dq + rng.normal(scale=1e-2, size=q.shape)
+    stamps = (t + (1.7e9 if calendar else rng.uniform(0.0, 5e3))) / UNITS['time'][time]
+    rows = Rows(stamps, q / UNITS['q'][angle], dq / UNITS['dq'][speed], None)
+    found = find_units({'time': '', 'q': '', 'dq': ''}, '', [rows])
+    assert (found.units['time'], found.units['q'], found.units['dq']) == (time, angle, speed)
+    assert set(found.checks) == {'time', 'q', 'dq'}
+
+
+@pytest.mark.parametrize(('scale', 'unit'), [(1.0, 'A'), (1e3, 'mA')])
+def test_milliampere_are_told_by_their_size(scale, unit, rng):
+    rows = Rows(0.01 * np.arange(100), rng.normal(size=(100, 6)), None,
+                scale * rng.normal(size=(100, 6)))
+    found = find_units({'time': 's', 'q': 'rad', 'effort': ''}, 'A', [rows])
+    assert found.units['effort'] == unit
+    assert 'named as a current' in found.checks['effort']
+
+
+@pytest.fixture
+def run():
+    """Return a motion."""
+    return make_run()
+
+
+def log(path, run, positions, efforts, more=(), time='time'):
+    """Write a table with some names."""
+    extra = [np.zeros_like(run.t) for _ in more]
+    table(path, [time, *positions, *efforts, *more],
+          columns_of(run.t, run.q, run.effort, *extra))
+    return path
+
+
+def test_a_draft_can_be_used_as_it_is(run, tmp_path):
+    """What may be either is shown in a mapping; with one of both it is read."""
+    path = tmp_path / 'log.csv'
+    table(path, ['time', *names('left_q_{}'), *names('right_q_{}'), *names('left_tau_{}')],
+          columns_of(run.t, run.q, 2.0 * run.q, run.effort))
+    with pytest.raises(DataError, match=r'q may be left_q_0 .. left_q_5 or right_q_0') as caught:
+        read_recording(path, PLAIN)
+    text = str(caught.value)
+    assert '--mapping' in text and 'log.csv.yaml' in text
+    draft = [line[2:] for line in text.splitlines() if line.startswith('  ')]
+    mapping = tmp_path / 'log.csv.yaml'
+    mapping.write_text('\n'.join(line for line in draft if ': ' in line[:20]) + '\n')
+    np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
+
+
+def test_two_arms_are_told_apart_by_the_models_names(run, tmp_path):
+    """By the names with their prefix; without it, it is asked which is meant."""
+    path = tmp_path / 'log.csv'
+    left, right = (by_joint(f'{side}_{{}}_position', PLAIN) for side in ('left', 'right'))
+    table(path, ['time', *left, *right, *by_joint('left_{}_torque', PLAIN)],
+          columns_of(run.t, run.q, 2.0 * run.q, run.effort))
+    found = read_recording(path, [f'right_{joint}' for joint in PLAIN])
+    np.testing.assert_array_equal(found.q, 2.0 * run.q)
+    with pytest.raises(DataError, match='q may be left_joint1_position'):
+        read_recording(path, PLAIN)
+    names_ = {f'left_{joint}': joint for joint in PLAIN}
+    np.testing.assert_array_equal(read_recording(path, PLAIN, names=names_).q, run.q)
+
+
+@pytest.mark.parametrize(('written', 'wanted'), [
+    ([f'left_{joint}' for joint in PLAIN], PLAIN),
+    (PLAIN, [f'left_{joint}' for joint in PLAIN]),
+    ([joint.removesuffix('_joint') for joint in UR_JOINTS], UR_JOINTS),
+    (UR_JOINTS, [f'ur_{joint}' for joint in UR_JOINTS]),
+])
+def test_prefixes_on_either_side(written, wanted, run, tmp_path):
+    path = log(tmp_path / 'a.csv', run, by_joint('{}.pos', written), by_joint('{}.tau', written))
+    np.testing.assert_array_equal(read_recording(path, wanted).q, run.q)
+
+
+def test_commands_are_never_taken(run, tmp_path):
+    path = log(tmp_path / 'a.csv', run, names('target_q_{}'), names('tau_{}'))
+    with pytest.raises(DataError, match=r'only as commanded .target_q_0 .. target_q_5.'):
+        read_recording(path, PLAIN)
+
+
+def test_more_columns_than_joints(run, tmp_path):
+    """Those that stand still are left out; a gripper that moves is asked about."""
+    path = tmp_path / 'a.csv'
+    for extra, still in ((np.zeros_like(run.t), True), (run.t, False)):
+        table(path, ['t', *names('q{}', 7), *names('tau{}', 6)],
+              columns_of(run.t, run.q, extra, run.effort))
+        if still:
+            np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
+        else:
+            with pytest.raises(DataError, match='more columns of q than the model has joints'):
+                read_recording(path, PLAIN)
+
+
+def test_a_log_without_a_time(run, tmp_path):
+    """It is asked for, and a rate may stand for it."""
+    path = tmp_path / 'a.csv'
+    table(path, [*names('q{}'), *names('tau{}')], columns_of(run.q, run.effort))
+    with pytest.raises(DataError, match=r'no column of the time.*`time: \{rate: 500\}`'):
+        read_recording(path, PLAIN)
+    (tmp_path / 'a.csv.yaml').write_text(
+        'schema_version: 1\ntime: {rate: 125}\nq: {columns: "q{i}", unit: rad}\n'
+        'effort: {columns: "tau{i}"}\n'
+    )
+    recording = read_recording(path, PLAIN)
+    np.testing.assert_allclose(recording.stamps, run.t, atol=1e-12)
+    assert 'effort_unit' not in recording.metadata
+
+
+def test_what_was_recognized_is_written_and_read_again(run, tmp_path):
+    """The mapping of a table reads the same as the table without it."""
+    path = tmp_path / 'a.csv'
+    table(path, ['sec', 'nanosec', *names('pos{}'), *names('i{}')],
+          [[str(int(t)) for t in run.t], [str(round(t % 1 * 1e9)) for t in run.t],
+           *columns_of(np.degrees(run.q), 1e3 * run.effort)])
+    opened = understand_table(path, PLAIN)
+    (tmp_path / 'm.yaml').write_text(mapping_text(opened.mapping, opened.mapping.checks))
+    again = load_mapping(tmp_path / 'm.yaml')
+    assert (again.time, again.nanoseconds, dict(again.quantities), again.joints) == (
+        opened.mapping.time, opened.mapping.nanoseconds, dict(opened.mapping.quantities),
+        opened.mapping.joints,
+    )
+    first, second = read_recording(path, PLAIN), read_recording(
+        path, PLAIN, mapping=tmp_path / 'm.yaml')
+    np.testing.assert_array_equal(first.q, second.q)
+    np.testing.assert_array_equal(first.stamps, second.stamps)
+    np.testing.assert_allclose(first.effort, run.effort)
+
+
+def test_quantities_on_rows_of_their_own(run, tmp_path):
+    """A merged export: positions and efforts of two topics, at stamps of their own."""
+    lines = [','.join(['time', *names('q{}'), *names('tau{}')])]
+    for t, q, effort in zip(run.t, run.q, run.effort, strict=True):
+        lines.append(','.join([repr(float(t)), *(repr(float(x)) for x in q), *[''] * 6]))
+        late = float(t) + 0.002
+        lines.append(','.join([repr(late), *[''] * 6, *(repr(float(x)) for x in effort)]))
+    (tmp_path / 'a.csv').write_text('\n'.join(lines) + '\n')
+    recording = read_recording(tmp_path / 'a.csv', PLAIN)
+    np.testing.assert_array_equal(recording.q, run.q)
+    expected = np.column_stack([
+        np.interp(run.t, run.t + 0.002, column) for column in run.effort.T
+    ])
+    np.testing.assert_allclose(recording.effort[1:], expected[1:], atol=1e-9)
+    assert 'effort has other stamps than q' in recording.notes[0]
+
+
+@pytest.mark.parametrize('version', ['v2.1', 'v3.0'])
+@pytest.mark.parametrize('listed', [list, lambda names: {'motors': names}])
+def test_a_lerobot_dataset(version, listed, tmp_path):
+    """Episodes follow each other with a pause; joints are named by meta/info.json."""
+    pytest.importorskip('pyarrow')
+    run, path = make_run(), tmp_path / 'dataset'
+    write_lerobot(path, run, version, listed([f'{joint}.pos' for joint in SO101]), 180.0 / np.pi)
+    assert find_joint_names(path) == SO101
+    recording = read_recording(path, SO101)
+    # Datasets hold single precision.
+    np.testing.assert_allclose(recording.q, run.q, atol=1e-5)
+    half = len(run.t) // 2
+    steps = np.diff(recording.stamps)
+    assert steps[half - 1] == pytest.approx(1.0)
+    np.testing.assert_allclose(np.delete(steps, half - 1), 0.008, atol=1e-5)
+    assert any('2 episodes' in note for note in recording.notes)
+    assert any('q is taken for deg' in note for note in recording.notes)
+    # A part of the joints is an arm, too, without its gripper.
+    np.testing.assert_allclose(read_recording(path, SO101[:5]).q, run.q[:, :5], atol=1e-5)
+
+
+@pytest.mark.parametrize(('file', 'module', 'command'), [
+    ('a.parquet', 'pyarrow', 'pip install pyarrow'), ('a.mat', 'h5py', 'pip install h5py'),
+])
+def test_a_library_that_is_missing_is_named(file, module, command, tmp_path, monkeypatch):
+    import sys
+
+    content = b'PAR1' if file == 'a.parquet' else (
+        b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM' + b'\0' * 400
+    )
+    (tmp_path / file).write_bytes(content)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingDependencyError, match=command):
+        read_recording(tmp_path / file, PLAIN)
+
+
+def test_commands_show_and_save_the_mapping(run, tmp_path):
+    """`doctor` says what was understood; what it writes is taken back."""
+    path, mapping = tmp_path / 'log.csv', tmp_path / 'm.yaml'
+    table(path, ['t_ms', *names('angle{} [deg]'), *names('current{}')],
+          columns_of(1e3 * run.t, np.degrees(run.q), run.effort))
+    found = run_command('doctor', path, '--save-mapping', mapping)
+    assert found.code == 0, found.out + found.err
+    for words in ('log.csv: table', 'angle0 [deg] .. angle5 [deg] [deg]', 't_ms [ms]',
+                  'velocity    not there', '[A] (named as a current'):
+        assert words in found.out
+    again = run_command('doctor', path, '--mapping', mapping)
+    assert again.code == 0 and 'angle0 [deg] .. angle5' in again.out
+    refused = run_command('doctor', path, '--save-mapping', mapping)
+    assert refused.code == 2
+
+
+def test_a_mapping_of_no_table(tmp_path):
+    from robot_identification.cli.tables import save_mapping
+
+    with pytest.raises(UsageError, match='no recording is a table'):
+        save_mapping(tmp_path / 'm.yaml', [], False)
