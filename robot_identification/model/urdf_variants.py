@@ -20,6 +20,8 @@ UNLIMITED_POSITION = 1.0e6
 # Least mass [kg] and moment [kg m^2] of a link that a simulator moves: nothing beside a motor's
 # rotor, and a thousand times what MuJoCo calls zero.
 LEAST_MASS, LEAST_MOMENT = 1.0e-9, 1.0e-12
+# Least part of the largest moment that another has: what MuJoCo's eigenvalues resolve.
+LEAST_SHARE = 1.0e-9
 # How much of the sum of the others the largest moment may be, with room for rounding.
 ROUNDED = 1.0 - 1.0e-9
 _INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
@@ -57,7 +59,7 @@ def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
 
 def for_simulation(text: str, locked: Mapping[str, float]) -> str:
     """
-    Return the URDF text for a physics engine: no shapes, some joints fixed.
+    Return the URDF text for a physics engine: no shapes, no limits, some joints fixed.
 
     `text` is a checked description; `locked` has the position of each joint that does not move
     [rad or m]. Links that a joint moves get an inertia that engines accept where the file has
@@ -75,9 +77,13 @@ def for_simulation(text: str, locked: Mapping[str, float]) -> str:
     for joint in root.findall('joint'):
         if joint.get('name') in locked:
             _fix(joint, locked[str(joint.get('name'))])
-        mimic = joint.find('mimic')
+        mimic, axis = joint.find('mimic'), joint.find('axis')
         if mimic is not None:
             joint.remove(mimic)
+        if axis is not None and 'xyz' not in axis.attrib:
+            axis.set('xyz', '1 0 0')
+        for limit in joint.findall('limit'):
+            joint.remove(limit)
     return str(tostring(root, encoding='unicode'))
 
 
@@ -95,9 +101,9 @@ def _make_body(link: Any, *, moved: bool) -> None:
         mass.set('value', repr(LEAST_MASS))
     xx, xy, xz, yy, yz, zz = (float(inertia.get(key)) for key in _INERTIA_KEYS)
     moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    least = LEAST_MOMENT if moved else 0.0
     low, middle, high = moments
-    if low >= least and high <= low + middle:
+    least = max(LEAST_MOMENT, LEAST_SHARE * high) if moved or high > 0.0 else 0.0
+    if low >= least and high <= (low + middle) * ROUNDED:
         return
     low, middle = max(low, least), max(middle, least)
     # Engines compare after a rotation of their own.

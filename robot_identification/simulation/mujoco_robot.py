@@ -337,7 +337,7 @@ def _build_model(
     try:
         model = mujoco.MjModel.from_xml_string(text)
     except ValueError as error:
-        named = re.search(r"'([^']+)'", str(error))
+        named = re.search(r"Element name '([^']+)'", str(error))
         where = '' if named is None else f' at {named[1]:.80}'
         raise UsageError(
             f'{robot.name}: its description cannot be simulated, for the simulator refuses it'
@@ -349,7 +349,10 @@ def _build_model(
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     order = [model.joint(name).id for name in robot.joint_names]
     if order != list(range(robot.n)) or model.nv != robot.n:
-        raise UsageError(f'{robot.name}: MuJoCo has the joints in another order')
+        raise UsageError(
+            f'{robot.name}: its joints branch, and a simulated robot is one chain: name the '
+            'joints of one with --joints'
+        )
     bodies = model.jnt_bodyid
     model.jnt_limited[:] = False
     model.body_mass[bodies] *= truth.mass_factor
