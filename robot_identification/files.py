@@ -285,9 +285,15 @@ def canonical_sha256(content: Any) -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, or of a folder's files in the order of their names."""
+    """
+    Return the SHA-256 of a file, or of a folder's files in the order of their names.
+
+    Of what is in folders of a folder, that in `data` counts: the numbers of a dataset, not videos.
+    """
     digest = hashlib.sha256()
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = [*sorted(path.iterdir()), *sorted((path / 'data').rglob('*'))] if path.is_dir() else [
+        path
+    ]
     for file in files:
         if file.is_file():
             with file.open('rb') as stream:

@@ -38,7 +38,7 @@ from robot_identification.model import describe_placeholders, KinematicFilter, M
 from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import available_processors
 from robot_identification.processing import check_robot_name, Dataset, process, track
-from robot_identification.recording import parse_joint_names
+from robot_identification.recording import is_table, parse_joint_names
 from robot_identification.report import render_trajectory_report, trajectory_png
 
 # Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
@@ -103,7 +103,8 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--evaluate', type=Path, metavar='MOTION',
         help='trajectory file (certified again with -o), samples as CSV, JointTrajectory message '
-        'as YAML or JSON, or bag of an executed motion; prints every criterion',
+        'as YAML or JSON, or recording of an executed motion (a bag, or a table but CSV); prints '
+        'every criterion',
     )
     group.add_argument(
         '--planned', type=Path, metavar='FILE',
@@ -242,7 +243,9 @@ def _show_progress(progress: Progress) -> None:
 
 
 def _is_bag(path: Path) -> bool:
-    return path.is_dir() or path.suffix in BAG_SUFFIXES
+    # CSV files are samples of a motion here, as `excite --csv` writes them.
+    is_log = is_table(path) and path.suffix.lower() != '.csv'
+    return path.is_dir() or path.suffix in BAG_SUFFIXES or is_log
 
 
 def _read_motion(path: Path, robot: RobotModel) -> Trajectory:

@@ -39,7 +39,8 @@ class IdentifyArguments:
     """
 
     topic: str | None = option(
-        str, 'joint-state topic of the bags', otherwise='/joint_states',
+        str, 'joint-state topic of the bags; several with a part of the joints each: A,B',
+        otherwise='/joint_states',
     )
     effort_unit: str | None = option(
         str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',

@@ -21,14 +21,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_POSITION = _words('q qpos pos position positions angle angles theta winkel lage ist qact')
+_POSITION = _words('q qpos pos position positions angle angles ang theta θ φ winkel lage ist qact')
 _VELOCITY = _words(
-    'dq qd qdot qvel vel velocity velocities speed speeds omega dtheta thetadot dqdt '
+    'dq qd qdot qvel vel velocity velocities speed speeds spd omega ω dtheta thetadot dqdt '
     'geschwindigkeit v'
 )
-_TORQUE = _words('tau torque torques trq tq moment moments drehmoment mom')
-_CURRENT = _words('current currents curr i iq amps amperage strom')
-_EFFORT = _words('effort efforts load loads')
+_TORQUE = _words('tau τ torque torques trq tq moment moments drehmoment mom qfrc')
+_CURRENT = _words('current currents curr cur i iq amps amperage strom')
+_EFFORT = _words('effort efforts eff load loads')
 _TEMPERATURE = _words('temperature temperatures temp temps')
 _NOUNS = {
     **dict.fromkeys(_POSITION, 'q'), **dict.fromkeys(_VELOCITY, 'dq'),
@@ -39,7 +39,7 @@ _NOUNS = {
 _LONE = {'i': 'effort', 'v': 'dq', 'p': 'q'}
 # Columns with these are of something else than what the joints did.
 _FOREIGN = _words(
-    'acc acceleration accelerations accel ddq qdd qddot jerk tcp ee eef cartesian pose tool '
+    'acc acceleration accelerations accel ddq qdd qddot ddot jerk tcp ee eef cartesian pose tool '
     'flange wrench force forces voltage voltages power energy std variance gravity friction '
     'stiffness damping count seq quaternion orientation imu camera image images accelerometer '
     'momentum mode status error errors err ext external limit limits max min residual predicted '
@@ -51,23 +51,23 @@ _WANTED = _words(
 )
 _MEASURED = _words(
     'actual act measured measurement msr meas present feedback fb real observed observation '
-    'sensed sensor encoder'
+    'sensed sensor encoder enc'
 )
 _INDIRECT = _words(
     'motor raw filtered filt estimated est hat secondary theta dtheta output control load loads'
 )
 # Words that say nothing of the quantity.
-_GENERIC = _words('joint joints axis axes j a state states')
+_GENERIC = _words('joint joints jnt axis axes j a state states')
 
 _TIMES = _words(
-    'time times t timestamp timestamps stamp stamps ts zeit clock datetime sec secs nsec nsecs '
-    'nanosec nanosecs seconds nanoseconds'
+    'time times t timestamp timestamps stamp stamps ts zeit uhrzeit clock datetime sec secs nsec '
+    'nsecs nanosec nanosecs seconds nanoseconds'
 )
 _BESIDE_TIME = _words(
-    'header joint joints states state field message msg ros rosbag bag epoch unix relative '
-    'elapsed rec recording recorded receive received system robot controller sample since start '
-    'in abs log utc local s ms us ns msec usec millis micros nanos millisecond milliseconds '
-    'microseconds nano sensor a of the posix wall date index'
+    'sim simulation header joint joints states state field message msg ros rosbag bag epoch unix '
+    'relative elapsed rec recording recorded receive received system robot controller sample '
+    'since start in abs log utc local s ms us ns msec usec millis micros nanos millisecond '
+    'milliseconds microseconds nano sensor a of the posix wall date index'
 )
 
 # Spelling of units, without blanks, slashes and dots, in lower case.
@@ -153,7 +153,9 @@ def take_apart(text: str) -> ColumnName:
 @cache
 def split_words(text: str) -> tuple[str, ...]:
     """Return the words and numbers of a name, in lower case."""
-    return tuple(word.lower() for word in _WORD.findall(text))
+    # A dot above a letter is a derivative.
+    plain = text.replace('q\u0307', 'dq').replace('q\u0308', 'ddq')
+    return tuple(word.lower() for word in _WORD.findall(plain))
 
 
 def _split_joined(word: str) -> list[str]:
@@ -211,6 +213,11 @@ def classify(given: Sequence[str]) -> Meaning | None:
     return Meaning(quantity, rank - 0.01 * len(words), wanted, unit, natural)
 
 
+def is_prefix(word: str) -> bool:
+    """Return whether a word before the name of a joint may be the name of an arm."""
+    return len(word) > 1 and word not in _FOREIGN | _WANTED and word.isalpha()
+
+
 def _find_noun(words: list[str]) -> tuple[str, str]:
     """Return the quantity that words name, and the word that does; empty texts if none does."""
     for k in range(len(words) - 1):
@@ -239,8 +246,12 @@ def _is_alone(word: str, words: Collection[str]) -> bool:
 def time_rank(name: ColumnName) -> float | None:
     """Return how well a name fits the time of a row; None if it is none."""
     words = set(name.words)
-    if not words & _TIMES or not words <= _TIMES | _BESIDE_TIME:
+    if not words & _TIMES:
         return None
+    if not words <= _TIMES | _BESIDE_TIME:
+        # In a structure that may have any name.
+        last = set(split_words(re.split(r'[./]', name.text)[-1]))
+        return -1.0 if last and last <= _TIMES else None
     if words <= {'sec', 'secs', 'nsec', 'nsecs', 'nanosec', 'nanosecs', 'nanoseconds', 'nano'}:
         return -2.0
     rank = 2.0 if 'stamp' in words else 1.0 if words <= _TIMES else 0.0

@@ -19,8 +19,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.recording.column_names import (
-    classify, ColumnName, INDEX, JOINT, Meaning, nanoseconds_of, split_words, take_apart,
-    time_rank, time_unit, unit_of,
+    classify, ColumnName, INDEX, is_prefix, JOINT, Meaning, nanoseconds_of, split_words,
+    take_apart, time_rank, time_unit, unit_of,
 )
 from robot_identification.recording.column_units import find_units, Rows
 from robot_identification.recording.table_mapping import (
@@ -35,6 +35,9 @@ _STILL = 1e-9
 _EDIT = 'COLUMN'
 _DEFAULT_UNITS = {'time': 's', 'q': 'rad', 'dq': 'rad/s', 'temperature': 'deg C',
                   'rotor_position': 'rad'}
+# Of columns with the names of joints behind a prefix, and nothing else.
+_BARE = Meaning('q', -4.0, False, '', '')
+
 Words = tuple[str, ...]
 
 
@@ -130,6 +133,8 @@ def _named_series(
         found = []
         for (before, after), members in groups.items():
             meaning = classify((*before, JOINT, *after))
+            if meaning is None and len(before) == 1 and not after and is_prefix(before[0]):
+                meaning = _BARE
             if meaning is None:
                 continue
             found.append(Series(
@@ -193,8 +198,9 @@ def _counted_series(columns: Sequence[ColumnName], n: int) -> list[Series]:
     used: set[int] = set()
     for (before, after), members in sorted(groups.items(), key=lambda one: -len(one[1])):
         numbers = sorted(members)
-        counts = numbers[0] in (0, 1) and numbers == list(
-            range(numbers[0], numbers[0] + len(numbers))
+        # Those of motors on a bus may begin anywhere.
+        counts = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and (
+            numbers[0] in (0, 1) or len(numbers) == n > 1
         )
         places = tuple(members[number] for number in numbers)
         meaning = classify((*before, INDEX, *after))

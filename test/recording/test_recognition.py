@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, MissingDependencyError, UsageError
 from robot_identification.recording.bag import find_joint_names, read_recording
+from robot_identification.recording.bag_files import data_hashes
 from robot_identification.recording.column_names import classify, INDEX, take_apart
 from robot_identification.recording.column_units import find_units, Rows
 from robot_identification.recording.table_mapping import load_mapping, mapping_text, UNITS
@@ -39,6 +40,61 @@ def test_words_of_a_name(name, quantity, unit, wanted):
         assert found is None
     else:
         assert (found.quantity, found.natural, found.wanted) == (quantity, unit, wanted)
+
+
+# Patterns of time, position, velocity and effort with the first number; and what is in degrees
+# or in parts of a second.
+HEADERS = {
+    'ABB': ('Time [s]', 'ROB_1 J{} pos [deg]', 'ROB_1 J{} speed [deg/s]', 'ROB_1 J{} torque [Nm]',
+            1, 'deg'),
+    'Staubli': ('t', 'jnt{}', None, 'trq{}', 1, ''),
+    'MuJoCo': ('time', 'qpos_{}', 'qvel_{}', 'qfrc_actuator_{}', 0, ''),
+    'Isaac': ('sim_time', 'joint_pos_{}', 'joint_vel_{}', 'applied_torque_{}', 0, ''),
+    'Deoxys': ('timestamp', 'q{}', 'dq{}', 'tau_J{}', 0, ''),
+    'measured': ('time', 'q_meas_{}', 'qd_meas_{}', 'tau_meas_{}', 0, ''),
+    'structure': ('Timestamp [ms]', 'Axis[{}].ActualPosition', 'Axis[{}].ActualVelocity',
+                  'Axis[{}].ActualTorque', 1, 'deg ms'),
+    'Techman': ('time_stamp', 'Joint_Angle_{}', 'Joint_Spd_{}', 'Joint_Torque_{}', 1, 'deg'),
+    'bus': ('time', 'present_position_{}', 'present_velocity_{}', 'present_torque_{}', 11, ''),
+    'motors': ('t', 'motor_{}_pos', 'motor_{}_vel', 'motor_{}_torque', 1, ''),
+    'fractions': ('t (s)', 'q{} (rad)', 'dq{}/dt (rad/s)', 'tau{} (N·m)', 1, ''),
+    'dots': ('t', 'q_{}', 'q_dot_{}', 'tau_{}', 1, ''),
+    'letters': ('t', 'θ{}', 'ω{}', 'τ{}', 1, ''),
+    'letters with dots': ('t', 'q{}', 'q\u0307{}', 'τ{}', 1, ''),
+    'microseconds': ('Timestamp(us)', 'joint_angles[{}]', 'joint_speeds[{}]', 'joint_torques[{}]',
+                     0, 'deg us'),
+    'Elite': ('timestamp', 'actual_joint_positions{}', 'actual_joint_speeds{}',
+              'actual_joint_torques{}', 0, ''),
+    'JAKA': ('time', 'joint_actual_position_{}', 'instVelocity_{}', 'instTorque_{}', 1, 'deg'),
+    'capitals': ('Time', 'Position{}', 'Velocity{}', 'Torque{}', 1, ''),
+    'encoders': ('t', 'enc_{}_rad', None, 'motor_torque_{}_Nm', 1, ''),
+    'links': ('t', 'link_pos_{}', 'link_vel_{}', 'torque_{}', 0, ''),
+    'states': ('timestamp', 'state_{}', None, 'torque_{}', 0, ''),
+    'nested': ('data.time', 'data.robot.q.{}', 'data.robot.qd.{}', 'data.robot.tau.{}', 0, ''),
+}
+
+
+@pytest.mark.parametrize('name', HEADERS)
+def test_headers_of_controllers_and_programs(name, tmp_path):
+    """With what else such logs hold: commands, accelerations, the tool."""
+    time, q, dq, effort, first, units = HEADERS[name]
+    run, path = make_run(), tmp_path / 'log.csv'
+    angle = 180.0 / np.pi if 'deg' in units else 1.0
+    second = 1e3 if 'ms' in units else 1e6 if 'us' in units else 1.0
+    header = [
+        time, *names(q, first=first), *(names(dq, first=first) if dq else []),
+        *names(effort, first=first), *names(f'target_{q}', first=first),
+        *names('ddq_{}', first=first), *names('tcp_pose_{}', first=first), 'status',
+    ]
+    table(path, header, columns_of(
+        second * run.t, angle * run.q, *([angle * run.dq] if dq else []), run.effort,
+        angle * run.q + 1.0, run.q, run.q, run.t))
+    recording = read_recording(path, PLAIN)
+    np.testing.assert_allclose(recording.stamps, run.t, atol=1e-9)
+    np.testing.assert_allclose(recording.q, run.q, atol=1e-9)
+    np.testing.assert_allclose(recording.dq, run.dq if dq else np.nan, atol=1e-9)
+    np.testing.assert_array_equal(recording.effort, run.effort)
+    assert recording.metadata == {'effort_unit': 'Nm'}
 
 
 @pytest.mark.parametrize(('name', 'unit'), [
@@ -231,6 +287,8 @@ def test_a_lerobot_dataset(version, listed, tmp_path):
     np.testing.assert_allclose(np.delete(steps, half - 1), 0.008, atol=1e-5)
     assert any('2 episodes' in note for note in recording.notes)
     assert any('q is taken for deg' in note for note in recording.notes)
+    (tmp_path / 'other').mkdir()
+    assert data_hashes(path) != data_hashes(tmp_path / 'other')
     # A part of the joints is an arm, too, without its gripper.
     np.testing.assert_allclose(read_recording(path, SO101[:5]).q, run.q[:, :5], atol=1e-5)
 
