@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.parsers.expat import errors
 
 from defusedxml import DefusedXmlException, DTDForbidden
 import defusedxml.ElementTree
 from robot_identification.errors import DescriptionError
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
 
+_UNBOUND_PREFIX = errors.codes[errors.XML_ERROR_UNBOUND_PREFIX]
+_PREFIX = re.compile(r'[<\s]([A-Za-z_][\w.-]*):[A-Za-z_]', re.ASCII)
+_DECLARED = re.compile(r'xmlns:([\w.-]+)\s*=', re.ASCII)
+_ROOT = re.compile(r'<robot\b')
 MAXIMUM_DEPTH = 100  # levels of elements, chosen: far more than any URDF has
 
 
@@ -38,6 +44,28 @@ class _ShallowTreeBuilder(TreeBuilder):
         return super().end(tag)
 
 
+def _parse(text: str, source: str) -> Element:
+    parser: Any = defusedxml.ElementTree.DefusedXMLParser(
+        target=_ShallowTreeBuilder(source), forbid_dtd=True
+    )
+    try:
+        parser.feed(text)
+        root: Element = parser.close()
+    except ParseError as error:
+        declared = _declare_prefixes(text)
+        if error.code != _UNBOUND_PREFIX or declared == text:
+            raise
+        return _parse(declared, source)
+    return root
+
+
+def _declare_prefixes(text: str) -> str:
+    """Return a text whose root declares every prefix of its elements, as URDF parsers assume."""
+    prefixes = set(_PREFIX.findall(text)) - set(_DECLARED.findall(text)) - {'xml', 'xmlns'}
+    names = ''.join(f' xmlns:{prefix}="urn:{prefix}"' for prefix in sorted(prefixes))
+    return _ROOT.sub(lambda match: match[0] + names, text, count=1)
+
+
 def parse_robot_xml(text: str, source: str) -> Element:
     """
     Return the <robot> of a URDF text.
@@ -50,11 +78,7 @@ def parse_robot_xml(text: str, source: str) -> Element:
             f'{source}: {len(text)} characters, more than the {MAXIMUM_URDF_CHARACTERS} allowed'
         )
     try:
-        parser: Any = defusedxml.ElementTree.DefusedXMLParser(
-            target=_ShallowTreeBuilder(source), forbid_dtd=True
-        )
-        parser.feed(text)
-        root: Element = parser.close()
+        root = _parse(text, source)
     except DTDForbidden as error:
         raise DescriptionError(
             f'{source} is not a URDF that parses: it has a DOCTYPE {error.name!r:.80}, and '

@@ -133,6 +133,12 @@ def read_links(
             for child in list(link):
                 link.remove(child)
             read = UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0))
+        if read.fault is not None and read.mass == 0.0 and _is_frame(joint, joints):
+            # Nothing is known of it: a zero that was rounded has no moments that are seen.
+            remarks.append(f'link {name} is taken as without inertia: {read.fault}')
+            for inertial in link.findall('inertial'):
+                link.remove(inertial)
+            read = UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0))
         if read.fault is not None and not read.is_negligible:
             first = joint is not None and name in moved and parent not in moved
             if first and read.mass > 0.0 and _complete_inertia(link, joints[str(joint)]):
@@ -148,6 +154,11 @@ def read_links(
                 ), of_inertia=read.mass > 0.0))
         checked.append(read)
     return checked, faults, remarks
+
+
+def _is_frame(joint: str | None, joints: dict[str, Element]) -> bool:
+    """Return whether a link is fixed to another."""
+    return joint is not None and joints[joint].get('type') == 'fixed'
 
 
 def _complete_inertia(link: Element, joint: Any) -> bool:

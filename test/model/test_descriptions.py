@@ -192,6 +192,28 @@ def test_what_is_neither_link_nor_joint_is_left_out():
         plain, 'arm')
 
 
+def test_prefixes_need_no_declaration():
+    """Parsers of URDF know no namespaces, and simulators' elements come without."""
+    plain = robot_urdf(link('ground'), *chain(4))
+    more = '<sim:contact a:b="1"><sim:mu>0.3</sim:mu></sim:contact>'
+    assert parse_urdf(plain.replace('</robot>', f'{more}</robot>'), 'arm') == parse_urdf(
+        plain, 'arm')
+
+
+def test_a_frame_with_moments_and_no_mass_is_taken_without():
+    """Whatever they are: nothing is known of it. A link that a joint moves is refused."""
+    flange = link('flange', 0, principal=(0.1, 0.1, 0.1))
+    elements = [*chain(4), flange, joint('weld', 'l4', 'flange', 'fixed')]
+    robot = arm_of(*elements)
+    assert robot.urdf.remarks[0].startswith(
+        'link flange is taken as without inertia: it has no mass')
+    np.testing.assert_array_equal(
+        prior_inertial_parameters(robot), prior_inertial_parameters(arm_of(*chain(4)))
+    )
+    with pytest.raises(DescriptionError, match="link 'flange' is no rigid body: it has no mass"):
+        arm_of(*chain(4), flange, joint('spin', 'l4', 'flange', 'continuous'))
+
+
 def test_a_link_on_no_joint_is_left_out():
     """As exporters leave them behind; a second tree is refused (test_hostile_urdfs.py)."""
     urdf = parse_urdf(robot_urdf(link('ground'), link('alone'), *chain(4)), 'arm')
