@@ -274,7 +274,7 @@ class _Contents:
         if not self.has_effort:
             raise DataError(
                 f'{where} is absent (not one value): record a driver that fills it, or name '
-                'another topic with --topic'
+                + ('another topic with --topic' if recording.topic else 'its columns in a mapping')
             )
         if not self.has_nonzero_effort:
             raise DataError(

@@ -149,8 +149,11 @@ def test_offers_what_the_command_line_offers(identifier):
     (commands,) = (a for a in parser._actions if a.choices)
     options = {action.dest for action in commands.choices['identify']._actions}
     # Another process than this one's child could not be ended by ~/abort; the graph has no
-    # terminal; a description comes by the robot's YAML or by robot_description.
-    left_out = {'help', 'json', 'scheduler', 'processes', 'urdf', 'xacro_arguments'}
+    # terminal, where columns are looked at; a description comes by the robot's YAML or by
+    # robot_description.
+    left_out = {
+        'help', 'json', 'scheduler', 'processes', 'urdf', 'xacro_arguments', 'save_mapping',
+    }
     assert options - offered == left_out
 
 

@@ -19,6 +19,10 @@ READ = {
         'identifier', 'identify.config',
         {'identify.output': '{root}/result', 'identify.bags': ['{root}/file']}, 'identify',
     ),
+    'mapping': (
+        'identifier', 'identify.mapping',
+        {'identify.output': '{root}/result', 'identify.bags': ['{root}/file']}, 'identify',
+    ),
     'trajectory': ('experiment_runner', 'trajectory_file', {}, 'arm'),
     'model': ('torque_predictor', 'model_file', {}, None),
     'experiment': (
