@@ -11,7 +11,7 @@ YAML file.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 import math
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from robot_identification.errors import DescriptionError
 from robot_identification.files import is_number
 
+SHOWN_CHOICES = 3  # choices of an option that its usage states; chosen: they fit a line
 WORDS = {str: 'a text', bool: 'true or false', float: 'a number'}
 Given = TypeVar('Given')
 
@@ -101,10 +102,49 @@ def add_arguments(
             parser.add_argument(flag, action='store_true', help=one.text)
             continue
         text = f'{one.text} (default: {one.otherwise})' if one.otherwise else one.text
+        metavar = one.metavar
+        if len(one.choices) > SHOWN_CHOICES:
+            # The usage would state them a second time.
+            text, metavar = f'{text}; one of {", ".join(one.choices)}', one.key.upper()
         parser.add_argument(
-            flag, type=one.kind, choices=one.choices or None, metavar=one.metavar,
+            flag, type=_parse_type(one), choices=one.choices or None, metavar=metavar,
             nargs=one.count, help=text,
         )
+
+
+def _parse_type(one: Option) -> Callable[[str], Any]:
+    """Return what makes a value of its text; times and angles may have their unit behind them."""
+    if one.kind is float:
+        return next(
+            (parse for unit, parse in (('[s]', duration), ('[rad]', angle)) if unit in one.text),
+            float,
+        )
+    return one.kind
+
+
+def duration(text: str) -> float:
+    """Return a time [s] of a text such as 90, 90s, 1.5m, 2h or 500ms."""
+    return _quantity(text, {'ms': 1e-3, 's': 1.0, 'min': 60.0, 'm': 60.0, 'h': 3600.0}, 'a time')
+
+
+def angle(text: str) -> float:
+    """Return an angle [rad] of a text such as 1.57, 1.57rad or 90deg."""
+    return _quantity(text, {'deg': math.pi / 180.0, 'rad': 1.0}, 'an angle')
+
+
+def _quantity(text: str, factors: Mapping[str, float], what: str) -> float:
+    number, factor = text, 1.0
+    for unit, value in factors.items():
+        if text.endswith(unit):
+            number, factor = text.removesuffix(unit), value
+            break
+    try:
+        return float(number) * factor
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not {what}: a number is needed, alone or followed by '
+            f'{", ".join(factors)}'
+        ) from None
 
 
 def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:

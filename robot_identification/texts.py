@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+import difflib
+
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULA_STARTS = ('=', '+', '-', '@')
 # Longer lines are shortened: no path, list of joints or cause of an error needs more characters.
@@ -39,3 +42,9 @@ def csv_cell(text: str) -> str:
     """Return a text for a cell of a CSV: printable, and no formula for a spreadsheet."""
     cell = printable(text)
     return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a question for the known word that is nearest to one; empty if none is near."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f'did you mean {near[0]}?' if near else ''

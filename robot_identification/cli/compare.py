@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, result_folder
+from robot_identification.cli.options import add_json_option, model_file, result_folder
 from robot_identification.cli.output import print_results, show
 from robot_identification.options import add_arguments, from_values
 from robot_identification.studies.comparison import (
@@ -27,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
         '--joints-of-size', run,
     )
     parser.add_argument(
-        'models', nargs='+', type=Path, metavar='MODEL',
+        'models', nargs='+', type=model_file, metavar='MODEL',
         help='identified_model.yaml; each is compared with the first',
     )
     add_arguments(parser, ComparisonOptions)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import add_json_option, model_file
 from robot_identification.cli.output import print_json
 from robot_identification.errors import MissingDependencyError
 from robot_identification.files import check_writable, write_atomically
@@ -76,7 +76,7 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
                 'zsh': _function(action.dest),
                 'tcsh': f'({" ".join(known[action.dest])})',
             })
-        elif action.type is Path:
+        elif action.type in (Path, model_file):
             _complete(action, shtab.FILE)
     # tcsh has no functions.
     preamble = '' if shell == 'tcsh' else '\n'.join(

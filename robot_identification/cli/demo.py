@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--robot', default='ur5', metavar='R', help='default: %(default)s')
     parser.add_argument(
-        '--output', type=Path, metavar='DIR',
+        '-o', '--output', type=Path, metavar='DIR',
         help='new folder for everything (default: ./robot_identification_demo/<n>)',
     )
     parser.add_argument(

@@ -25,8 +25,8 @@ from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
 )
 from robot_identification.excitation import (
-    describe_unchecked, FEW_HELD, find_holding, hardware_limits, load_trajectory, NOT_CHECKED,
-    unchecked_from_content, unknown_limits,
+    describe_unchecked, describe_waived_collision, FEW_HELD, find_holding, hardware_limits,
+    load_trajectory, unchecked_from_content, unknown_limits,
 )
 from robot_identification.files import read_yaml
 from robot_identification.model import (
@@ -456,8 +456,9 @@ def _examine_trajectory(path: Path) -> _Examined:
     warnings = [describe_unchecked(gap, trajectory.joint_names) for gap in gaps]
     if not certificate:
         warnings.append('it has no certificate: make one with `excite --evaluate`')
-    if certificate.get('collision') == 'off':
-        warnings.append(f'collision: {NOT_CHECKED}, the experiment file says `collision: off`')
+    waived = describe_waived_collision(certificate)
+    if waived:
+        warnings.append(waived)
     return _Examined(facts, warnings, tuple(dict.fromkeys(gap.kind for gap in gaps)))
 
 

@@ -28,9 +28,9 @@ from robot_identification.cli.output import (
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.excitation import (
     certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
-    Experiment, FEW_HELD, find_experiment, find_experiment_holding, import_motion, Knowledge,
-    load_search, load_trajectory, Progress, search_owner, search_saver, Trajectory, trajectory_csv,
-    weak_parameters, Weakness,
+    Experiment, FEW_HELD, find_experiment, find_experiment_holding, GENERIC, generic_experiment,
+    import_motion, Knowledge, load_search, load_trajectory, Progress, search_owner, search_saver,
+    Trajectory, trajectory_csv, weak_parameters, Weakness,
 )
 from robot_identification.export import servoj_program
 from robot_identification.files import check_writable, read_text, write_files
@@ -50,8 +50,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
         subparsers, 'excite', 'design and certify an excitation trajectory, or evaluate a motion',
-        'robot-identification excite --robot ur5 --experiment demo --time-limit 60 '
-        '-o trajectory.yaml', run,
+        'robot-identification excite --urdf arm.urdf --time-limit 60 -o trajectory.yaml', run,
     )
     add_robot_options(parser)
     add_arguments(parser, DesignArguments, ('experiment',))
@@ -138,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
     design = from_values(DesignArguments, lambda key: getattr(args, key))
     _check_options(args)
     robot = robot_from_after(args)
-    experiment = load_experiment(find_experiment(design.experiment))
+    experiment = _experiment(design.experiment, robot, judged=args.evaluate is not None)
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     experiment, known = knowledge_from_option(args, robot, experiment)
@@ -158,13 +157,27 @@ def run(args: argparse.Namespace) -> int:
         except IdentificationError as error:
             evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
             _show_refused(args, _Judged(robot, experiment, found, evaluation, str(error)))
-            raise
+            # Not raised: with --json stdout has its one object already.
+            say(f'error: {error}')
+            return error.exit_code
     evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
     judged = _Judged(robot, experiment, trajectory, evaluation)
     write_files(_contents(args, judged), args.force)
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
     _show_result(args, judged, weakness)
     return 0
+
+
+def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
+    """Return the experiment; a motion that is there is judged by stated limits alone."""
+    if name != GENERIC:
+        return load_experiment(find_experiment(name))
+    made = generic_experiment(robot)
+    if judged:
+        return replace(made.experiment, limits={}, window={})
+    for note in made.notes:
+        warn(note)
+    return made.experiment
 
 
 def _check_options(args: argparse.Namespace) -> None:

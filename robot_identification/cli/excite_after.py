@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 import math
-from pathlib import Path
 import textwrap
 from typing import Any
 
 from robot_identification import load_model
 from robot_identification.cli.excite_text import WIDTH
-from robot_identification.cli.options import robot_from_options
+from robot_identification.cli.options import model_file, robot_from_options
 from robot_identification.cli.output import warn
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
@@ -31,7 +30,7 @@ LONGEST_MINUTES = 24.0 * 60.0
 def add_after_option(parser: argparse._ActionsContainer) -> None:
     """Add --after."""
     parser.add_argument(
-        '--after', type=Path, metavar='MODEL',
+        '--after', type=model_file, metavar='MODEL',
         help='identified model: design the motion that shrinks most what is still uncertain in '
         'it, and list what remains weak and the recording time required; with --evaluate, list '
         'that of an existing motion; without --robot and --urdf the arm is the one in the model',

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from robot_identification.excitation import (
-    CRITERIA, describe_certificate_gaps, Evaluation, evaluation_content, NOT_CHECKED, Progress,
-    rounded, Trajectory, UNITS_NOTE,
+    CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, evaluation_content,
+    Progress, rounded, Trajectory, UNITS_NOTE,
 )
 from robot_identification.processing import Tracking
 
@@ -49,15 +49,17 @@ def describe_certificate(trajectory: Trajectory) -> str:
         )
     for gap in describe_certificate_gaps(trajectory.certificate, trajectory.joint_names):
         lines += _wrapped(gap)
-    lines.append(f'  collision: {describe_clearance(trajectory.certificate["collision"])}')
+    entry = trajectory.certificate['collision']
+    if isinstance(entry, dict):
+        lines.append(f'  collision: {describe_clearance(entry)}')
+    elif waived := describe_waived_collision(trajectory.certificate):
+        lines.append(f'  {waived}')
     lines.append(f'  sha256 {trajectory.sha256}')
     return '\n'.join(lines)
 
 
-def describe_clearance(entry: Any) -> str:
-    """Return what a certificate says of collisions, in words."""
-    if not isinstance(entry, dict):
-        return f'{NOT_CHECKED}, the experiment file says `collision: off`'
+def describe_clearance(entry: Mapping[str, Any]) -> str:
+    """Return what was proved of collisions, in words."""
     if entry['nearest'] is None:
         return 'nothing to touch'
     obstacles = ', '.join(entry['obstacles']) or 'none'

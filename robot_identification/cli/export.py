@@ -11,7 +11,7 @@ from typing import Any
 
 from robot_identification import load_model
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import add_json_option, model_file
 from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
 from robot_identification.export import body_changes, EXPORTERS, LinkChange, make_urdf, UrdfExport
@@ -28,7 +28,10 @@ def add_parser(subparsers: Any) -> None:
         '--mjcf ur5.xml',
         run,
     )
-    parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
+    parser.add_argument(
+        'model', type=model_file, metavar='MODEL',
+        help='identified_model.yaml, or its folder',
+    )
     parser.add_argument(
         '--urdf', type=Path, metavar='OUT', help='URDF with identified inertials and friction'
     )

@@ -15,15 +15,15 @@ from robot_identification.cli.options import (
     add_json_option, add_output_option, add_robot_options, add_tables_option, RECORDING,
     robot_from_options,
 )
-from robot_identification.cli.output import print_json, show, warn
+from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation import IdentifyArguments
+from robot_identification.estimation import Identification, IdentifyArguments
 from robot_identification.files import check_writable
 from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import LOCAL, open_scheduler
 from robot_identification.report import (
-    RESULT_FILES, results_text, save_identification, TABLE_FILES,
+    RESULT_FILES, save_identification, summary_text, TABLE_FILES,
 )
 from robot_identification.validation import errors_content, verdict_content
 
@@ -78,26 +78,41 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in found.notes:
         warn(note)
+    refused = _not_identifiable(found, args.output) if found.unidentifiable else None
     if args.json:
-        print_json({
-            'output': args.output,
-            'verdict': found.verdict.level,
-            'reasons': found.verdict.reasons,
-            'next_step': found.verdict.next_step,
-            **verdict_content(found.verdict),
-            'base_parameters': found.model.reduction.rank,
-            'lost': found.unidentifiable,
-            'cross_validation': [errors_content(errors) for errors in found.cross_validation],
-        })
+        print_json(_content(args, found, refused))
     else:
-        show(results_text(found))
-        show(f'report: {args.output / "report.html"}')
-    if found.unidentifiable:
-        resting = ', '.join(found.stationary_joints)
-        raise NotIdentifiableError(
-            f'the data do not determine {", ".join(found.unidentifiable)}'
-            + (f' ({resting} hardly moved)' if resting else '')
-            + f'; a reduced model was written to {args.output}: record a motion in which every '
-            'joint moves fast and slowly, both ways'
-        )
+        show(summary_text(found))
+        show(f'report: {args.output / "report.html"}, all figures: {args.output / "results.txt"}')
+    if refused is not None:
+        # Not raised: with --json stdout has its one object already.
+        say(f'error: {refused}')
+        return refused.exit_code
     return 0
+
+
+def _not_identifiable(found: Identification, output: Path) -> NotIdentifiableError:
+    resting = ', '.join(found.stationary_joints)
+    return NotIdentifiableError(
+        f'the data do not determine {", ".join(found.unidentifiable)}'
+        + (f' ({resting} hardly moved)' if resting else '')
+        + f'; a reduced model was written to {output}: record a motion in which every joint moves '
+        'fast and slowly, both ways'
+    )
+
+
+def _content(
+    args: argparse.Namespace, found: Identification, refused: NotIdentifiableError | None
+) -> dict[str, Any]:
+    """Return what --json prints."""
+    return {
+        'output': args.output,
+        'verdict': found.verdict.level,
+        'reasons': found.verdict.reasons,
+        'next_step': found.verdict.next_step,
+        **verdict_content(found.verdict),
+        'base_parameters': found.model.reduction.rank,
+        'lost': found.unidentifiable,
+        'cross_validation': [errors_content(errors) for errors in found.cross_validation],
+        **({} if refused is None else {'error': str(refused), 'exit_code': refused.exit_code}),
+    }

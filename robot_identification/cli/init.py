@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+import math
 from pathlib import Path
 import sys
 from typing import Any
@@ -13,14 +15,20 @@ from typing import Any
 from robot_identification import load_robot
 from robot_identification.cli.command import add_command
 from robot_identification.cli.init_guide import guide_text, Study, study_content
-from robot_identification.cli.init_questions import CELL, Question, QUESTIONS
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json, say
-from robot_identification.errors import IdentificationError, UnsafeMotionError, UsageError
-from robot_identification.excitation import Laboratory, plan_study
+from robot_identification.cli.init_questions import CELL, DESCRIBED, Question, QUESTIONS
+from robot_identification.cli.options import (
+    add_description_options, add_json_option, described_robot, description_words,
+    parse_xacro_arguments,
+)
+from robot_identification.cli.output import print_json, say, warn
+from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.excitation import (
+    chosen_limits, Laboratory, links_without_shapes, plan_study,
+)
 from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
 from robot_identification.model import (
-    find_urdf, known_robots, mount_tool, parse_urdf, read_description, RobotModel, tool_frame,
+    find_urdf, known_robots, mount_tool, parse_urdf, read_description, RobotModel, Tool,
+    tool_frame,
 )
 
 DEFAULT_FOLDER = Path('study')
@@ -33,9 +41,9 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'init',
         'ask for arm, mounting, tool and cell, and write the experiment files of a whole study '
         'with a guide',
-        'robot-identification init --robot ur5e --tool 1.2 0 0 0.06 --wall back:0.6 --defaults '
-        '-o study', run,
+        'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study', run,
     )
+    add_description_options(parser)
     for question in QUESTIONS:
         parser.add_argument(
             f'--{question.name}', nargs='+', metavar=question.metavar.split()[0],
@@ -46,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--no-collision-check', action='store_true',
-        help='for an arm without collision shapes, with nothing in its reach',
+        help='for an arm in whose reach nothing is',
     )
     parser.add_argument(
         '-o', '--output', type=Path, default=DEFAULT_FOLDER, metavar='FOLDER',
@@ -63,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         question.name: ' '.join(given) for question in QUESTIONS
         if (given := getattr(args, question.name.replace('-', '_'))) is not None
     }
+    if args.urdf is not None:
+        texts['robot'] = str(args.urdf)
     study, files = _Interview(args, texts).finish()
     files[GUIDE] = guide_text(study)
     write_results(args.output, files, args.force)
@@ -99,6 +109,8 @@ class _Interview:
     def finish(self) -> tuple[Study, dict[str, str]]:
         """Return the study and its files but the guide."""
         answers: dict[str, Any] = {}
+        if self._args.urdf is not None:
+            answers[DESCRIBED] = described_robot(self._args)
         for question in QUESTIONS:
             self._answer(question, answers)
         while True:
@@ -142,36 +154,70 @@ class _Interview:
 
     def _plan(self, answers: dict[str, Any]) -> tuple[Study, dict[str, str]]:
         names = ('table', 'wall', 'ceiling', 'cell')
-        check = not self._args.no_collision_check
+        robot: RobotModel = answers['robot']
+        limits, notes = chosen_limits(robot)
+        bare = links_without_shapes(robot)
+        if bare:
+            notes.append(
+                f'collisions are not checked: {robot.name} has no collision shapes (boxes, '
+                f'cylinders, spheres; meshes are not read) at {", ".join(bare)}'
+            )
+        check = not (self._args.no_collision_check or bare)
         laboratory = Laboratory(
             mounting=answers['mounting'],
             # The default table is none of the user's making.
             obstacles=tuple(
                 obstacle for name in names for obstacle in answers[name]
-                if check or name in self._given
+                if check or (name in self._given and not bare)
             ),
             window=answers['window'],
             effort_unit=answers['effort-unit'],
             source=answers['source'],
             collision=check,
+            limits=limits,
+            generic=bool(limits) or bool(bare and not self._args.no_collision_check),
         )
-        robot: RobotModel = answers['robot']
+        if laboratory.generic:
+            for note in notes:
+                warn(f'{note}; the runner refuses a real arm until it is')
+        return self._study(robot, laboratory, answers['tool-size'])
+
+    def _study(
+        self, robot: RobotModel, laboratory: Laboratory, tool: Tool | None
+    ) -> tuple[Study, dict[str, str]]:
+        """Return a study, and its files: the arm's own where it is not known by its name."""
         files: dict[str, str] = {}
         name = self._texts['robot']
-        if answers['tool'] is not None:
-            robot, files = _arm_with_tool(name, robot, answers['tool-size'])
+        described = self._args.urdf is not None
+        if described or tool is not None:
+            content, text, folder = (
+                _description_of_urdf(self._args, robot, laboratory.effort_unit) if described
+                else _description_of_yaml(name)
+            )
+            if tool is not None:
+                text = mount_tool(text, name, tool_frame(robot), tool)
+                content['description'] = f'{robot.name} with a tool of {tool.mass:g} kg'
+            content['urdf'] = ARM_URDF
+            files = {ARM_YAML: dump_yaml(content), ARM_URDF: text}
+            robot = replace(
+                robot if tool is None
+                else load_robot(None if described else name, urdf=parse_urdf(
+                    text, ARM_URDF, folder
+                ), joints=robot.joint_names), name=robot.name,
+            )
             name = str(self._args.output / ARM_YAML)
-        try:
-            motions = plan_study(robot, laboratory)
-        except UnsafeMotionError as error:
-            if 'collision shapes' in str(error):
-                raise UnsafeMotionError(f'{error} (--no-collision-check)') from error
-            raise
+        motions = plan_study(robot, laboratory)
         for motion in motions:
             files[f'{motion.name}.yaml'] = dump_yaml(motion.content)
-        options = ' '.join(f'--{key} {text}' for key, text in self._texts.items())
+        texts = {
+            key: text for key, text in self._texts.items() if not (described and key == 'robot')
+        }
+        options = ' '.join(f'--{key} {text}' for key, text in texts.items())
+        if described:
+            options = f'{description_words(self._args)} {options}'
         return Study(
-            self._args.output, name, robot, answers['tool-size'], laboratory, motions, options
+            self._args.output, name, robot, tool, laboratory, motions, options,
+            has_ur_driver=not described and robot.name.startswith('ur'),
         ), files
 
 
@@ -189,17 +235,40 @@ def _ask(words: str, default: str) -> str:
     return line.strip() or default
 
 
-def _arm_with_tool(
-    name: str, robot: RobotModel, tool: Any
-) -> tuple[RobotModel, dict[str, str]]:
-    """Return an arm that carries a tool, and the files that describe it."""
+def _description_of_yaml(name: str) -> tuple[dict[str, Any], str, Path]:
+    """Return the robot YAML of a known arm, the text of its URDF and the folder of that."""
     urdf = find_urdf(name)
-    text = mount_tool(read_description(urdf), str(urdf), tool_frame(robot), tool)
     known = {entry.name: entry.yaml for entry in known_robots()}
-    content = {
-        **read_yaml(known.get(name, Path(name))),
-        'description': f'{robot.name} with a tool of {tool.mass:g} kg',
-        'urdf': ARM_URDF,
+    return read_yaml(known.get(name, Path(name))), read_description(urdf), urdf.parent
+
+
+def _description_of_urdf(
+    args: argparse.Namespace, robot: RobotModel, unit: str
+) -> tuple[dict[str, Any], str, Path]:
+    """
+    Return a robot YAML for an arm that only a URDF describes, with the text and folder of that.
+
+    Limits that the URDF does not state are there to be filled in.
+    """
+    limits = robot.limits
+    joints = {
+        joint: {
+            'position': [_stated(lower), _stated(upper)], 'velocity': _stated(velocity),
+            'acceleration': None, 'effort': _stated(effort),
+        }
+        for joint, lower, upper, velocity, effort in zip(
+            robot.joint_names, limits.lower, limits.upper, limits.velocity, limits.effort,
+            strict=True,
+        )
     }
-    carrying = load_robot(name, urdf=parse_urdf(text, ARM_URDF, urdf.parent))
-    return carrying, {ARM_YAML: dump_yaml(content), ARM_URDF: text}
+    content = {
+        'schema_version': 1, 'name': robot.name,
+        'description': f'{robot.name}, from {args.urdf.name}; null: not stated, fill it in',
+        'urdf': ARM_URDF, 'effort_unit': unit, 'joints': joints,
+    }
+    arguments = parse_xacro_arguments(args.xacro_arguments)
+    return content, read_description(args.urdf, arguments), args.urdf.parent
+
+
+def _stated(limit: float) -> float | None:
+    return float(limit) if math.isfinite(limit) else None

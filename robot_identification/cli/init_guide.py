@@ -60,7 +60,7 @@ GAINS_UNKNOWN = (
     'there.'
 )
 RELAUNCH = (
-    ' Until then the runner watches no effort, and its dry run says so: start ur_robot.launch.py '
+    ' Until then the runner watches no effort, and its dry run says so: start the launch file '
     'again with drive_gains:="[...]" as well.'
 )
 
@@ -76,6 +76,7 @@ class Study:
     laboratory: Laboratory  # the cell
     motions: tuple[PlannedMotion, ...]  # in their order
     options: str  # options that give the same study again
+    has_ur_driver: bool = True  # whether its driver is that of Universal Robots
 
     def file(self, name: str) -> str:
         """Return a path below the folder, as a command line takes it."""
@@ -156,7 +157,8 @@ def run_command(study: Study, motion: PlannedMotion) -> str:
         f'"mounting:=[{angles}]" -p effort_unit:={study.laboratory.effort_unit} -p '
         f'trajectory_file:={_trajectory(study, motion)} -p output:={study.file(motion.name)}'
         # As the RTDE publisher of Universal Robots names it; recorded where it is there.
-        f'{minutes} -p "optional_topics:=[rtde/joint_temperatures]"'
+        + minutes
+        + (' -p "optional_topics:=[rtde/joint_temperatures]"' if study.has_ur_driver else '')
     )
 
 
@@ -245,17 +247,11 @@ def _before(study: Study) -> list[str]:
         'the running driver, in this folder, with the number on the plate of the arm for '
         'SERIAL:', '',
         *_console([
-            f'ros2 launch robot_identification ur_robot.launch.py ur_type:='
-            f'{shlex.quote(study.robot_name)} effort_unit:={study.laboratory.effort_unit}'
-            + _launch_mounting(study) + ' serial:=SERIAL',
+            _launch_command(study),
             # The tool is in the description of the arm.
             'ros2 param set /experiment_runner payload "[0.0]"',
         ]), '',
-        'Motions are certified for the description that was designed with, and the one of a '
-        'running driver is another: it has the calibration of the arm, meshes instead of boxes, '
-        'and no tool. The runner refuses joints that are further apart than a calibration moves '
-        'them; `robot-identification urdf --calibration` puts the calibration into ours '
-        '(docs/tutorial_ur5e.md).', '',
+        _description_words(study), '',
         'Every motion is commissioned in stages: a dry run, a slow run of one period, then full '
         'speed. Each needs an operator who looks at the trajectory and arms the runner. The '
         'commands below say what to call, wait for it, and record. For commissioning, before '
@@ -280,6 +276,39 @@ def _before(study: Study) -> list[str]:
         'commissioning before each.', '',
         'What the arm carries is part of the record: another payload is commissioned again.',
     ]
+
+
+def _launch_command(study: Study) -> str:
+    """Return the command that starts the nodes beside a running driver."""
+    launch, more = (
+        ('ur_robot.launch.py', '') if study.has_ur_driver else
+        # A driver of another make has no safety mode of Universal Robots.
+        ('experiment.launch.py', ' use_sim:=false launch_coordinator:=false watch_safety:=false')
+    )
+    return (
+        f'ros2 launch robot_identification {launch}{more} ur_type:='
+        f'{shlex.quote(study.robot_name)} effort_unit:={study.laboratory.effort_unit}'
+        f'{_launch_mounting(study)} serial:=SERIAL'
+    )
+
+
+def _description_words(study: Study) -> str:
+    if not study.has_ur_driver:
+        return (
+            f'Motions are certified for the description in {study.robot_name}. Compare its joint '
+            'names, limits and zero positions with those of the driver, and state in it what is '
+            '`null`: the runner refuses a real arm until every limit was checked. Where the '
+            'experiment files say `generic: true`, the check of collisions is open, too: give the '
+            'links collision shapes, or remove that line and keep everything out of reach '
+            '(docs/adding_a_robot.md).'
+        )
+    return (
+        'Motions are certified for the description that was designed with, and the one of a '
+        'running driver is another: it has the calibration of the arm, meshes instead of boxes, '
+        'and no tool. The runner refuses joints that are further apart than a calibration moves '
+        'them; `robot-identification urdf --calibration` puts the calibration into ours '
+        '(docs/tutorial_ur5e.md).'
+    )
 
 
 def _evaluation(study: Study, step: str) -> list[str]:

@@ -18,6 +18,7 @@ from robot_identification.model import EFFORT_UNITS, RobotModel, Tool
 NONE, USUAL = 'none', 'usual'
 # Roll, pitch, yaw [rad].
 MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}
+DESCRIBED = 'described'  # answer that is the arm of --urdf
 # The arm stands on it.
 DEFAULT_TABLE = '-0.01'
 DEFAULT_ROBOT = 'ur5e'
@@ -46,8 +47,8 @@ class Question:
 
 
 def parse_robot(text: str, answers: Answers) -> RobotModel:
-    """Return the arm of a known name or of a robot YAML."""
-    return load_robot(text)
+    """Return the arm of a known name or of a robot YAML, or the one that --urdf describes."""
+    return answers[DESCRIBED] if DESCRIBED in answers else load_robot(text)
 
 
 def parse_mounting(text: str, answers: Answers) -> tuple[float, float, float]:
@@ -209,7 +210,7 @@ QUESTIONS = (
     ),
     Question(
         'effort-unit', 'In which unit does the driver state effort? (A or Nm)',
-        lambda answers: answers['robot'].effort_unit or 'A', parse_effort_unit, 'UNIT',
+        lambda answers: answers['robot'].effort_unit or 'Nm', parse_effort_unit, 'UNIT',
         'of the recorded effort: A or Nm',
     ),
     Question(

@@ -10,19 +10,22 @@ from collections.abc import Sequence
 import importlib
 import io
 import os
+from pathlib import Path
 import shlex
 import sys
 
 import robot_identification
+from robot_identification.cli.command import CommandLineError, Parser
+from robot_identification.cli.options import take_arm
+from robot_identification.cli.output import print_json
 from robot_identification.cli.signals import ended_as_by_interrupt
-from robot_identification.errors import IdentificationError
-from robot_identification.texts import shown
+from robot_identification.errors import IdentificationError, UsageError
 
 # Each is a module of this folder, loaded when it is asked for: what one command needs takes as
 # long to load as Pinocchio does, what all of them need several times that.
 COMMANDS = (
     'demo', 'robots', 'base-parameters', 'urdf', 'excite', 'simulate', 'doctor', 'identify',
-    'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
+    'auto', 'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
     'friction-map', 'collision', 'campaign', 'init', 'completion',
 )
 INTERRUPTED = 130  # exit code: 128 + SIGINT, as shells do
@@ -30,7 +33,7 @@ INTERRUPTED = 130  # exit code: 128 + SIGINT, as shells do
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of one command, or of the whole command line where it is no command."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog='robot-identification',
         description='Dynamic-parameter identification of serial robots: from an excitation motion '
         'to a model that predicts joint torques.',
@@ -39,7 +42,7 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
         'example for each command.',
     )
     parser.add_argument(
-        '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
+        '-V', '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
     )
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name in (command,) if command in COMMANDS else COMMANDS:
@@ -56,25 +59,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal without a letter of a name must not end the command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors='backslashreplace')
-    args = make_parser(given[0] if given else None).parse_args(given)
-    args.command_line = shlex.join(['robot-identification', *given])
+    args = argparse.Namespace(json='--json' in given)
     try:
+        args = parse_arguments(given)
         # Worker processes are ended on the way out; nothing else would end them.
         with ended_as_by_interrupt():
             return int(args.run(args))
     except IdentificationError as error:
-        print(f'error: {error}', file=sys.stderr)
-        return error.exit_code
+        return _report(error, args)
     except BrokenPipeError:
         # The reader of our output has gone; leave quietly, as other tools do.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f'error: {shown(_describe_refusal(error, args))}', file=sys.stderr)
-        return 2
+        return _report(UsageError(_describe_refusal(error, args)), args)
     except KeyboardInterrupt:
         print('interrupted', file=sys.stderr)
         return INTERRUPTED
+
+
+def parse_arguments(given: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command line; raise CommandLineError if it is not understood."""
+    parser = make_parser(given[0] if given else None)
+    args, rest = parser.parse_known_args(given)
+    if rest:
+        rest = take_arm(args, rest)
+    elif hasattr(args, 'bags'):
+        args.bags = [Path(word) for word in take_arm(args, [str(path) for path in args.bags])]
+    if rest:
+        command = next(
+            action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+        ).choices[args.command]
+        command.refuse_unknown(rest)
+    args.command_line = shlex.join(['robot-identification', *given])
+    return args
+
+
+def _report(error: IdentificationError, args: argparse.Namespace) -> int:
+    """Print an error on stderr, with --json as an object on stdout as well; return its code."""
+    print(f'error: {error}', file=sys.stderr)
+    if isinstance(error, CommandLineError):
+        print(error.usage, file=sys.stderr)
+    if getattr(args, 'json', False):
+        print_json({'error': str(error), 'exit_code': error.exit_code})
+    return error.exit_code
 
 
 def _describe_refusal(error: OSError, args: argparse.Namespace) -> str:

@@ -7,40 +7,35 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+import shlex
 
 from robot_identification import load_robot
 from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
 from robot_identification.files import LARGEST_INTEGER, ResultFolder
 from robot_identification.model import find_urdf, gravity_of_mounting, read_urdf, RobotModel
+from robot_identification.options import angle, duration
 
 # Help of a command's recordings.
 RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
+# A description that stands where no option names it is known by these.
+URDF_SUFFIXES, YAML_SUFFIXES = ('.urdf', '.xacro'), ('.yaml', '.yml')
+MODEL_FILE = 'identified_model.yaml'  # in a result folder
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which arm."""
     group = parser.add_argument_group('arm')
     group.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
-    group.add_argument(
-        '--urdf', type=Path, metavar='FILE',
-        help="URDF, xacro or link table instead of the robot's own",
-    )
-    add_xacro_arguments(group)
-    group.add_argument(
-        '--joints', nargs='+', metavar='J',
-        help='joints that move, in kinematic order; the others are held fixed: at '
-        "neutral, or where the robot YAML's `locked` says",
-    )
+    add_description_options(group)
     group.add_argument(
         '--drive-gains', nargs='+', type=float, metavar='G',
         help='joint torque per motor current [N m/A], kinematic order',
     )
     gravity = group.add_mutually_exclusive_group()
     gravity.add_argument(
-        '--mounting', nargs=3, type=float, metavar=('ROLL', 'PITCH', 'YAW'),
-        help='how the root frame is turned in the world [rad]; a roll of 3.141592653589793 hangs '
-        'from a ceiling',
+        '--mounting', nargs=3, type=angle, metavar=('ROLL', 'PITCH', 'YAW'),
+        help='how the root frame is turned in the world [rad]; 180deg 0 0 hangs from a ceiling',
     )
     gravity.add_argument(
         '--gravity', nargs=3, type=float, metavar=('GX', 'GY', 'GZ'),
@@ -48,21 +43,79 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def robot_from_options(args: argparse.Namespace) -> RobotModel:
-    """Return the arm the options name."""
-    gravity = args.gravity
-    if args.mounting is not None:
-        gravity = list(gravity_of_mounting(*args.mounting))
+def add_description_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options that name a description and its joints."""
+    parser.add_argument(
+        '--urdf', type=Path, metavar='FILE',
+        help="URDF, xacro or link table instead of the robot's own",
+    )
+    add_xacro_arguments(parser)
+    parser.add_argument(
+        '--joints', nargs='+', metavar='J',
+        help='joints that move, in kinematic order; the others are held fixed: at '
+        "neutral, or where the robot YAML's `locked` says",
+    )
+
+
+def described_robot(args: argparse.Namespace, robot: str | None = None) -> RobotModel:
+    """Return the arm that --urdf describes, with what a robot YAML says of it beside."""
     urdf = args.urdf
     if args.xacro_arguments:
-        if urdf is None and args.robot is not None:
-            urdf = find_urdf(args.robot)
+        if urdf is None and robot is not None:
+            urdf = find_urdf(robot)
         if urdf is None:
             raise UsageError('--xacro-arguments are for a --urdf that is xacro')
         urdf = read_urdf(urdf, arguments=parse_xacro_arguments(args.xacro_arguments))
-    robot = load_robot(args.robot, urdf=urdf, joints=args.joints, gravity=gravity)
-    for remark in robot.remarks:
+    found = load_robot(robot, urdf=urdf, joints=args.joints)
+    for remark in found.remarks:
         say(f'note: {remark}')
+    return found
+
+
+def description_words(args: argparse.Namespace) -> str:
+    """Return the options of a description as they were given."""
+    words = ['--urdf', str(args.urdf)]
+    if args.joints:
+        words += ['--joints', *args.joints]
+    if args.xacro_arguments:
+        words += ['--xacro-arguments', *args.xacro_arguments]
+    return shlex.join(words)
+
+
+def take_arm(args: argparse.Namespace, words: list[str]) -> list[str]:
+    """
+    Take a description among positional words for the arm, where --urdf or --robot is not given.
+
+    Commands that take an arm accept its URDF, xacro or robot YAML without the option. Returns the
+    words that are left.
+    """
+    left = []
+    for word in words:
+        suffix = Path(word).suffix
+        if suffix in URDF_SUFFIXES and getattr(args, 'urdf', word) is None:
+            args.urdf = Path(word)
+        elif suffix in YAML_SUFFIXES and getattr(args, 'robot', word) is None:
+            args.robot = word
+        else:
+            left.append(word)
+    return left
+
+
+def model_file(text: str) -> Path:
+    """Return the model file that a path names: a result folder stands for the model in it."""
+    path = Path(text)
+    inside = path / MODEL_FILE
+    return inside if inside.is_file() else path
+
+
+def robot_from_options(args: argparse.Namespace) -> RobotModel:
+    """Return the arm the options name."""
+    robot = described_robot(args, args.robot)
+    gravity = args.gravity
+    if args.mounting is not None:
+        gravity = list(gravity_of_mounting(*args.mounting))
+    if gravity is not None:
+        robot = robot.with_gravity(gravity)
     return robot if args.drive_gains is None else robot.with_drive_gains(args.drive_gains)
 
 
@@ -86,10 +139,10 @@ def parse_xacro_arguments(texts: list[str]) -> dict[str, str]:
 def add_window_options(parser: argparse.ArgumentParser) -> None:
     """Add --start and --stop."""
     parser.add_argument(
-        '--start', type=float, metavar='S', help='seconds after the first joint state'
+        '--start', type=duration, metavar='S', help='seconds after the first joint state'
     )
     parser.add_argument(
-        '--stop', type=float, metavar='S', help='seconds after the first joint state'
+        '--stop', type=duration, metavar='S', help='seconds after the first joint state'
     )
 
 

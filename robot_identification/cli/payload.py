@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_output_option, result_folder
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, model_file, result_folder,
+)
 from robot_identification.cli.output import print_results
 from robot_identification.options import add_arguments, from_values
 from robot_identification.studies.payload import (
@@ -25,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification payload result/identified_model.yaml loaded_bag -o payload', run,
     )
     parser.add_argument(
-        'model', type=Path, metavar='MODEL', help='identified_model.yaml of the bare arm'
+        'model', type=model_file, metavar='MODEL', help='identified_model.yaml of the bare arm'
     )
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',

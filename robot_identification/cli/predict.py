@@ -16,7 +16,7 @@ from robot_identification import load_model, predict
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_output_option, RECORDING,
+    add_json_option, add_mapping_option, add_output_option, model_file, RECORDING,
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
@@ -39,7 +39,10 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'predict', 'predict the effort of a bag',
         'robot-identification predict result/identified_model.yaml bag -o predicted.mcap', run,
     )
-    parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
+    parser.add_argument(
+        'model', type=model_file, metavar='MODEL',
+        help='identified_model.yaml, or its folder',
+    )
     parser.add_argument(
         'bag', nargs='?', type=Path, metavar='BAG', help=RECORDING
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, show
 from robot_identification.errors import UsageError
 from robot_identification.excitation import load_trajectory
-from robot_identification.model import RobotModel
+from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.recording import simulate_repeats, write_simulated_bag
 from robot_identification.simulation import (
     draw_truth, GroundTruth, NOISE_FREE, Sensors, with_elastic_joints, with_static_friction,
@@ -34,6 +35,11 @@ def add_parser(subparsers: Any) -> None:
     )
     add_robot_options(parser)
     parser.add_argument('--trajectory', type=Path, required=True, metavar='FILE')
+    parser.add_argument(
+        '--effort-unit', choices=EFFORT_UNITS,
+        help='unit of the recorded effort (default: that of the robot YAML, and Nm where drive '
+        'gains are unknown)',
+    )
     parser.add_argument(
         '--truth-seed', type=seed, default=0, metavar='S',
         help='which hidden robot: masses, friction, gains (default: %(default)s)',
@@ -72,7 +78,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Simulate and write the bag."""
     bags = _bags(args)
-    robot = robot_from_options(args)
+    robot = _with_effort_unit(robot_from_options(args), args.effort_unit)
     trajectory = load_trajectory(args.trajectory)
     if (trajectory.robot, trajectory.joint_names) != (robot.name, robot.joint_names):
         raise UsageError(
@@ -101,6 +107,15 @@ def run(args: argparse.Namespace) -> int:
         if whole.temperature is not None:
             show(f'joints end at {np.array2string(whole.temperature[-1], precision=1)} deg C')
     return 0
+
+
+def _with_effort_unit(robot: RobotModel, unit: str | None) -> RobotModel:
+    """Return the arm with the unit of its recorded effort, and with drive gains."""
+    known = bool(np.all(np.isfinite(robot.drives.drive_gain)))
+    unit = unit or robot.effort_unit or ('A' if known else 'Nm')
+    robot = replace(robot, effort_unit=unit)
+    # An arm that measures torque has gains, too; which its driver does not show.
+    return robot if known or unit == 'A' else robot.with_drive_gains(np.ones(robot.n))
 
 
 def _bags(args: argparse.Namespace) -> list[Path]:

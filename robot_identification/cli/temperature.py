@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_output_option, result_folder
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, model_file, result_folder,
+)
 from robot_identification.cli.output import print_results
 from robot_identification.options import add_arguments, from_values
 from robot_identification.studies.temperature import (
@@ -26,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
         '-o temperature', run,
     )
     parser.add_argument(
-        'models', nargs='+', type=Path, metavar='MODEL',
+        'models', nargs='+', type=model_file, metavar='MODEL',
         help='identified_model.yaml of one arm at different temperatures, in any order',
     )
     add_arguments(parser, TemperatureOptions)

@@ -13,10 +13,12 @@ from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
     add_json_option, add_mapping_option, add_output_option, add_tables_option, add_window_options,
-    RECORDING,
+    model_file, RECORDING, result_folder,
 )
 from robot_identification.cli.output import print_json, warn
-from robot_identification.files import check_writable, write_results
+from robot_identification.files import check_writable, ResultFolder, write_results
+from robot_identification.model import IdentifiedModel
+from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import (
     render_validation_report, table_files, validation_tables, validation_text,
 )
@@ -33,7 +35,10 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'validate', 'validate a model on unseen bags',
         'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
     )
-    parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
+    parser.add_argument(
+        'model', type=model_file, metavar='MODEL',
+        help='identified_model.yaml, or its folder',
+    )
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
         '--consistent', action='store_true',
@@ -53,19 +58,9 @@ def run(args: argparse.Namespace) -> int:
     model = load_model(args.model).with_mapping(args.mapping)
     if args.consistent:
         model = model.with_consistent_parameters()
-    validation, datasets, notes = validate(
-        model, args.bags, start=args.start, stop=args.stop
-    )
-    report = render_validation_report(
-        model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
-        notes, command_line=args.command_line,
-    )
-    tables = table_files(validation_tables(validation)) if args.tables else {}
-    contents = {
-        'validation.json': validation_json(validation), 'report.html': report,
-        **tables,
-    }
-    write_results(args.output, contents, args.force)
+    validated = validate(model, args.bags, start=args.start, stop=args.stop)
+    write_validation(model, validated, result_folder(args), args.tables)
+    validation, _, notes = validated
     for note in notes:
         warn(note)
     if args.json:
@@ -74,3 +69,20 @@ def run(args: argparse.Namespace) -> int:
         print(validation_text(model, validation))
         print(f'report: {args.output / "report.html"}')
     return 0
+
+
+def write_validation(
+    model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
+    with_tables: bool = False,
+) -> None:
+    """Write figures and report of a validation, on request with the tables of a paper."""
+    validation, datasets, notes = validated
+    report = render_validation_report(
+        model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
+        notes, command_line=folder.command_line,
+    )
+    tables = table_files(validation_tables(validation)) if with_tables else {}
+    contents = {
+        'validation.json': validation_json(validation), 'report.html': report, **tables,
+    }
+    write_results(folder.path, contents, folder.force)

@@ -1,9 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arguments import DesignArguments as DesignArguments
+from .arguments import DesignArguments as DesignArguments, GENERIC as GENERIC
 from .base_columns import Knowledge as Knowledge
-from .collision import CollisionModel as CollisionModel, Obstacle as Obstacle
+from .collision import (
+    CollisionModel as CollisionModel, links_without_shapes as links_without_shapes,
+    Obstacle as Obstacle,
+)
 from .constraints import (
     broken_limits as broken_limits, hardware_limits as hardware_limits,
     measure_limit_use as measure_limit_use, motion_limits as motion_limits,
@@ -33,6 +36,10 @@ from .experiment_plan import (
     STEPS as STEPS, USUAL_HOME as USUAL_HOME, usual_window as usual_window,
 )
 from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
+from .generic_experiment import (
+    chosen_limits as chosen_limits, generic_experiment as generic_experiment,
+    GenericExperiment as GenericExperiment,
+)
 from .holding import (
     FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
     find_holding as find_holding,
@@ -68,7 +75,8 @@ from .trajectory import (
 )
 from .unchecked import (
     describe_certificate_gaps as describe_certificate_gaps,
-    describe_unchecked as describe_unchecked, find_unchecked as find_unchecked,
+    describe_unchecked as describe_unchecked,
+    describe_waived_collision as describe_waived_collision, find_unchecked as find_unchecked,
     NOT_CHECKED as NOT_CHECKED, unchecked_from_content as unchecked_from_content,
     unknown_limits as unknown_limits,
 )

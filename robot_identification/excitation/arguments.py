@@ -13,6 +13,7 @@ from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.files import LARGEST_INTEGER
 from robot_identification.options import option
 
+GENERIC = 'generic'  # name of the experiment that needs no file
 # Processes of a search: more than any computer at hand has processors.
 MOST_PROCESSES = 1024
 # Evaluations where time is the limit: more than ten days of them at a millisecond each.
@@ -30,7 +31,8 @@ class DesignArguments:
     """
 
     experiment: str = option(
-        str, 'experiment file, or name of a shipped one', default='demo', metavar='FILE',
+        str, 'experiment file, or name of a shipped one; generic: made for the arm from the '
+        'limits of its description', default=GENERIC, metavar='FILE',
     )
     seed: int = option(
         int, 'same seed, same trajectory', default=0, minimum=0, maximum=2**31 - 1, metavar='S',

@@ -10,7 +10,7 @@ the two bodies can approach, so a few hundred samples prove a clearance at every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -123,10 +123,7 @@ class CollisionModel:
 
     def _check_shapes(self) -> None:
         """Check that no body that moves goes unseen: a proof about the others is none."""
-        bare = [
-            link.name for link in self._robot.urdf.links
-            if link.moved and link.mass > 0.0 and link.name not in self._links
-        ]
+        bare = _bare_links(self._robot, self._links)
         if bare or not any(self._carriers):
             raise UnsafeMotionError(
                 f'{self._robot.name} has no collision shapes (boxes, cylinders, spheres; meshes '
@@ -405,6 +402,27 @@ class CollisionModel:
             f'{seen} at {seen.time:.3f} s, the clearance is {clearance} m: narrow the window of '
             'the joints that bring them together, or move the obstacle'
         )
+
+
+def links_without_shapes(robot: RobotModel) -> tuple[str, ...]:
+    """Return the links that move with mass and no simple collision shape; all if none has one."""
+    text = for_pinocchio(robot.urdf.text)
+    model = pin.buildModelFromXML(text)
+    geometry = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.COLLISION)
+    shaped = {
+        model.frames[shape.parentFrame].name for shape in geometry.geometryObjects
+        if shape.parentJoint
+    }
+    if not shaped:
+        return tuple(link.name for link in robot.urdf.links if link.moved)
+    return _bare_links(robot, shaped)
+
+
+def _bare_links(robot: RobotModel, shaped: Collection[str]) -> tuple[str, ...]:
+    return tuple(
+        link.name for link in robot.urdf.links
+        if link.moved and link.mass > 0.0 and link.name not in shaped
+    )
 
 
 def _carriers(model: Any, moving: Sequence[str]) -> list[frozenset[int]]:

@@ -31,7 +31,7 @@ from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.problem import collision_model, TrajectoryProblem
 from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
-from robot_identification.excitation.unchecked import find_unchecked, unchecked_to_content
+from robot_identification.excitation.unchecked import find_experiment_gaps, unchecked_to_content
 from robot_identification.model import RobotModel
 
 # Limits are searched on a coarse grid and proved on this one at least [Hz].
@@ -178,7 +178,7 @@ def certify(
     if broken:
         raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
     collision = prove_clearance(robot, experiment, trajectory)
-    unchecked = find_unchecked(robot, experiment.extra_limits, experiment.window)
+    unchecked = find_experiment_gaps(robot, experiment)
     gaps = {(one.kind, joint) for one in unchecked for joint in one.joints}
     checked = [use for use in uses if (use.kind, use.joint) not in gaps]
     extra = extra_limits_to_content(experiment.extra_limits)

@@ -9,6 +9,7 @@ Format: docs/formats/experiment.md.
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -33,6 +34,8 @@ from robot_identification.model import (
     DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
     share_directory,
 )
+from robot_identification.options import angle
+from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
 # Between links, and to obstacles [m]; chosen for a first motion, a cell may need more.
@@ -89,6 +92,9 @@ class Experiment:
     collision: bool = True
     # Distance that links keep from each other and from obstacles [m].
     clearance: float = DEFAULT_CLEARANCE
+    # Whether limits and collision check were chosen for want of better: the certificate lists them
+    # as not checked.
+    generic: bool = False
     obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell
     # Further limits, see `ExtraLimits`.
     jerk: JointValues | None = None
@@ -119,8 +125,11 @@ def find_experiment(name: str) -> Path:
     for candidate in (path, shipped, shipped.with_name(f'{path.name}.yaml')):
         if candidate.is_file():
             return candidate
-    known = ', '.join(sorted(p.stem for p in shipped.parent.glob('*.yaml')))
-    raise UsageError(f'no such experiment file: {name}; shipped are {known}')
+    known = sorted(p.stem for p in shipped.parent.glob('*.yaml'))
+    raise UsageError(
+        f'no such experiment file: {name}; {suggestion(name, known)} shipped are '
+        f'{", ".join(known)}'
+    )
 
 
 def load_experiment(path: Path) -> Experiment:
@@ -144,7 +153,7 @@ def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:
     check_keys(content, source, {'schema_version', 'trajectory'}, OPTIONAL_KEYS)
     try:
         return _experiment_from_content(content, source)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, ArgumentTypeError) as error:
         raise DescriptionError(f'{source}: {error}') from error
 
 
@@ -208,7 +217,8 @@ def _gravity(content: Mapping[str, Any], source: str) -> FloatArray:
         ('gravity', '[gx, gy, gz] in m/s^2') if 'gravity' in content
         else ('mounting', '[roll, pitch, yaw] in rad')
     )
-    values = [float(value) for value in content.get(key, [0.0, 0.0, 0.0])]
+    read = float if key == 'gravity' else lambda value: angle(str(value))
+    values = [read(value) for value in content.get(key, [0.0, 0.0, 0.0])]
     if len(values) != 3 or not np.all(np.isfinite(values)):
         raise DescriptionError(f'{source}: {key} must be {meaning}')
     return np.array(values) if key == 'gravity' else gravity_of_mounting(*values)
@@ -251,6 +261,7 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         frames=frames,
         preference=preference,
         rotor_inertia=_switch(content, 'rotor_inertia', True, source),
+        generic=_switch(content, 'generic', False, source),
         collision=_collision(content, source),
         clearance=_clearance(content, source),
         obstacles=obstacles_from_content(content.get('obstacles', {}), source),
@@ -302,7 +313,7 @@ def _samples(content: Mapping[str, Any], source: str) -> tuple[int, ...]:
 def _center(
     content: Mapping[str, Any], window: Mapping[str, tuple[float, float]], source: str
 ) -> dict[str, float]:
-    center = {str(joint): float(value) for joint, value in content.get('center', {}).items()}
+    center = {str(joint): angle(str(value)) for joint, value in content.get('center', {}).items()}
     for joint, value in center.items():
         lower, upper = window.get(joint, (-np.inf, np.inf))
         if not (np.isfinite(value) and lower < value < upper):
@@ -339,7 +350,7 @@ def _whole_number(content: Mapping[str, Any], key: str, default: int) -> int:
 def _bounds(value: Any, where: str) -> tuple[float, float]:
     if not isinstance(value, list) or len(value) != 2:
         raise TypeError(f'{where} is {value!r}, [lower, upper] in rad is needed')
-    return float(value[0]), float(value[1])
+    return angle(str(value[0])), angle(str(value[1]))
 
 
 def _check_name(name: Any, known: Mapping[str, Any], what: str, source: str) -> None:

@@ -84,6 +84,11 @@ class Laboratory:
     effort_unit: str = 'A'  # of the recorded effort; {'A', 'Nm'}
     source: str = 'ros'  # where data come from; {'ros', 'csv', 'simulated'}
     collision: bool = True  # whether motions are proved free of collision
+    # Limits that were chosen where the description states none, by kind and joint.
+    limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # Whether these, or that there is no collision check, were not decided by a person:
+    # certificates list them as not checked.
+    generic: bool = False
 
     def __post_init__(self) -> None:
         if not np.all(np.isfinite(self.mounting)):
@@ -164,8 +169,27 @@ def slab(name: str, side: str, distance: float) -> Obstacle:
 
 
 def usual_window(robot: RobotModel) -> dict[str, tuple[float, float]]:
-    """Return ranges [rad] for those joints that have a usual one; others keep their limits."""
-    return {joint: USUAL_WINDOW[joint] for joint in robot.joint_names if joint in USUAL_WINDOW}
+    """
+    Return a range [rad or m] for every joint.
+
+    It is the usual one of the make, else that of the limits, half a turn at most to either side of
+    zero, or of the pose nearest to zero that leaves as much.
+    """
+    return {
+        joint: USUAL_WINDOW.get(joint, _half_turns(float(lower), float(upper)))
+        for joint, lower, upper in zip(
+            robot.joint_names, robot.limits.lower, robot.limits.upper, strict=True
+        )
+    }
+
+
+def _half_turns(lower: float, upper: float) -> tuple[float, float]:
+    """Return the part of a range within half a turn of the pose next to zero [rad or m]."""
+    middle = min(max(0.0, lower + math.pi), upper - math.pi)
+    return (
+        (lower, upper) if upper - lower <= 2.0 * math.pi
+        else (round(max(lower, middle - math.pi), 6), round(min(upper, middle + math.pi), 6))
+    )
 
 
 def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
@@ -340,6 +364,11 @@ def _content(
         'window': {joint: list(ends) for joint, ends in laboratory.window.items()},
     }
     content |= dict(more)
+    if laboratory.generic:
+        content |= {
+            'generic': True,
+            'limits': {kind: dict(values) for kind, values in laboratory.limits.items()},
+        }
     if not laboratory.collision:
         content['collision'] = 'off'
         return content

@@ -17,12 +17,17 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.constraints import tightened
+from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_limits import ExtraLimits
 from robot_identification.files import check_keys
 from robot_identification.model import massless_joints, RobotModel
 
 NOT_CHECKED = 'NOT CHECKED'
-# What to state where a limit is missing.
+# What to state where a limit or a shape is missing.
+COLLISION_REMEDY = (
+    'links have no collision shapes; give them some in the URDF, or say `collision: off` in an '
+    'experiment file of your own and keep everything out of reach'
+)
 REMEDIES = {
     'position': '`position` in a robot YAML, or a `window` in the experiment file',
     'velocity': '`velocity` in a robot YAML or under `limits` in the experiment file',
@@ -35,7 +40,7 @@ REMEDIES = {
 class Unchecked:
     """A quantity of some joints that could not be compared with a limit."""
 
-    kind: str  # 'torque', 'position', 'velocity' or 'acceleration'
+    kind: str  # 'torque', 'position', 'velocity', 'acceleration' or 'collision'
     joints: tuple[str, ...]
     reason: str  # with what to state
 
@@ -56,6 +61,20 @@ def find_unchecked(
         Unchecked(kind, joints, f'no limit is known; state {REMEDIES[kind]}')
         for kind, joints in unknown_limits(robot, extra, window).items()
     )
+
+
+def find_experiment_gaps(robot: RobotModel, experiment: Experiment) -> tuple[Unchecked, ...]:
+    """
+    Return what of a motion of an experiment cannot be checked, the worst first.
+
+    What the generic experiment chose is no limit of the hardware, and no person decided that its
+    motion goes without a collision check.
+    """
+    chosen = None if experiment.generic else experiment.extra_limits
+    gaps = find_unchecked(robot, chosen, experiment.window)
+    if experiment.generic and not experiment.collision:
+        gaps += (Unchecked('collision', robot.joint_names, COLLISION_REMEDY),)
+    return gaps
 
 
 def unknown_limits(
@@ -111,6 +130,14 @@ def describe_certificate_gaps(
         describe_unchecked(one, joint_names)
         for one in unchecked_from_content(certificate.get('not_checked', []), 'the certificate')
     )
+
+
+def describe_waived_collision(certificate: Mapping[str, Any]) -> str:
+    """Return that a person left out the collision check; empty if not, or if it is a gap."""
+    waived = certificate.get('collision') == 'off' and not any(
+        gap.get('kind') == 'collision' for gap in certificate.get('not_checked', [])
+    )
+    return f'collision: {NOT_CHECKED}, the experiment file says `collision: off`' if waived else ''
 
 
 def unchecked_to_content(found: Sequence[Unchecked]) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ from robot_identification.model.robot_model import (
     STANDARD_GRAVITY,
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
+from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
 _JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
@@ -240,9 +241,11 @@ def _robot_yaml(robot: str) -> Path:
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
         if path.stem == robot:
             return path
-    names = ', '.join(known.name for known in known_robots())
-    raise UsageError(f'unknown robot {robot!r}: known are {names}; for any other arm give its '
-                     'robot YAML or --urdf FILE')
+    names = [known.name for known in known_robots()]
+    raise UsageError(
+        f'unknown robot {robot!r}: {suggestion(robot, names)}'
+        f' known are {", ".join(names)}; for any other arm give its robot YAML or --urdf FILE'
+    )
 
 
 def _robot_from_yaml(

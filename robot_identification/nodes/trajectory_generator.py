@@ -18,7 +18,8 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation import (
     Budget, describe_certificate_gaps, design_excitation, DesignArguments, dump_trajectory,
-    Experiment, FEW_HELD, find_experiment_holding, load_experiment, Progress, Trajectory,
+    Experiment, FEW_HELD, find_experiment_holding, GENERIC, generic_experiment, load_experiment,
+    Progress, Trajectory,
 )
 from robot_identification.execution import trajectory_knots
 from robot_identification.files import check_writable, write_atomically
@@ -125,7 +126,7 @@ class TrajectoryGenerator(Node):
     def _generate(self, path: Path) -> Trajectory:
         check_writable(path, force=False)
         robot = robot_from_parameters(self, self._description.read())
-        experiment = load_experiment(readable_experiment(self, 'generate.experiment'))
+        experiment = self._experiment(robot)
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):
             # The mounting of the node wins over that of the file.
             experiment = replace(experiment, gravity=robot.gravity)
@@ -146,6 +147,14 @@ class TrajectoryGenerator(Node):
         level = DiagnosticStatus.WARN if gaps else DiagnosticStatus.OK
         self._diagnostics.publish(level, '; '.join([f'{path} is written', *gaps]))
         return trajectory
+
+    def _experiment(self, robot: RobotModel) -> Experiment:
+        if self.get_parameter('generate.experiment').value != GENERIC:
+            return load_experiment(readable_experiment(self, 'generate.experiment'))
+        made = generic_experiment(robot)
+        for note in made.notes:
+            self.get_logger().warning(note)
+        return made.experiment
 
     def _warn_before(self, robot: RobotModel, experiment: Experiment) -> None:
         """Log what makes a search doubtful: made-up masses, poses that cannot be held."""

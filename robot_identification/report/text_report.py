@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
 from robot_identification.report.explanation import Scored
@@ -27,6 +28,8 @@ MAXIMUM_FRICTION_COLUMNS = 3
 # The kind of covariance that takes residuals as white.
 WHITE = 'residual'
 
+# The terminal states no more reasons of a verdict than this; results.txt has them all.
+MOST_REASONS = 4
 # The terminal names no more motions than this; the report has them all.
 MOST_ADVICE = 5
 
@@ -69,6 +72,48 @@ def results_text(identification: Identification) -> str:
     lines += _warning_lines(identification)
     lines += _origin_lines(model)
     return _joined(lines)
+
+
+def summary_text(identification: Identification) -> str:
+    """Return what a terminal shows of an identification, on one screen; `results_text` has all."""
+    model, verdict = identification.model, identification.verdict
+    lines = [f'Identification of {model.robot.name}: {verdict.level.upper()}']
+    for reason in verdict.reasons[:MOST_REASONS]:
+        lines += wrap(reason, first='  - ')
+    left = len(verdict.reasons) - MOST_REASONS
+    if left > 0:
+        lines += wrap(f'{left} more in results.txt', first='  - ')
+    lines += wrap(verdict.next_step, first='Next step: ')
+    if verdict.assumptions:
+        lines += wrap(
+            'the data cannot tell some errors of gains, zeros or topics; check what results.txt '
+            'lists', first='Not checked: ',
+        )
+    lines += ['', *_summary_table(identification)]
+    return _joined(lines)
+
+
+def _summary_table(identification: Identification) -> list[str]:
+    """Return errors and plain friction of every joint; errors are means over the recordings."""
+    scores = [
+        np.ma.masked_invalid([errors.nrmse for errors in side]).mean(axis=0).filled(np.nan)
+        for side in (identification.cross_validation, identification.prior)
+    ]
+    plain = {entry.joint: entry for entry in friction_table(identification.model).nearest}
+    header: tuple[str, ...] = ('joint', 'NRMSE', 'URDF')
+    if plain:
+        coulomb, viscous = next(iter(plain.values())).units
+        header = (*header, f'Coulomb [{coulomb}]', f'viscous [{viscous}]')
+    rows: list[tuple[str, ...]] = []
+    for joint, own, prior in zip(identification.model.robot.joint_names, *scores, strict=True):
+        entry = plain.get(joint)
+        cells = (NOT_AVAILABLE, NOT_AVAILABLE) if entry is None else (
+            number(entry.coulomb), number(entry.viscous)
+        )
+        rows.append((joint, fixed(own), fixed(prior), *(cells if plain else ())))
+    means = (fixed(float(np.nanmean(score))) for score in scores)
+    rows.append(('mean', *means, *(('', '') if plain else ())))
+    return text_table(header, rows)
 
 
 def validation_text(model: IdentifiedModel, validation: Validation) -> str:
@@ -207,7 +252,7 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
         return []
     lines = _section('Friction')
     if len(table.columns) > MAXIMUM_FRICTION_COLUMNS:
-        return [*lines, *_term_table(table), *_nearest_lines(table)]
+        return [*lines, *_nearest_lines(table), *_term_table(table)]
     header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
     rows = [
         (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
@@ -247,12 +292,13 @@ def _nearest_lines(table: FrictionTable) -> list[str]:
         'joint', f'Coulomb [{first.units[0]}]', f'viscous [{first.units[1]}]', 'up to [rad/s]'
     )
     return [
-        '',
         'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
         *text_table(header, [
             (plain.joint, number(plain.coulomb), number(plain.viscous), number(plain.fastest))
             for plain in table.nearest
         ]),
+        '',
+        'All terms',
     ]
 
 

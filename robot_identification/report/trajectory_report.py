@@ -11,8 +11,8 @@ import math
 from typing import Any
 
 from robot_identification.excitation import (
-    CRITERIA, describe_certificate_gaps, Evaluation, Experiment, NOT_CHECKED, Trajectory,
-    UNITS_NOTE, WeakParameter,
+    CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, Experiment,
+    Trajectory, UNITS_NOTE, WeakParameter,
 )
 from robot_identification.model import describe_placeholders, RobotModel
 from robot_identification.report.formatting import NOT_AVAILABLE, number, percent
@@ -120,7 +120,7 @@ def judge_trajectory(
             f'the {nearest.kind} of {nearest.joint}, {percent(nearest.share)} of what the margin '
             'leaves'
         )
-    reasons += [_clearance_words(certificate.get('collision')), shows]
+    reasons += [*_clearance_words(certificate), shows]
     reserve = certificate.get('torque_reserve')
     has_doubt = certificate.get('collision') == 'off' or bool(gaps or masses)
     if reserve is not None and reserve < LITTLE_RESERVE:
@@ -161,15 +161,17 @@ def limit_rows(certificate: Mapping[str, Any]) -> tuple[LimitRow, ...]:
     )
 
 
-def _clearance_words(entry: Any) -> str:
+def _clearance_words(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    entry = certificate.get('collision')
     if not isinstance(entry, dict):
-        return f'collision: {NOT_CHECKED}, the experiment file says `collision: off`'
+        waived = describe_waived_collision(certificate)
+        return (waived,) if waived else ()
     if entry['nearest'] is None:
-        return 'there is nothing that the arm could touch'
+        return ('there is nothing that the arm could touch',)
     return (
         f'{entry["clearance"]:g} m to the arm itself and to obstacles is kept at every '
         f'instant; nearest come {" and ".join(entry["pair"])}, '
-        f'{number(entry["nearest"])} m at {entry["time"]:.2f} s'
+        f'{number(entry["nearest"])} m at {entry["time"]:.2f} s',
     )
 
 

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification.cli.init_questions import QUESTIONS
-from robot_identification.cli.main import make_parser
+from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_plan import STEPS
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.unchecked import find_experiment_gaps
 from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.registry import load_robot
@@ -241,14 +242,36 @@ def test_a_ceiling_is_in_files_and_commands(small_study):
     assert any(' simulate ' in line and '--separate-bags' in line for line in commands(folder))
 
 
-def test_an_arm_without_shapes_is_not_planned_unasked(tmp_path):
-    """It says which option takes the responsibility."""
+def test_an_arm_without_shapes_is_not_approved_unasked(tmp_path):
+    """Its certificates list collisions as not checked, which a real arm does not execute."""
     arm = write_small_arm(tmp_path)
     outcome = init('--robot', arm, '-o', tmp_path / 'study')
-    assert outcome.code == 5
+    assert outcome.code == 0, outcome.err
     assert 'no collision shapes' in outcome.err
-    assert '--no-collision-check' in outcome.err
-    assert not (tmp_path / 'study').exists()
+    experiment = load_experiment(tmp_path / 'study' / '02_excitation.yaml')
+    assert experiment.generic and not experiment.collision
+    gaps = find_experiment_gaps(load_robot(str(arm)), experiment)
+    assert [gap.kind for gap in gaps] == ['acceleration', 'collision']
+
+
+def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
+    """The arm of the guide is the one described: no word of another driver; its commands parse."""
+    write_small_arm(tmp_path).unlink()
+    monkeypatch.chdir(tmp_path)
+    outcome = init('--urdf', 'arm.urdf', '--joints', 'lift', 'reach', '-o', 'study')
+    assert outcome.code == 0, outcome.err
+    guide = Path('study/guide.md').read_text()
+    assert 'ur_robot' not in guide and 'rtde' not in guide
+    assert load_robot('study/arm.yaml').joint_names == ('lift', 'reach')
+    lines = commands(Path('study'))
+    assert '--urdf arm.urdf --joints lift reach' in lines[0]
+    for line in lines:
+        if line.startswith('robot-identification'):
+            parse_arguments(shlex.split(line)[1:])
+    again = lines[0].replace('-o study', '-o again').removeprefix('robot-identification ')
+    assert run_command(*shlex.split(again)).code == 0
+    for path in experiments(Path('study')):
+        assert (Path('again') / path.name).read_text() == path.read_text()
 
 
 def test_tables_are_for_the_other_arms_programs(tmp_path):

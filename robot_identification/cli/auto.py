@@ -1,0 +1,220 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`robot-identification auto`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from robot_identification import identify, IdentifyOptions, read_recording, validate
+from robot_identification.cli.command import add_command
+from robot_identification.cli.doctor import examine, ExamineOptions
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, add_robot_options, RECORDING, result_folder,
+    robot_from_options,
+)
+from robot_identification.cli.output import print_json, say, show, warn
+from robot_identification.cli.tables import show_tables, understand_tables
+from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
+from robot_identification.cli.validate import write_validation
+from robot_identification.errors import IdentificationError
+from robot_identification.estimation import Identification, IdentifyArguments
+from robot_identification.export import EXPORTERS, make_urdf
+from robot_identification.files import ResultFolder, write_results
+from robot_identification.model import IdentifiedModel, RobotModel
+from robot_identification.options import add_arguments, from_values
+from robot_identification.report import fixed, RESULT_FILES, save_identification, text_table, wrap
+from robot_identification.validation import Validation, validation_content
+
+# Share of a single recording that is held out for validation; chosen: as in a fold of four.
+HELD_OUT = 0.25
+# Of a shorter recording nothing is held out [s]; chosen: one period of ten seconds and a half.
+SHORTEST = 15.0
+SUFFIXES = {'mjcf': 'xml'}  # of exports that end in another than their name
+MOST_REASONS = 4  # of a verdict on the screen; the report has all
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'auto',
+        'check recordings, identify, validate on what was held out, report and export',
+        'robot-identification auto log.csv --urdf arm.urdf -o result', run,
+    )
+    parser.add_argument(
+        'bags', nargs='+', type=Path, metavar='PATH',
+        help=f'{RECORDING}; the last of several is for validation, of one its last quarter',
+    )
+    add_robot_options(parser)
+    add_arguments(parser, IdentifyArguments)
+    add_output_option(parser, 'folder for model, reports, results and exports')
+    add_json_option(parser)
+
+
+class _Split(NamedTuple):
+    """The recordings to identify from, and the one to validate on."""
+
+    training: list[Path]
+    held_out: Path | None
+    boundary: float | None  # where a single recording is divided [s]
+    words: str  # how it is validated
+
+
+def run(args: argparse.Namespace) -> int:
+    """Go from recordings to a model that is validated and exported."""
+    folder = result_folder(args)
+    robot = robot_from_options(args)
+    exports = _exports(robot.name)
+    folder.check([
+        *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
+    ])
+    options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
+    _examine(args.bags, options)
+    if not args.json:
+        show_tables(understand_tables(
+            args.bags, robot.joint_names, options.joint_names, options.table_mapping
+        ))
+    split = _split(args.bags, robot, options)
+    say(split.words)
+    if not np.all(np.isfinite(robot.drives.drive_gain)):
+        # It matters for currents alone: torques need no gains.
+        options = replace(options, relative_scale=True)
+    found = identify(robot, split.training, replace(options, stop=split.boundary or options.stop))
+    save_identification(found, folder.path, args.command_line, force=args.force)
+    notes = list(found.notes)
+    validation = None
+    if split.held_out is not None:
+        validated = validate(
+            found.model.with_mapping(options.table_mapping), [split.held_out],
+            start=split.boundary or options.start, stop=options.stop,
+        )
+        write_validation(
+            found.model, validated, replace(folder, path=folder.path / 'validation')
+        )
+        validation = validated.validation
+        notes += validated.notes
+    exported, refused = _export(found.model, exports, folder)
+    for note in dict.fromkeys([*notes, *refused]):
+        warn(note)
+    if args.json:
+        print_json(_content(args, split, found, validation, exported))
+    else:
+        show('\n'.join(_screen(args.output, split, found, validation, exported)))
+    return 0
+
+
+def _examine(paths: Sequence[Path], options: IdentifyOptions) -> None:
+    """Report what is wrong with recordings; what cannot be used at all `identify` refuses."""
+    examining = ExamineOptions(mapping=options.table_mapping, topic=options.topic)
+    for path in paths:
+        if path.exists():
+            for warning in examine(path, examining).warnings:
+                warn(f'{path}: {warning}')
+
+
+def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Split:
+    if len(bags) > 1:
+        return _Split(
+            bags[:-1], bags[-1], None,
+            f'identified from {", ".join(map(str, bags[:-1]))}, validated on {bags[-1]}',
+        )
+    recording = read_recording(
+        bags[0], robot.joint_names, topic=options.topic, names=options.joint_names,
+        encoders=robot.encoders, mapping=options.table_mapping,
+    )
+    start = options.start or 0.0
+    stop = min(recording.duration, np.inf if options.stop is None else options.stop)
+    if stop - start < SHORTEST:
+        return _Split(
+            bags, None, None,
+            f'{bags[0]} is {stop - start:.1f} s long: all of it is used to identify, and nothing '
+            'is left to validate on but held-out blocks',
+        )
+    boundary = round(stop - HELD_OUT * (stop - start), 2)
+    return _Split(
+        bags, bags[0], boundary,
+        f'identified from {start:g} to {boundary:g} s of {bags[0]}, validated on the rest, to '
+        f'{stop:.1f} s',
+    )
+
+
+def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
+    """Return what writes each file, by its place in the folder."""
+    writers = {'urdf': _urdf_text, **{kind: write for kind, (_, write) in EXPORTERS.items()}}
+    return {
+        f'export/{name}.{SUFFIXES.get(kind, kind)}': write for kind, write in writers.items()
+    }
+
+
+def _urdf_text(model: IdentifiedModel) -> str:
+    return make_urdf(model).text
+
+
+def _export(
+    model: IdentifiedModel, exports: Mapping[str, Callable[[IdentifiedModel], str]],
+    folder: ResultFolder,
+) -> tuple[list[Path], list[str]]:
+    """Write the model in every format; return the files, and why others were not written."""
+    made, refused = {}, []
+    for place, write in exports.items():
+        try:
+            made[place] = write(model)
+        except IdentificationError as error:
+            refused.append(f'{folder.path / place} is not written: {error}')
+    write_results(folder.path, made, folder.force)
+    return [folder.path / place for place in made], refused
+
+
+def _content(
+    args: argparse.Namespace, split: _Split, found: Identification,
+    validation: Validation | None, exported: Sequence[Path],
+) -> dict[str, Any]:
+    return {
+        'output': args.output,
+        'verdict': (found if validation is None else validation).verdict.level,
+        'next_step': (found if validation is None else validation).verdict.next_step,
+        'split': split.words,
+        'identification': {
+            'verdict': found.verdict.level, 'reasons': found.verdict.reasons,
+            'lost': found.unidentifiable,
+        },
+        'validation': None if validation is None else validation_content(validation),
+        'exported': exported,
+    }
+
+
+def _screen(
+    output: Path, split: _Split, found: Identification, validation: Validation | None,
+    exported: Sequence[Path],
+) -> list[str]:
+    """Return verdict, improvement over the URDF and what to do next, on one screen."""
+    verdict = found.verdict if validation is None else validation.verdict
+    errors = found.cross_validation[0] if validation is None else validation.bags[0]
+    lines = [f'{found.model.robot.name}: {verdict.level.upper()}', split.words]
+    for reason in verdict.reasons[:MOST_REASONS]:
+        lines += wrap(reason, first='  - ')
+    rows = [
+        (joint, fixed(own), fixed(urdf))
+        for joint, own, urdf in zip(errors.joints, errors.nrmse, errors.urdf_nrmse, strict=True)
+    ]
+    rows.append(('mean', fixed(errors.nrmse_mean), fixed(errors.urdf_nrmse_mean)))
+    lines += ['', *text_table(('joint', 'NRMSE', 'URDF without friction'), rows)]
+    if errors.urdf_nrmse_mean > 0.0:
+        lines.append(
+            f'The error is {errors.nrmse_mean / errors.urdf_nrmse_mean:.0%} of that of the URDF.'
+        )
+    lines += ['', *wrap(verdict.next_step, first='Next step: ')]
+    reports = [output / 'report.html']
+    if validation is not None:
+        reports.append(output / 'validation' / 'report.html')
+    lines.append(f'reports: {", ".join(map(str, reports))}')
+    lines.append(f'model: {output / "identified_model.yaml"}')
+    if exported:
+        lines.append(f'exported: {", ".join(map(str, exported))}')
+    return lines

@@ -1,0 +1,119 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The experiment of an arm that has no experiment file: window, margins and period from its limits.
+
+A Fourier series as in the other experiments, about the middle of every joint's range. Nothing is
+known of the cell, so nothing in it is avoided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from robot_identification.excitation.collision import links_without_shapes
+from robot_identification.excitation.experiment_file import Experiment, read_experiment
+from robot_identification.excitation.experiment_plan import MARGINS, usual_window
+from robot_identification.model import RobotModel
+
+# Period of the base harmonic [s]; chosen: that of the shipped experiments at least, and a minute
+# for slow arms.
+SHORTEST_PERIOD, LONGEST_PERIOD = 10.0, 60.0
+# A joint is to sweep so much of its range to either side [rad or m] by the base harmonic; chosen:
+# the torque of gravity changes well over some 60 degrees.
+SWEPT = 1.0
+# Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
+# joint; chosen: slow for any arm.
+UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
+# Share of the narrowest range that the margin takes at most; chosen: four fifths are left.
+NARROW = 0.1
+
+
+class GenericExperiment(NamedTuple):
+    """An experiment, its content as in a file, and remarks on what was chosen."""
+
+    experiment: Experiment
+    content: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+def generic_experiment(robot: RobotModel) -> GenericExperiment:
+    """
+    Return an experiment for an arm of which only its description is known.
+
+    Joints stay in their usual window. Where the description states no limit of velocity or
+    acceleration one is chosen, which the certificate lists as not checked. A clearance between
+    links is proved where all of them have collision shapes.
+    """
+    window = usual_window(robot)
+    limits, notes = chosen_limits(robot)
+    bare = links_without_shapes(robot)
+    if bare:
+        notes.append(
+            f'collisions are not checked: {robot.name} has no collision shapes (boxes, cylinders, '
+            f'spheres; meshes are not read) at {", ".join(bare)}'
+        )
+    content: dict[str, Any] = {
+        'schema_version': 1,
+        'description': f'generic motion of {robot.name} from the limits of its description',
+        'trajectory': {
+            'form': 'fourier', 'harmonics': 5, 'base_period': _period(robot, window, limits),
+        },
+        'gravity': [float(value) for value in robot.gravity],
+        'margins': {**MARGINS, 'position': _position_margin(robot)},
+        'limits': limits,
+        'window': {joint: list(ends) for joint, ends in window.items()},
+        'criterion': 'log_determinant',
+        'samples': 100,
+        'collision': 'off' if bare else 'on',
+        'generic': True,
+    }
+    experiment = read_experiment(content, 'the generic experiment')
+    return GenericExperiment(experiment, content, tuple(notes))
+
+
+def chosen_limits(robot: RobotModel) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return limits where the description states none, by kind and joint, and what to say."""
+    kinds = {joint.name: joint.kind for joint in robot.urdf.joints}
+    chosen: dict[str, dict[str, float]] = {}
+    notes = []
+    for index, (kind, stated) in enumerate((
+        ('velocity', robot.limits.velocity), ('acceleration', robot.limits.acceleration),
+    )):
+        found = {
+            joint: UNSTATED[kinds[joint]][index]
+            for joint, limit in zip(robot.joint_names, stated, strict=True)
+            if not np.isfinite(limit)
+        }
+        if found:
+            chosen[kind] = found
+            values = ', '.join(f'{value:g}' for value in dict.fromkeys(found.values()))
+            where = '' if len(found) == robot.n else f' of {", ".join(found)}'
+            notes.append(
+                f'no {kind} limit{where} is stated: the motion keeps {values} (rad, m, s)'
+            )
+    return chosen, notes
+
+
+def _position_margin(robot: RobotModel) -> float:
+    """Return the distance to keep from the ends of all ranges [rad or m]."""
+    spans = robot.limits.upper - robot.limits.lower
+    return float(f'{min(MARGINS["position"], NARROW * float(spans.min())):.3g}')
+
+
+def _period(
+    robot: RobotModel, window: Mapping[str, tuple[float, float]],
+    limits: Mapping[str, Mapping[str, float]],
+) -> float:
+    """Return a period [s] in which the base harmonic of every joint sweeps its window."""
+    chosen = limits.get('velocity', {})
+    slowest = max(
+        2.0 * math.pi * min(SWEPT, 0.5 * (window[joint][1] - window[joint][0]))
+        / (MARGINS['velocity'] * chosen.get(joint, float(stated)))
+        for joint, stated in zip(robot.joint_names, robot.limits.velocity, strict=True)
+    )
+    return float(min(max(math.ceil(slowest), SHORTEST_PERIOD), LONGEST_PERIOD))

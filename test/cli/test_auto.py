@@ -1,0 +1,86 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the URDF of an arm that nobody has prepared to a validated model, by two commands."""
+
+import json
+
+from builders import run_command
+import mujoco
+import pytest
+from recordings import write_small_arm
+from robot_identification.model import load_model
+
+
+@pytest.fixture(scope='module')
+def urdf(tmp_path_factory):
+    """Return the URDF of a small arm, and nothing else beside it."""
+    arm = write_small_arm(tmp_path_factory.mktemp('arm'))
+    arm.unlink()
+    return arm.with_name('arm.urdf')
+
+
+@pytest.fixture(scope='module')
+def bags(urdf, tmp_path_factory):
+    """Return two recordings of it, of two motions that were designed without a file."""
+    folder = tmp_path_factory.mktemp('bags')
+    for seed in (1, 2):
+        for step in (
+            ('excite', '--urdf', urdf, '--seed', seed, '--max-evaluations', 10,
+             '-o', folder / f't{seed}.yaml'),
+            ('simulate', '--urdf', urdf, '--trajectory', folder / f't{seed}.yaml', '--repeat', 2,
+             '-o', folder / f'bag{seed}'),
+        ):
+            outcome = run_command(*step)
+            assert outcome.code == 0, outcome.err
+    return folder / 'bag1', folder / 'bag2'
+
+
+@pytest.fixture(scope='module')
+def made(urdf, bags, tmp_path_factory, without_pictures):
+    """Return the outcome and the folder of `auto` with both recordings."""
+    folder = tmp_path_factory.mktemp('auto') / 'result'
+    return run_command('auto', *bags, '--urdf', urdf, '-o', folder), folder
+
+
+def test_the_last_recording_validates_and_everything_is_written(made, bags):
+    outcome, folder = made
+    assert outcome.code == 0, outcome.err
+    assert len(outcome.out.splitlines()) <= 24, 'one screen'
+    assert f'validated on {bags[1]}' in outcome.out
+    assert 'Next step: ' in outcome.out
+    bag, = json.loads((folder / 'validation' / 'validation.json').read_text())['bags']
+    # Of two simulations with noise of 1 % of the torques; the URDF misses friction and rotors.
+    assert bag['nrmse_mean'] < 0.1
+    model = load_model(folder / 'identified_model.yaml')
+    # No gain was asked for: the effort of an arm without any is torque.
+    assert model.effort_unit == 'Nm' and not model.relative_scale
+    assert mujoco.MjModel.from_xml_path(str(folder / 'export' / 'made_up.xml')).nv == 3
+    for name in ('report.html', 'results.txt', 'validation/report.html', 'export/made_up.urdf',
+                 'export/made_up.sdf', 'export/made_up.yaml'):
+        assert (folder / name).stat().st_size > 100
+
+
+def test_nothing_is_overwritten(made, urdf, bags):
+    _, folder = made
+    before = (folder / 'identified_model.yaml').stat().st_mtime_ns
+    outcome = run_command('auto', *bags, '--urdf', urdf, '-o', folder)
+    assert outcome.code == 2
+    assert '--force' in outcome.err
+    assert (folder / 'identified_model.yaml').stat().st_mtime_ns == before
+
+
+def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, without_pictures):
+    """It is no training data, although it is in the same file."""
+    outcome = run_command(
+        'auto', bags[0], '--urdf', urdf, '-o', tmp_path / 'result', '--json',
+        '--friction', 'coulomb,viscous', '--cutoff', 10,
+    )
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    options = load_model(tmp_path / 'result' / 'identified_model.yaml').provenance['options']
+    # Two periods of ten seconds, without a way back between them.
+    assert 14.9 < options['stop'] < 15.1
+    bag, = content['validation']['bags']
+    assert 0.2 < bag['samples'] / 10_000 < 0.3
+    assert 'unseen' in ' '.join(content['validation']['reasons'])
