@@ -23,9 +23,13 @@ def check_robot_name(recording: Recording, robot: str) -> str:
     """
     Check the robot that a bag names; return a warning if it names none, else empty.
 
+    Tables name none, unless their mapping does.
+
     Raises DataError if the bag was recorded on another robot than `robot`, that of the model.
     """
     found = recording.metadata.get('robot')
+    if found is None and not recording.topic:
+        return ''
     if found is None:
         return f'{recording.source} does not say which robot it is of: {robot} is assumed'
     if found != robot:

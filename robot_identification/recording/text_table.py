@@ -50,6 +50,8 @@ class Layout:
     header: int  # Lines before the first row
     names: tuple[str, ...]
     units: tuple[str, ...]  # Of the columns, from a line of units; empty where there is none
+    # Lines before the first row: where a log was appended to another, they come again
+    lead: frozenset[str] = frozenset()
 
 
 class TextTable:
@@ -144,7 +146,9 @@ class TextTable:
                             f'{self.path} has a line of more than {_LARGEST_LINE} characters'
                         )
                     line = line.rstrip('\r\n')
-                    if number > self._layout.header and line.strip(' \t,;') and (
+                    if number <= self._layout.header or line in self._layout.lead:
+                        continue
+                    if line.strip(' \t,;') and (
                         line[0] not in '#%/' or not _COMMENT.match(line)
                     ):
                         yield number, line
@@ -305,12 +309,17 @@ def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float,
     echoed = _echoed_names(rows[0]) if names is None else None
     if echoed is not None:
         names, units = echoed, ()
-    if names is None or len(names) < 2:
+    is_named = names is not None
+    if names is None:
+        # A mapping can still say what each is.
+        names = [f'column_{k + 1}' for k in range(width)]
+    if len(names) < 2:
         return None
     same = np.mean([len(row) in (len(names), len(names) + 1) for row in rows])
     numeric = np.mean([_is_number(cell, comma) or not cell for row in rows for cell in row])
-    return float(2.0 * same + numeric + 0.01 * min(len(names), 50)), Layout(
-        encoding, delimiter, comma, first, tuple(names), tuple(units)
+    score = 2.0 * same + numeric + 0.01 * min(len(names), 50) + 3.0 * is_named
+    return float(score), Layout(
+        encoding, delimiter, comma, first, tuple(names), tuple(units), frozenset(lines[:first])
     )
 
 

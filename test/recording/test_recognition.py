@@ -233,6 +233,60 @@ def test_a_log_without_a_time(run, tmp_path):
     assert 'effort_unit' not in recording.metadata
 
 
+def test_a_log_without_names(run, tmp_path):
+    """Its columns are counted, and a mapping says what each is."""
+    path = tmp_path / 'a.csv'
+    table(path, names('x{}', 13), columns_of(run.t, run.q, run.effort), ';')
+    path.write_text(path.read_text().partition('\n')[2])
+    with pytest.raises(DataError, match='its columns are column_1, column_2'):
+        read_recording(path, PLAIN)
+    (tmp_path / 'a.csv.yaml').write_text(
+        'schema_version: 1\ntime: {column: column_1, unit: s}\n'
+        'q: {columns: [column_2, column_3, column_4, column_5, column_6, column_7], unit: rad}\n'
+    )
+    np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
+
+
+EDGES = {
+    'quoted decimal commas': lambda rows, header: [','.join(header), *(
+        ','.join(f'"{x!r}"'.replace('.', ',') for x in row) for row in rows)],
+    'sep=;': lambda rows, header: ['sep=;', ';'.join(header), *(
+        ';'.join(f'{x!r}'.replace('.', ',') for x in row) for row in rows)],
+    'filled up with blanks': lambda rows, header: [
+        ' '.join(f'{name:>24}' for name in header),
+        *(' '.join(f'{x!r:>24}' for x in row) for row in rows)],
+    'texts beside': lambda rows, header: [
+        ','.join([*header, 'mode', 'on']),
+        *(','.join(map(repr, row)) + ',"AUTO, run",True' for row in rows)],
+    'empty lines and a footer': lambda rows, header: [
+        ','.join(header), *(f'{",".join(map(repr, row))}\n' for row in rows), '# end'],
+    'a frame of bars': lambda rows, header: [
+        f'| {" | ".join(header)} |', *(f'| {" | ".join(map(repr, row))} |' for row in rows)],
+    'lines before': lambda rows, header: [
+        'Robot: UR5', 'Date: 3.5.2026, 10:00', 'Rate: 125 Hz', '', ','.join(header),
+        *(','.join(map(repr, row)) for row in rows)],
+    'a header that comes again': lambda rows, header: [
+        line for k, row in enumerate(rows)
+        for line in ([','.join(header)] if k % 400 == 0 else []) + [','.join(map(repr, row))]],
+    'separators at the end of rows alone': lambda rows, header: [
+        ','.join(header), *(','.join(map(repr, row)) + ',' for row in rows)],
+    'whole numbers first': lambda rows, header: [
+        ';'.join(header), ';'.join(['0', *['1'] * (len(header) - 1)]),
+        *(';'.join(f'{x!r}'.replace('.', ',') for x in row) for row in rows[1:])],
+}
+
+
+@pytest.mark.parametrize('name', EDGES)
+def test_layouts_of_text(name, run, tmp_path):
+    rows = np.column_stack([run.t, run.q, run.effort]).tolist()
+    header = ['t', *names('q{}'), *names('tau{}')]
+    (tmp_path / 'a.txt').write_text('\n'.join(EDGES[name](rows, header)) + '\n')
+    recording = read_recording(tmp_path / 'a.txt', PLAIN)
+    np.testing.assert_array_equal(recording.q[1:], run.q[1:])
+    np.testing.assert_array_equal(recording.effort[1:], run.effort[1:])
+    np.testing.assert_array_equal(recording.stamps, run.t)
+
+
 def test_what_was_recognized_is_written_and_read_again(run, tmp_path):
     """The mapping of a table reads the same as the table without it."""
     path = tmp_path / 'a.csv'
