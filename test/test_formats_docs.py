@@ -81,7 +81,7 @@ PLACEHOLDERS = {
 # Mappings of names to values, which have no keys of their own.
 MAPS = {
     'window', 'center', 'base_parameters[].combination', 'standard_parameters.values',
-    'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked',
+    'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked', 'xacro_arguments',
     'friction.JOINT[].constants', 'friction.JOINT[].constant_standard_errors',
     'rules[].joints', 'limits.acceleration',
     # The keys of the experiment file.
@@ -263,7 +263,11 @@ def contents(run):
     experiments = sorted((share_directory() / 'config' / 'experiments').glob('*.yaml'))
     tables = sorted((share_directory() / 'config' / 'link_tables').glob('*.yaml'))
     return {
-        'robot': [read_yaml(robot.yaml) for robot in known_robots()] + shown('robot'),
+        'robot': [
+            *(read_yaml(robot.yaml) for robot in known_robots()), *shown('robot'),
+            # No known robot is a xacro.
+            read_yaml(known_robots()[0].yaml) | {'xacro_arguments': {}},
+        ],
         'link_table': [read_yaml(path) for path in tables] + shown('link_table'),
         # Gravity stands instead of the mounting.
         'experiment': [

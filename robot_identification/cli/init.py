@@ -27,8 +27,8 @@ from robot_identification.excitation import (
 )
 from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
 from robot_identification.model import (
-    find_urdf, known_robots, mount_tool, parse_urdf, read_description, RobotModel, Tool,
-    tool_frame,
+    find_urdf, find_xacro_arguments, known_robots, mount_tool, parse_urdf, read_description,
+    RobotModel, Tool, tool_frame,
 )
 
 DEFAULT_FOLDER = Path('study')
@@ -239,7 +239,10 @@ def _description_of_yaml(name: str) -> tuple[dict[str, Any], str, Path]:
     """Return the robot YAML of a known arm, the text of its URDF and the folder of that."""
     urdf = find_urdf(name)
     known = {entry.name: entry.yaml for entry in known_robots()}
-    return read_yaml(known.get(name, Path(name))), read_description(urdf), urdf.parent
+    content = read_yaml(known.get(name, Path(name)))
+    # What is written is expanded.
+    content.pop('xacro_arguments', None)
+    return content, read_description(urdf, find_xacro_arguments(name)), urdf.parent
 
 
 def _description_of_urdf(

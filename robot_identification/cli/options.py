@@ -13,7 +13,9 @@ from robot_identification import load_robot
 from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
 from robot_identification.files import LARGEST_INTEGER, ResultFolder
-from robot_identification.model import find_urdf, gravity_of_mounting, read_urdf, RobotModel
+from robot_identification.model import (
+    find_urdf, find_xacro_arguments, gravity_of_mounting, read_urdf, RobotModel,
+)
 from robot_identification.options import angle, duration
 
 # Help of a command's recordings.
@@ -61,11 +63,13 @@ def described_robot(args: argparse.Namespace, robot: str | None = None) -> Robot
     """Return the arm that --urdf describes, with what a robot YAML says of it beside."""
     urdf = args.urdf
     if args.xacro_arguments:
+        arguments = parse_xacro_arguments(args.xacro_arguments)
         if urdf is None and robot is not None:
             urdf = find_urdf(robot)
+            arguments = find_xacro_arguments(robot) | arguments
         if urdf is None:
             raise UsageError('--xacro-arguments are for a --urdf that is xacro')
-        urdf = read_urdf(urdf, arguments=parse_xacro_arguments(args.xacro_arguments))
+        urdf = read_urdf(urdf, arguments=arguments)
     found = load_robot(robot, urdf=urdf, joints=args.joints)
     for remark in found.remarks:
         say(f'note: {remark}')

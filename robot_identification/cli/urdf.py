@@ -17,7 +17,7 @@ from robot_identification.cli.options import (
 from robot_identification.errors import UsageError
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.model import (
-    calibrate, find_urdf, parse_urdf, read_calibration, read_description,
+    calibrate, find_urdf, find_xacro_arguments, parse_urdf, read_calibration, read_description,
 )
 
 
@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     if args.robot and args.urdf and args.calibration is None:
         raise UsageError('--robot beside --urdf names the arm of a --calibration: leave it out')
     path = args.urdf or find_urdf(args.robot)
-    text = read_description(path, parse_xacro_arguments(args.xacro_arguments))
+    stated = {} if args.urdf else find_xacro_arguments(args.robot)
+    text = read_description(path, stated | parse_xacro_arguments(args.xacro_arguments))
     urdf = parse_urdf(text, str(path), path.parent)
     if args.calibration is not None:
         text = calibrate(

@@ -9,6 +9,7 @@ from .base_parameters import (
 )
 from .registry import (
     configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
+    find_xacro_arguments as find_xacro_arguments,
     known_robots as known_robots, load_joint_drives as load_joint_drives, load_robot as load_robot,
     read_description as read_description, share_directory as share_directory,
 )

@@ -134,9 +134,12 @@ def load_robot(
         content,
         source,
         {'schema_version', 'name', 'urdf', 'joints'},
-        {'description', 'effort_unit', 'sampling_rate', 'locked', 'denavit_hartenberg'},
+        {'description', 'effort_unit', 'sampling_rate', 'locked', 'denavit_hartenberg',
+         'xacro_arguments'},
     )
-    description = _checked(urdf or _urdf_path(content, path))
+    description = _checked(urdf) if urdf is not None else _checked(
+        _urdf_path(content, path), _arguments(content, source)
+    )
     return _robot_from_yaml(content, source, description, joints, gravity)
 
 
@@ -178,6 +181,26 @@ def find_urdf(robot: str) -> Path:
     return _urdf_path(read_yaml(path, HAND_WRITTEN), path)
 
 
+def find_xacro_arguments(robot: str) -> dict[str, str]:
+    """Return the arguments that a robot YAML states for the xacro that it names."""
+    path = _robot_yaml(robot)
+    return _arguments(read_yaml(path, HAND_WRITTEN), str(path))
+
+
+def _arguments(content: dict[str, Any], source: str) -> dict[str, str]:
+    entry = content.get('xacro_arguments', {})
+    if not isinstance(entry, dict) or not all(
+        isinstance(value, str | int | float) for value in entry.values()
+    ):
+        raise DescriptionError(
+            f'{source}: `xacro_arguments` must map names to texts, numbers or true and false'
+        )
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in entry.items()
+    }
+
+
 def configuration_sha256(robot: str) -> str:
     """
     Return a hash of all that is configured of an arm: its YAML and the description it names.
@@ -198,7 +221,8 @@ def configuration_sha256(robot: str) -> str:
     path = _robot_yaml(robot)
     content = read_yaml(path, HAND_WRITTEN)
     return hashlib.sha256(json.dumps(
-        [content, read_description(_urdf_path(content, path))], sort_keys=True, default=str,
+        [content, read_description(_urdf_path(content, path), _arguments(content, str(path)))],
+        sort_keys=True, default=str,
     ).encode()).hexdigest()
 
 
@@ -226,12 +250,12 @@ def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> 
     return read_urdf_text(path, arguments)
 
 
-def _checked(urdf: Path | Urdf) -> Urdf:
+def _checked(urdf: Path | Urdf, arguments: Mapping[str, str] | None = None) -> Urdf:
     if isinstance(urdf, Urdf):
         return urdf
     if urdf.suffix in ('.yaml', '.yml'):
         return parse_urdf(read_description(urdf), str(urdf))
-    return read_urdf(urdf)
+    return read_urdf(urdf, arguments=arguments)
 
 
 def _robot_yaml(robot: str) -> Path:

@@ -11,7 +11,7 @@ import time
 from builders import run_command, two_link_urdf
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
-from robot_identification.model import xacro
+from robot_identification.model import find_xacro_arguments, load_robot, xacro
 from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.xacro import expand_xacro
 
@@ -133,6 +133,23 @@ def test_the_doctor_names_the_arguments(write):
     assert found.code == 0
     assert "xacro arguments: reach (default '0.3'), mass (default '1.5')" in found.out
     assert 'total mass 7.5 kg' in found.out
+
+
+@needs_xacro
+def test_a_robot_yaml_states_arguments(write, tmp_path):
+    """Numbers and truths as xacro reads them; the command line goes before the file."""
+    write(WITH_ARGUMENT)
+    path = tmp_path / 'arm.yaml'
+    head = 'schema_version: 1\nname: a\nurdf: arm.urdf.xacro\njoints: {one: {}, two: {}}\n'
+    path.write_text(head + 'xacro_arguments: {mass: 2.25, lamp: true}\n')
+    assert [link.mass for link in load_robot(str(path)).urdf.links] == [2.25] * 3
+    assert find_xacro_arguments(str(path)) == {'mass': '2.25', 'lamp': 'true'}
+    given = ('--robot', path, '--xacro-arguments', 'mass:=3', '-o', tmp_path / 'out.urdf')
+    assert run_command('urdf', *given).code == 0
+    assert [link.mass for link in read_urdf(tmp_path / 'out.urdf').links] == [3.0] * 3
+    path.write_text(head + 'xacro_arguments: [mass]\n')
+    with pytest.raises(DescriptionError, match=r'xacro_arguments. must map'):
+        load_robot(str(path))
 
 
 @needs_xacro
