@@ -51,6 +51,7 @@ class Series:
     places: tuple[int, ...]
     is_whole: bool = True  # Whether there is a column for every joint
     named: bool = False  # Whether the names of joints are in those of the columns
+    from_zero: bool = False  # Whether the numbers in the names count from 0
 
 
 def recognize(
@@ -93,20 +94,25 @@ def _find_series(
 ) -> list[Series]:
     """Return all series that may be of the joints."""
     by_name = _named_series(columns, joints, names)
+    counted = _counted_series(columns, len(joints))
     if any(one.meaning.quantity == 'q' and one.is_whole for one in by_name):
-        return by_name
+        # joint_0 to joint_6 beside a model's joint_1 to joint_6 are numbers, not names.
+        has_zero = any('0' in split_words(name) for name in joints)
+        shifted = not has_zero and _counts(joints) and any(
+            one.from_zero and one.meaning.quantity == 'q' and one.is_whole for one in counted
+        )
+        return counted if shifted else by_name
     if table.joints and set(_own_names(joints, names)) & set(table.joints):
         # The table says which joint each number is.
         order = [table.joints.index(name) for name in _own_names(joints, names)
                  if name in table.joints]
-        counted = [
+        listed = [
             replace(one, places=tuple(one.places[k] for k in order))
-            for one in _counted_series(columns, len(joints))
-            if len(one.places) == len(table.joints)
+            for one in counted if len(one.places) == len(table.joints)
         ]
-        if len(order) == len(joints) and counted:
-            return counted
-    return _counted_series(columns, len(joints)) + by_name
+        if len(order) == len(joints) and listed:
+            return listed
+    return counted + by_name
 
 
 def _own_names(joints: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
@@ -209,7 +215,9 @@ def _counted_series(columns: Sequence[ColumnName], n: int) -> list[Series]:
         if n > 1 and len(places) == 1:
             continue
         used |= set(places)
-        series.append(Series(meaning, before, places, is_whole=len(places) >= n))
+        series.append(Series(
+            meaning, before, places, is_whole=len(places) >= n, from_zero=numbers[0] == 0
+        ))
     return series + (_single_columns(columns) if n == 1 else [])
 
 

@@ -218,6 +218,16 @@ def test_more_columns_than_joints(run, tmp_path):
                 read_recording(path, PLAIN)
 
 
+def test_numbers_from_zero_are_no_names(run, tmp_path):
+    """joint_0 is the model's joint_1, although there is a joint_1 in the log, too."""
+    path, model = tmp_path / 'a.csv', [f'joint_{k}' for k in range(1, 7)]
+    table(path, ['t', *names('joint_{}_pos', 7), *names('joint_{}_tau', 7)],
+          columns_of(run.t, run.q, 0.0 * run.t, run.effort, 0.0 * run.t))
+    recording = read_recording(path, model)
+    np.testing.assert_array_equal(recording.q, run.q)
+    np.testing.assert_array_equal(recording.effort, run.effort)
+
+
 def test_a_log_without_a_time(run, tmp_path):
     """It is asked for, and a rate may stand for it."""
     path = tmp_path / 'a.csv'
