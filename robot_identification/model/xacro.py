@@ -222,6 +222,8 @@ def _remedy(cause: str) -> str:
             f'{cause[:500]}: the file wants it and states no default, give --xacro-arguments '
             f'{undefined[1]:.80}:=VALUE'
         )
+    if 'Is a directory' in cause:
+        return f'{cause[:500]}: an argument that is empty names a file, give --xacro-arguments'
     missing = _NO_SUCH_FILE.search(cause)
     if missing is None:
         return cause[:500]

@@ -178,6 +178,14 @@ def test_a_value_that_chooses_a_file_is_answered_with_those_there_are(write, tmp
 
 
 @needs_xacro
+def test_an_empty_argument_that_names_a_file_is_asked_for(write):
+    path = write('<xacro:arg name="limits" default=""/>'
+                 '<xacro:include filename="./$(arg limits)"/>')
+    with pytest.raises(DescriptionError, match=r"argument that is empty .* limits \(default ''"):
+        read_urdf(path)
+
+
+@needs_xacro
 def test_a_urdf_with_elements_of_xacro_is_expanded(write):
     """Some vendors' URDFs have properties, and their launch files run xacro on them."""
     path = write('<xacro:property name="width" value="0.2"/>' + arm(''), 'arm.urdf')
