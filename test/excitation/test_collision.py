@@ -113,7 +113,10 @@ def test_bodies_approach_no_faster_than_the_bound(model, seed):
     assert np.all(change <= bound + 5e-3)
 
 
-@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot'])
+@pytest.mark.parametrize('name', [
+    'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur7e', 'ur10e', 'ur12e', 'ur15', 'ur16e', 'ur18',
+    'ur20', 'ur30', 'youbot',
+])
 def test_what_cannot_touch_is_left_out_and_named(robots, name):
     """Two joints apart and never within a millimetre; the straight arm touches nothing."""
     model = CollisionModel(robots[name])

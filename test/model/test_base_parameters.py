@@ -29,7 +29,10 @@ from robot_identification.model.regressor import (
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
-UR = ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur5_porcelli', 'ur5_tika')
+UR = (
+    'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur7e', 'ur10e', 'ur12e', 'ur15', 'ur16e', 'ur18',
+    'ur20', 'ur30', 'ur5_porcelli', 'ur5_tika',
+)
 ARMS = ('ur5', 'ur10', 'ur5e', 'mixed')
 GROUND, CEILING = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
 WALL, TILT = (np.pi / 2, 0.0, 0.0), (0.0, np.pi / 4, 0.0)

@@ -47,7 +47,8 @@ def test_every_known_robot_is_complete(known):
 def test_the_registry_has_the_arms_that_are_promised():
     assert [known.name for known in known_robots()] == sorted([
         'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot', 'ur5_porcelli', 'ur5_tika',
-        'ur5_porcelli_bse', 'ur5_porcelli_wrist',
+        'ur5_porcelli_bse', 'ur5_porcelli_wrist', 'ur7e', 'ur12e', 'ur15', 'ur16e', 'ur18', 'ur20',
+        'ur30',
     ])
 
 
@@ -136,7 +137,8 @@ def test_some_joints_alone(ur5):
 
 
 def test_unknown_arms_are_refused_by_name():
-    with pytest.raises(UsageError, match=r"unknown robot 'ur55': known are ur10, ur10e, ur3, "):
+    found = r"unknown robot 'ur55': did you mean ur5\? known are ur10, ur10e, ur12e, "
+    with pytest.raises(UsageError, match=found):
         load_robot('ur55')
     with pytest.raises(UsageError, match='name an arm'):
         load_robot()

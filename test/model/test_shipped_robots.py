@@ -13,9 +13,12 @@ from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.robot_model import limits_of_urdf
 
-SHIPPED = ('ur3', 'ur3e', 'ur10e', 'youbot')
+SHIPPED = (
+    'ur3', 'ur3e', 'ur7e', 'ur10e', 'ur12e', 'ur15', 'ur16e', 'ur18', 'ur20', 'ur30', 'youbot',
+)
 # Standard Denavit-Hartenberg lengths [m] of the vendor's support article (UR5, UR10 and UR5e:
-# numbers.md A1, A12, A13), d then a.
+# numbers.md A1, A12, A13), d then a; those of UR7e, UR12e, UR15, UR16e, UR18 and UR30 as lists of
+# other people have them from it.
 DH = {
     'ur5': ([0.089159, 0, 0, 0.10915, 0.09465, 0.0823], [0, -0.425, -0.39225, 0, 0, 0]),
     'ur10': ([0.1273, 0, 0, 0.163941, 0.1157, 0.0922], [0, -0.612, -0.5723, 0, 0, 0]),
@@ -23,15 +26,48 @@ DH = {
     'ur3': ([0.1519, 0, 0, 0.11235, 0.08535, 0.0819], [0, -0.24365, -0.21325, 0, 0, 0]),
     'ur3e': ([0.15185, 0, 0, 0.13105, 0.08535, 0.0921], [0, -0.24355, -0.2132, 0, 0, 0]),
     'ur10e': ([0.1807, 0, 0, 0.17415, 0.11985, 0.11655], [0, -0.6127, -0.57155, 0, 0, 0]),
+    'ur7e': ([0.1625, 0, 0, 0.1333, 0.0997, 0.0996], [0, -0.425, -0.3922, 0, 0, 0]),
+    'ur12e': ([0.1807, 0, 0, 0.17415, 0.11985, 0.11655], [0, -0.6127, -0.57155, 0, 0, 0]),
+    'ur15': ([0.2186, 0, 0, 0.1824, 0.1361, 0.1434], [0, -0.6475, -0.5164, 0, 0, 0]),
+    'ur16e': ([0.1807, 0, 0, 0.17415, 0.11985, 0.11655], [0, -0.4784, -0.36, 0, 0, 0]),
+    'ur18': ([0.2186, 0, 0, 0.1824, 0.1361, 0.1434], [0, -0.475, -0.3389, 0, 0, 0]),
+    'ur20': ([0.2363, 0, 0, 0.201, 0.1593, 0.1543], [0, -0.862, -0.7287, 0, 0, 0]),
+    'ur30': ([0.2363, 0, 0, 0.201, 0.1593, 0.1543], [0, -0.637, -0.5037, 0, 0, 0]),
 }
 ALPHA = np.radians([90, 0, 0, 90, -90, 0])
-# Masses of the moving links [kg]: the vendor's article, and the youBot store's specification.
+# Masses of the moving links [kg]: the vendor's article, after UR10e its ROS description, and the
+# youBot store's specification.
 MASSES = {
     'ur3': [2.0, 3.42, 1.26, 0.8, 0.8, 0.35],
     'ur3e': [1.98, 3.4445, 1.437, 0.871, 0.805, 0.261],
     'ur10e': [7.369, 13.051, 3.989, 2.1, 1.98, 0.615],
+    'ur7e': [3.761, 8.058, 2.846, 1.37, 1.3, 0.365],
+    'ur12e': [7.369, 13.051, 3.989, 2.1, 1.98, 0.615],
+    'ur15': [9.9883, 14.9255, 6.1015, 2.089, 2.0869, 1.0666],
+    'ur16e': [7.369, 10.45, 4.321, 2.18, 2.033, 0.907],
+    'ur18': [9.9883, 14.2009, 5.52, 2.089, 2.0869, 1.0666],
+    'ur20': [16.343, 29.632, 7.879, 3.054, 3.126, 0.926],
+    'ur30': [16.343, 28.542, 7.156, 3.054, 3.126, 0.926],
     'youbot': [1.39, 1.318, 0.821, 0.769, 0.687],
 }
+# Whole arms [kg], as the vendor's product pages have them.
+WEIGHTS = {
+    'ur3e': 11.2, 'ur7e': 20.6, 'ur12e': 33.5, 'ur15': 40.7, 'ur16e': 33.1, 'ur20': 64.0,
+    'ur30': 63.5,
+}
+# The vendor's article gives the UR20's tensors about axes of the table [kg m^2], four decimals.
+UR20_TENSORS = (
+    [0.0887, -0.0001, -0.0001, -0.0001, 0.0763, 0.0072, -0.0001, 0.0072, 0.0842],
+    [0.1467, 0.0002, -0.0516, 0.0002, 4.6659, 0.0, -0.0516, 0.0, 4.6348],
+    [0.0261, -0.0001, -0.0290, -0.0001, 0.7576, 0.0, -0.0290, 0.0, 0.7533],
+    [0.0056, 0.0, 0.0, 0.0, 0.0054, 0.0004, 0.0, 0.0004, 0.0040],
+    [0.0059, 0.0, 0.0, 0.0, 0.0058, -0.0004, 0.0, -0.0004, 0.0043],
+    [0.0009, 0.0, 0.0, 0.0, 0.0009, 0.0, 0.0, 0.0, 0.0012],
+)
+UR20_CENTRES = (
+    [0, -0.0610, 0.0062], [0.5226, 0, 0.2098], [0.3234, 0, 0.0604], [0, -0.0026, 0.0393],
+    [0, 0.0024, 0.0379],
+)
 # Rajagopal 2017, table 3.1 [deg]: the youBot's range, the lost minus sign of the last minimum
 # restored.
 RANGES = np.radians([[-169, 169], [-65, 90], [-151, 146], [-102.5, 102.5], [-167.5, 167.5]])
@@ -97,6 +133,32 @@ def test_masses_are_the_published_ones(name):
     np.testing.assert_array_equal([body.mass for body in model.inertias[1:]], MASSES[name])
 
 
+@pytest.mark.parametrize('name', WEIGHTS)
+def test_arms_weigh_what_they_weigh(name):
+    """The links and the base add up to the whole arm; 10 %, since the base is a guess."""
+    weight = sum(inertia.mass for inertia in inertias_of_file(name).values())
+    assert weight == pytest.approx(WEIGHTS[name], rel=0.1)
+
+
+def test_the_bodies_of_the_ur20_are_the_articles():
+    """In the table's frames, where the article has them, not in those of the URDF."""
+    robot = load_robot('ur20')
+    model = robot.pinocchio
+    data, (d, a) = model.createData(), DH['ur20']
+    pin.forwardKinematics(model, data, np.zeros(6))
+    pin.updateFramePlacements(model, data)
+    base = data.oMf[model.getFrameId('base')]
+    frames = dh_chain(a, ALPHA, d, np.zeros(6), 'standard').frames(np.zeros(6))
+    for link, tensor in enumerate(UR20_TENSORS):
+        table = pin.SE3(np.asarray(frames[link]))
+        pose = table.inverse() * base.inverse() * data.oMi[link + 1]
+        body = pose.act(model.inertias[link + 1])
+        # Half of the article's last digit; its wrist 3 has another mass and centre.
+        np.testing.assert_allclose(body.inertia.ravel(), tensor, atol=5.1e-5)
+        if link < len(UR20_CENTRES):
+            np.testing.assert_allclose(body.lever, UR20_CENTRES[link], atol=5.1e-5)
+
+
 @pytest.mark.parametrize('name', SHIPPED)
 def test_limits_of_yaml_and_urdf_agree(name):
     """The YAML says what the URDF says, so that either alone is safe."""
@@ -112,7 +174,7 @@ def test_drive_gains_of_the_ur3():
         load_robot('ur3').drives.drive_gain,
         101.0 * np.array([0.1249, 0.1249, 0.0934, 0.0453, 0.0453, 0.0453]), rtol=1e-12,
     )
-    for name in ('ur3e', 'ur10e'):
+    for name in SHIPPED[1:-1]:
         assert np.all(np.isnan(load_robot(name).drives.drive_gain))
 
 
@@ -162,12 +224,12 @@ def overlapping_links(robot, q):
 
 
 POSES = {
-    **{name: (np.zeros(6), [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]) for name in SHIPPED[:3]},
+    **{name: (np.zeros(6), [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]) for name in SHIPPED[:-1]},
     # The candle, and the folded arm from which the driver counts.
     'youbot': (np.zeros(5), load_robot('youbot').encoders.to_model(np.zeros(5))),
 }
 FOLDED = {
-    **{name: [0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0] for name in SHIPPED[:3]},
+    **{name: [0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0] for name in SHIPPED[:-1]},
     'youbot': [0.0, RANGES[1, 1], RANGES[2, 1], 0.0, 0.0],
 }
 

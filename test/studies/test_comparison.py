@@ -380,7 +380,7 @@ def test_robots_say_their_drives(robots):
     assert {ur3['elbow_joint']} == {ur5[f'wrist_{i}_joint'] for i in (1, 2, 3)}
     assert len(set(ur3.values()) & set(ur5.values())) == 1
     assert load_joint_drives('youbot') == {}
-    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e'):
+    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur16e'):
         # Joints of one size have one largest torque.
         drives, limits = load_joint_drives(name), robots[name].limits.effort
         sizes = [drives[joint] for joint in robots[name].joint_names]
