@@ -401,7 +401,7 @@ def log_seeds() -> Seeds:
     blanks += [' '.join(f'{x:.6g}' for x in row) for row in rows]
     echo = [
         f'{int(row[0])},{round(row[0] % 1 * 1e9)},,one,two,'
-        + ','.join(f'{x:.6g}' for x in row[1:]) for row in rows
+        + ','.join(f'{x:.6g}' for x in row[1:]) for row in np.column_stack([t, q, dq, effort])
     ]
     return [
         ('a.csv', '\r\n'.join(german).encode()), ('b.txt', '\n'.join(blanks).encode()),
