@@ -18,6 +18,8 @@ import numpy as np
 from robot_identification.excitation.collision import links_without_shapes
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
 from robot_identification.excitation.experiment_plan import MARGINS, usual_window
+from robot_identification.excitation.holding import find_experiment_holding
+from robot_identification.excitation.margins import TORQUE_SHARE
 from robot_identification.model import RobotModel
 
 # Period of the base harmonic [s]; chosen: that of the shipped experiments at least, and a minute
@@ -29,6 +31,8 @@ SWEPT = 1.0
 # Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
 # joint; chosen: slow for any arm.
 UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
+# Torques that are allowed, as shares of their limits; the first that leaves a pose to rest in.
+TORQUE_SHARES = (MARGINS['torque'], TORQUE_SHARE, 0.95)
 # Share of the narrowest range that the margin takes at most; chosen: four fifths are left.
 NARROW = 0.1
 
@@ -72,7 +76,16 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
         'collision': 'off' if bare else 'on',
         'generic': True,
     }
-    experiment = read_experiment(content, 'the generic experiment')
+    for share in TORQUE_SHARES:
+        content['margins']['torque'] = share
+        experiment = read_experiment(content, 'the generic experiment')
+        if find_experiment_holding(robot, experiment).held > 0.0:
+            break
+    if share != TORQUE_SHARES[0]:
+        notes.append(
+            f'{share:.0%} of the torque limits are allowed instead of {TORQUE_SHARES[0]:.0%}: '
+            'with less no pose could be held against gravity'
+        )
     return GenericExperiment(experiment, content, tuple(notes))
 
 

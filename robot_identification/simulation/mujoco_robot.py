@@ -359,6 +359,8 @@ def _build_model(
     model.body_inertia[bodies] *= truth.mass_factor[:, None]
     for body, shift in zip(bodies, truth.centre_shift, strict=True):
         model.body_ipos[body] += shift
+    # Compiled from centres at the joints' origins, which these are no more.
+    model.body_sameframe[:], model.body_simple[:], model.dof_simplenum[:] = 0, 0, 0
     model.dof_armature[:] = truth.reflected_inertia if with_rotors else 0.0
     model.dof_damping[:] = 0.0
     model.dof_frictionloss[:] = 0.0
