@@ -34,6 +34,7 @@ MAXIMUM_OUTPUT_BYTES = 4 * MAXIMUM_URDF_CHARACTERS
 # Folder of packages that are nowhere; see xacro_process.py.
 _MISSING = 'no_such_package'
 _ARGUMENT = re.compile(r'<xacro:arg\s+name="([^"]+)"\s+default="([^"]*)"')
+_COMMENT = re.compile(r'<!--.*?-->', re.DOTALL)
 _ARGUMENT_NAME = re.compile(r'[A-Za-z][\w.-]*', re.ASCII)
 # Where $(find PACKAGE) looks; HOME, credentials and the like are kept from $(env ..).
 _KEPT_VARIABLES = ('PATH', 'AMENT_PREFIX_PATH', 'LD_LIBRARY_PATH', 'ROS_DISTRO', 'ROS_VERSION')
@@ -58,7 +59,7 @@ class _Expansion:
 
 def holds_xacro(path: Path, text: str) -> bool:
     """Return whether a file is xacro: by its name, or an element, as some vendors' URDFs have."""
-    return path.suffix == '.xacro' or '<xacro:' in text
+    return path.suffix == '.xacro' or ('<xacro:' in text and '<xacro:' in _COMMENT.sub('', text))
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:

@@ -269,6 +269,14 @@ def test_the_doctor_examines_what_xacro_makes(write):
     assert "arm.urdf.xacro: mass of link 'upper' is -1.5 kg" in bad.out
 
 
+def test_elements_in_comments_are_none(tmp_path, monkeypatch):
+    """Expanded files keep the comments of their source, and need no xacro."""
+    monkeypatch.setattr(subprocess, 'run', None)
+    path = tmp_path / 'arm.urdf'
+    path.write_text(two_link_urdf().replace('</robot>', '<!-- <xacro:arm\n/> --></robot>'))
+    assert len(read_urdf(path).joints) == 2
+
+
 def test_a_missing_file_is_a_wrong_call(tmp_path):
     with pytest.raises(UsageError, match=r'no such file: .*arm\.xacro'):
         read_urdf(tmp_path / 'arm.xacro')
