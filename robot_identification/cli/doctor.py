@@ -466,13 +466,14 @@ def _examine_robot(robot: RobotModel) -> _Examined:
     if robot.denavit_hartenberg is not None:
         check_table(robot, robot.denavit_hartenberg)
     massless, unknown = massless_joints(robot), unknown_limits(robot)
+    warnings = _gap_warnings(robot, massless, unknown)
     gains = np.isnan(robot.drives.drive_gain)
+    # An arm that publishes torque needs none.
+    if gains.any() and robot.effort_unit != 'Nm':
+        joints = ', '.join(np.array(robot.joint_names)[gains])
+        warnings.append(f'drive gain of {joints} is unknown; effort in N m needs none')
     return _Examined(
-        [f'robot {robot.name}, {robot.n} joints'],
-        _gap_warnings(robot, massless, unknown) + [
-            f'drive gain of {joint} is unknown'
-            for joint, missing in zip(robot.joint_names, gains, strict=True) if missing
-        ],
+        [f'robot {robot.name}, {robot.n} joints'], warnings,
         _unchecked(massless, unknown),
     )
 

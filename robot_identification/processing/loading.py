@@ -78,11 +78,21 @@ def load_for_model(
 def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -> None:
     """Raise DataError if a bag states another effort unit than that of the model."""
     unit = recording.metadata.get('effort_unit', model.effort_unit)
-    if unit != model.effort_unit:
-        raise DataError(
-            f'{bag} has effort in {unit}, the model was identified on effort in '
-            f'{model.effort_unit}: record with the same driver setting, or identify again'
+    if unit == model.effort_unit:
+        return
+    gains = model.robot.drives.drive_gain
+    conversion = ''
+    # The gains of a relative scale are ones that stand for unknown ones.
+    if np.all(np.isfinite(gains)) and not model.relative_scale:
+        verb = 'divide' if model.effort_unit == 'A' else 'multiply'
+        stated = ', '.join(
+            f'{joint} {gain:g}' for joint, gain in zip(model.robot.joint_names, gains, strict=True)
         )
+        conversion = f', or {verb} the recorded effort by the drive gains [N m/A]: {stated}'
+    raise DataError(
+        f'{bag} has effort in {unit}, the model was identified on effort in '
+        f'{model.effort_unit}: record with the same driver setting, identify again{conversion}'
+    )
 
 
 def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:
