@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     """Ask, plan and write."""
     check_writable(args.output / GUIDE, args.force)
     texts = {
-        question.name: ' '.join(given) for question in QUESTIONS
+        question.name: given if isinstance(given, str) else ' '.join(given)
+        for question in QUESTIONS
         if (given := getattr(args, question.name.replace('-', '_'))) is not None
     }
     if args.urdf is not None:

@@ -93,10 +93,13 @@ def take_arm(args: argparse.Namespace, words: list[str]) -> list[str]:
     Commands that take an arm accept its URDF, xacro or robot YAML without the option. Returns the
     words that are left.
     """
+    # The --urdf of other commands is an output.
+    if not {'urdf', 'xacro_arguments'} <= set(vars(args)):
+        return words
     left = []
     for word in words:
         suffix = Path(word).suffix
-        if suffix in URDF_SUFFIXES and getattr(args, 'urdf', word) is None:
+        if suffix in URDF_SUFFIXES and args.urdf is None:
             args.urdf = Path(word)
         elif suffix in YAML_SUFFIXES and getattr(args, 'robot', word) is None:
             args.robot = word

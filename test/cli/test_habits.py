@@ -84,6 +84,13 @@ def test_an_arm_among_recordings_is_no_recording():
     assert args.urdf == Path('arm.urdf')
 
 
+def test_an_output_is_never_taken_for_an_arm(tmp_path):
+    """The --urdf of export is where it writes: a URDF among the words is refused there."""
+    outcome = run_command('export', tmp_path, tmp_path / 'arm.urdf')
+    assert outcome.code == 2
+    assert 'unknown argument' in outcome.err
+
+
 def test_a_result_folder_stands_for_its_model(tmp_path):
     (tmp_path / 'identified_model.yaml').touch()
     for command in ('validate', 'export', 'predict', 'payload'):

@@ -268,6 +268,7 @@ def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     for line in lines:
         if line.startswith('robot-identification'):
             parse_arguments(shlex.split(line)[1:])
+    assert init('study/arm.yaml', '-o', 'third').code == 0, 'a robot YAML without its option'
     again = lines[0].replace('-o study', '-o again').removeprefix('robot-identification ')
     assert run_command(*shlex.split(again)).code == 0
     for path in experiments(Path('study')):
