@@ -1,0 +1,108 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Arms as others describe them go through every command, with no file of ours about them.
+
+A simulated robot with other masses than described, and with friction, is recorded, identified and
+judged on the last quarter of the recording, which was held out.
+"""
+
+import json
+import time
+
+from builders import run_command
+from long_tests import long_test
+from others_descriptions import (
+    BY_DAY, BY_NIGHT, described, DOWNLOADED, fetch_descriptions, INSTALLED, INSTALLED_ROBOTS,
+)
+import pytest
+import yaml
+
+mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated robot, is not installed')
+pinocchio = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures('without_pictures')]
+
+
+def by_name(table):
+    """Parametrize a test by the descriptions of a table."""
+    return pytest.mark.parametrize('description', [
+        pytest.param(description, id=description.name) for description in described(table)
+    ])
+
+
+@pytest.fixture(scope='session')
+def installed():
+    """Return the folder of the descriptions that are installed."""
+    if not INSTALLED_ROBOTS.is_dir():
+        pytest.skip(f'the PyPI package {INSTALLED} is not installed')
+    return INSTALLED_ROBOTS
+
+
+@pytest.fixture(scope='session')
+def downloaded(tmp_path_factory):
+    """Return a folder with the descriptions of the wheels that are downloaded by hash."""
+    folder = tmp_path_factory.mktemp('wheels')
+    fetch_descriptions(folder)
+    return folder
+
+
+@by_name(BY_DAY)
+def test_by_day(installed, description, tmp_path, record_property):
+    go_through(installed, description, tmp_path, record_property, evaluations=5)
+
+
+@long_test
+@by_name(BY_NIGHT)
+def test_by_night(installed, description, tmp_path, record_property):
+    go_through(installed, description, tmp_path, record_property)
+
+
+@long_test
+@by_name(DOWNLOADED)
+def test_downloaded(downloaded, description, tmp_path, record_property):
+    go_through(downloaded, description, tmp_path, record_property)
+
+
+def test_there_are_many_and_all_differ():
+    """The set of 40 is a promise; a path that stands twice would show nothing."""
+    everything = described(BY_DAY + BY_NIGHT + DOWNLOADED)
+    assert len(everything) == len({description.path for description in everything}) >= 40
+    assert len(described(BY_DAY)) == 8
+
+
+def go_through(root, description, folder, record_property, evaluations=15):
+    """Take an arm from its description to the models for other programs, command by command."""
+    def run(command, *arguments):
+        started = time.perf_counter()
+        outcome = run_command(command, *arguments)
+        record_property(command, round(time.perf_counter() - started, 1))
+        assert outcome.code == 0, f'{command} ends with {outcome.code}: {outcome.err}'
+
+    urdf = root / description.path
+    arm = ['--urdf', urdf] + (['--joints', *description.joints] if description.joints else [])
+    motion, bag, found = folder / 'motion.yaml', folder / 'bag', folder / 'found'
+    run('doctor', urdf)
+    run('base-parameters', *arm)
+    run('excite', *arm, '--max-evaluations', evaluations, '-o', motion)
+    run('simulate', *arm, '--trajectory', motion, '--repeat', 2, '-o', bag)
+    held_out = 0.75 * duration(bag)
+    run('identify', bag, *arm, '--friction', 'coulomb,viscous', '--cutoff', 10,
+        '--stop', held_out, '-o', found)
+    run('validate', found, bag, '--start', held_out, '-o', folder / 'validation')
+    errors, = json.loads((folder / 'validation' / 'validation.json').read_text())['bags']
+    assert errors['nrmse_mean'] < errors['urdf_nrmse_mean'], 'the description predicts better'
+    exported = {kind: folder / f'exported.{kind}' for kind in ('urdf', 'mjcf', 'sdf')}
+    run('export', found, *(word for kind in exported for word in (f'--{kind}', exported[kind])))
+    joints = yaml.safe_load(motion.read_text())['joints']
+    assert set(joints) <= set(pinocchio.buildModelFromUrdf(str(exported['urdf'])).names)
+    model = mujoco.MjModel.from_xml_path(str(exported['mjcf']))
+    assert set(joints) <= {model.joint(number).name for number in range(model.njnt)}
+    assert exported['sdf'].stat().st_size > 0
+
+
+def duration(bag):
+    """Return the duration [s] of a bag."""
+    metadata = yaml.safe_load((bag / 'metadata.yaml').read_text())
+    return metadata['rosbag2_bagfile_information']['duration']['nanoseconds'] * 1e-9
