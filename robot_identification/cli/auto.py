@@ -140,7 +140,8 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
     return _Split(
         bags, bags[0], boundary,
         f'identified from {start:g} to {boundary:g} s of {bags[0]}, validated on the rest, to '
-        f'{stop:.1f} s',
+        f'{stop:.1f} s; a second recording of another motion is the stronger test, for a periodic '
+        'one repeats itself',
     )
 
 

@@ -40,7 +40,7 @@ def test_the_shipped_experiment_is_found_by_name_and_by_path():
     path = find_experiment('demo')
     assert path == find_experiment('demo.yaml') == find_experiment(str(path))
     assert load_experiment(path).form.harmonics == 5
-    with pytest.raises(UsageError, match=r'no such experiment file: demmo; shipped are .*demo'):
+    with pytest.raises(UsageError, match=r': demmo; did you mean demo\? shipped are .*demo'):
         find_experiment('demmo')
 
 
