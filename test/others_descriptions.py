@@ -72,6 +72,7 @@ arx5_interface/models/X7_left.urdf
 stretch_urdf/RE1V0/stretch_description_RE1V0_tool_stretch_gripper.urdf
 stretch_urdf/RE2V0/xacro/stretch_description_RE2V0_eoa_wrist_dw3_tool_sg3.xacro
 stretch_urdf/SE3/xacro/stretch_description_SE3_eoa_wrist_dw3_tool_tablet_12in.xacro
+rtbdata/xacro/lynxmotion_al5d_description/urdf/al5d_robot.urdf
 rtbdata/xacro/trossen_descriptions/urdf/px100.urdf.xacro
 rtbdata/xacro/trossen_descriptions/urdf/px150.urdf.xacro
 rtbdata/xacro/trossen_descriptions/urdf/rx150.urdf.xacro

@@ -11,15 +11,19 @@ benchmarks/data_warnings.py, with one seed; shares over many seeds are in docs/v
 from dataclasses import replace
 from functools import cache
 
-from builders import joint_states, write_bag
+from builders import joint, joint_states, link, robot_urdf, write_bag
 import numpy as np
 import pytest
+from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
 from robot_identification.validation.data_warnings import examine_data, TESTS
 from robot_identification.validation.data_warnings.clipping import _share_at_top
-from robot_identification.validation.data_warnings.evidence import gather
+from robot_identification.validation.data_warnings.evidence import gather, make_prior
 from robot_identification.validation.data_warnings.structure import find_structure
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -113,6 +117,18 @@ def test_joints_that_cannot_be_told_are_listed():
     assert found.warnings == ()
     zeros, = (text for text in found.assumptions if text.startswith('encoder zero'))
     assert made.robot.joint_names[0] in zeros
+
+
+def test_masses_in_the_joints_are_no_prior():
+    """Some URDFs have neither centres nor inertias: what they say would have no width."""
+    point = ((0, 0, 0), (0, 0, 0))
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        link('ground'), link('upper', 2.0, *point), link('lower', 1.0, *point),
+        joint('one', 'ground', 'upper'),
+        joint('two', 'upper', 'lower', axis=(0, 1, 0), xyz=(0.3, 0, 0.1)),
+    ), 'points'))
+    reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
+    assert make_prior(robot, reduction, stated=True).side.size == 0
 
 
 def test_too_few_samples_are_no_evidence():

@@ -22,8 +22,8 @@ def list_assumptions(evidence: Evidence) -> tuple[str, ...]:
         )
     elif not evidence.prior.side.size:
         found.append(
-            'the URDF has no masses: a common factor of all efforts cannot be distinguished '
-            'from other masses'
+            'the URDF has no masses, or all in the joints: a common factor of all efforts cannot '
+            'be distinguished from other masses'
         )
     else:
         found.append(

@@ -328,7 +328,8 @@ def make_prior(robot: RobotModel, reduction: BaseReduction, *, stated: bool) -> 
     """Return what the URDF says of the independent inertial columns."""
     rows = np.flatnonzero(reduction.independent < 10 * robot.n)
     inertial = prior_inertial_parameters(robot)
-    if not stated or not np.any(inertial):
+    # Masses that all lie in their joints give no length, and so no width of anything.
+    if not stated or not np.any(inertial.reshape(-1, 10)[:, 4:]):
         return Prior(np.zeros((0, len(rows))), np.zeros(0))
     parameters = reduction.parameters
     mean, deviation = np.zeros(parameters.size), np.zeros(parameters.size)
