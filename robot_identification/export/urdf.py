@@ -212,12 +212,14 @@ def _find_contents(
         own = lumped[index] - (prior[index] - _own_parameters(link))
         if not smallest_eigenvalues(own)[0] > 0.0:
             contents.emptied.extend(_take_fixed_bodies(root, link.get('name')))
-            left = _prior_of(root, model.robot, urdf.name)[index]
-            own = lumped[index] - (left - _own_parameters(link))
+            # Without its own, which with the others gone may be that of no body.
+            _take_inertial(link)
+            others = _prior_of(root, model.robot, urdf.name)[index]
+            own = lumped[index] - others
             if not smallest_eigenvalues(own)[0] > 0.0:
                 own = _shrink_locked_bodies(
                     contents, _bodies_on_locked(root, link.get('name'), model.robot.joint_names),
-                    left - _own_parameters(link), lumped[index],
+                    others, lumped[index],
                 )
         contents.links[children[name]] = own
         contents.joints[name] = plain_friction(model, theta, index)
@@ -266,13 +268,18 @@ def _take_fixed_bodies(root: Any, link: str) -> list[str]:
             if joint.get('type') == 'fixed' and joint.find('parent').get('link') in new
         ]
         found += new
-    taken = []
-    for body in root.findall('link'):
-        inertial = body.find('inertial')
-        if body.get('name') in found and inertial is not None:
-            body.remove(inertial)
-            taken.append(str(body.get('name')))
-    return taken
+    return [
+        str(body.get('name')) for body in root.findall('link')
+        if body.get('name') in found and _take_inertial(body)
+    ]
+
+
+def _take_inertial(body: Any) -> bool:
+    """Remove the inertial of a link; return whether there was one."""
+    inertial = body.find('inertial')
+    if inertial is not None:
+        body.remove(inertial)
+    return inertial is not None
 
 
 def _prior_of(root: Any, robot: RobotModel, name: str) -> FloatArray:
@@ -299,11 +306,13 @@ def _own_parameters(link: Any) -> FloatArray:
         [tensor['ixy'], tensor['iyy'], tensor['iyz']],
         [tensor['ixz'], tensor['iyz'], tensor['izz']],
     ])
-    body = pin.Inertia(
-        float(inertial.find('mass').get('value')), centre, rotation @ about_centre @ rotation.T
+    # By hand: Pinocchio refuses moments that rounding made negative, as those of a mere mass.
+    mass = float(inertial.find('mass').get('value'))
+    about_frame = rotation @ about_centre @ rotation.T + mass * (
+        centre @ centre * np.eye(3) - np.outer(centre, centre)
     )
-    parameters: FloatArray = body.toDynamicParameters()
-    return parameters
+    rows, columns = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
+    return np.concatenate([[mass], mass * centre, about_frame[rows, columns]])
 
 
 def _write(

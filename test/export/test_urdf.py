@@ -133,10 +133,14 @@ def test_panda_fingers_keep_their_own_inertials(panda_urdf):
     np.testing.assert_allclose(found, inertial, atol=1e-9)
 
 
-def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left():
+# Of a body, and of none where the link stands alone: by much, and by rounding.
+@pytest.mark.parametrize('principal', [
+    (0.02, 0.03, 0.025), (0.002, 0.003, 0.006), (-5e-20, 0.0, 5e-20),
+])
+def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left(principal):
     """The tool fixed to the hand weighs more than both were found to: one body, the same arm."""
     text = robot_urdf(
-        link('ground'), link('hand', 1.0), link('tool', 2.0),
+        link('ground'), link('hand', 1.0, principal=principal), link('tool', 2.0),
         joint('one', 'ground', 'hand', axis=(0, 1, 0)),
         joint('mount', 'hand', 'tool', 'fixed', limit=''),
     )
