@@ -4,6 +4,7 @@
 """Descriptions of arms in packages of PyPI: which there are, and how they are fetched by hash."""
 
 from dataclasses import dataclass
+import hashlib
 import os
 from pathlib import Path
 import subprocess
@@ -146,4 +147,6 @@ def fetch_descriptions(folder: Path) -> None:
 
 def _cache():
     home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
-    return Path(home) / 'robot_identification' / 'descriptions'
+    # Wheels of another list are not unpacked beside those of this one.
+    listed = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
+    return Path(home) / 'robot_identification' / 'descriptions' / listed
