@@ -15,6 +15,7 @@ import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.doctor import examine, ExamineOptions
+from robot_identification.cli.identify import not_identifiable
 from robot_identification.cli.options import (
     add_json_option, add_output_option, add_robot_options, RECORDING, result_folder,
     robot_from_options,
@@ -106,6 +107,11 @@ def run(args: argparse.Namespace) -> int:
         print_json(_content(args, split, found, validation, exported))
     else:
         show('\n'.join(_screen(args.output, split, found, validation, exported)))
+    lost = not_identifiable(found, args.output)
+    if lost is not None:
+        # Not raised: with --json stdout has its one object already.
+        say(f'error: {lost}')
+        return lost.exit_code
     return 0
 
 

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in found.notes:
         warn(note)
-    refused = _not_identifiable(found, args.output) if found.unidentifiable else None
+    refused = not_identifiable(found, args.output)
     if args.json:
         print_json(_content(args, found, refused))
     else:
@@ -91,7 +91,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _not_identifiable(found: Identification, output: Path) -> NotIdentifiableError:
+def not_identifiable(found: Identification, output: Path) -> NotIdentifiableError | None:
+    """Return the error of an identification whose data do not determine every parameter."""
+    if not found.unidentifiable:
+        return None
     resting = ', '.join(found.stationary_joints)
     return NotIdentifiableError(
         f'the data do not determine {", ".join(found.unidentifiable)}'

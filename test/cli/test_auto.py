@@ -7,8 +7,10 @@ import json
 
 from builders import run_command
 import mujoco
+import numpy as np
 import pytest
 from recordings import write_small_arm
+from robot_identification import read_recording
 from robot_identification.model import load_model
 
 
@@ -84,3 +86,26 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     bag, = content['validation']['bags']
     assert 0.2 < bag['samples'] / 10_000 < 0.3
     assert 'unseen' in ' '.join(content['validation']['reasons'])
+
+
+def test_a_joint_that_rests_has_the_exit_code_of_identify(urdf, bags, tmp_path, without_pictures):
+    """A reduced model is written all the same, and with --json stdout has one object."""
+    table = tmp_path / 'log.csv'
+    names = ('pan', 'lift', 'reach')
+    recording = read_recording(bags[0], names)
+    q, dq = recording.q.copy(), recording.dq.copy()
+    q[:, 0], dq[:, 0] = q[0, 0], 0.0
+    np.savetxt(
+        table, np.column_stack([recording.stamps, q, dq, recording.effort])[:6000],
+        delimiter=',', comments='',
+        header=','.join(['time', *(f'{kind}_{name}' for kind in ('q', 'dq', 'tau')
+                                   for name in names)]),
+    )
+    outcome = run_command(
+        'auto', table, '--urdf', urdf, '-o', tmp_path / 'result', '--json',
+        '--friction', 'coulomb,viscous', '--cutoff', 10,
+    )
+    assert outcome.code == 3, outcome.err
+    assert 'the data do not determine' in outcome.err and 'pan' in outcome.err
+    assert json.loads(outcome.out)['identification']['lost']
+    assert (tmp_path / 'result' / 'identified_model.yaml').exists()

@@ -31,7 +31,7 @@ from robot_identification.studies.campaign.options import CampaignOptions
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.workers import work_locally
+from robot_identification.studies.campaign.workers import LOG_FILE, work_locally
 from scheduled_jobs import dask_cluster
 from studies.made_up_runs import (
     campaign_of, failed_state, SPEEDS, state, write_campaign, write_state,
@@ -104,7 +104,11 @@ def test_interrupted_killed_and_done(files, tmp_path):
     out = tmp_path / 'out'
     runs = out / 'runs'
     process = start(files, out)
-    wait_until(lambda: read_state(runs / 'run_0') is not None, process)
+    # The log, empty here, goes after the state is written.
+    wait_until(
+        lambda: read_state(runs / 'run_0') is not None
+        and not (runs / 'run_0' / LOG_FILE).exists(), process,
+    )
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
@@ -114,7 +118,7 @@ def test_interrupted_killed_and_done(files, tmp_path):
 
     # A process of its own works on the second run as soon as its folder has a log.
     process = start(files, out)
-    wait_until(lambda: (runs / 'run_1' / 'log.txt').exists(), process)
+    wait_until(lambda: (runs / 'run_1' / LOG_FILE).exists(), process)
     children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
     process.kill()
     process.communicate(timeout=PATIENCE)
