@@ -349,6 +349,16 @@ def write_results(directory: Path, contents: Mapping[str, str | bytes], force: b
     write_files({directory / name: content for name, content in contents.items()}, force)
 
 
+def file_name(text: str) -> str:
+    """
+    Return a text, such as the name of an arm or joint, as the name of a file in one folder.
+
+    Names of descriptions are foreign: signs that separate folders, and dots in front, would lead
+    elsewhere.
+    """
+    return re.sub(r'[^\w.-]', '_', text).lstrip('.') or 'unnamed'
+
+
 @dataclass(frozen=True)
 class ResultFolder:
     """

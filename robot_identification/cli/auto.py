@@ -27,18 +27,19 @@ from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import Identification, IdentifyArguments
 from robot_identification.export import EXPORTERS, make_urdf
-from robot_identification.files import ResultFolder, write_results
+from robot_identification.files import file_name, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.options import add_arguments, from_values
-from robot_identification.report import fixed, RESULT_FILES, save_identification, text_table, wrap
-from robot_identification.validation import Validation, validation_content
+from robot_identification.report import (
+    fixed, RESULT_FILES, save_identification, short_verdict_lines, shortcomings, text_table,
+)
+from robot_identification.validation import join_verdicts, Validation, validation_content, Verdict
 
 # Share of a single recording that is held out for validation; chosen: as in a fold of four.
 HELD_OUT = 0.25
 # Of a shorter recording nothing is held out [s]; chosen: one period of ten seconds and a half.
 SHORTEST = 15.0
 SUFFIXES = {'mjcf': 'xml'}  # of exports that end in another than their name
-MOST_REASONS = 4  # of a verdict on the screen; the report has all
 
 
 def add_parser(subparsers: Any) -> None:
@@ -155,7 +156,8 @@ def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
     """Return what writes each file, by its place in the folder."""
     writers = {'urdf': _urdf_text, **{kind: write for kind, (_, write) in EXPORTERS.items()}}
     return {
-        f'export/{name}.{SUFFIXES.get(kind, kind)}': write for kind, write in writers.items()
+        f'export/{file_name(name)}.{SUFFIXES.get(kind, kind)}': write
+        for kind, write in writers.items()
     }
 
 
@@ -178,14 +180,23 @@ def _export(
     return [folder.path / place for place in made], refused
 
 
+def _verdict(found: Identification, validation: Validation | None) -> Verdict:
+    """Return the verdict on the model: data that are wrong throughout agree with themselves."""
+    return found.verdict if validation is None else join_verdicts(
+        validation.verdict, found.verdict
+    )
+
+
 def _content(
     args: argparse.Namespace, split: _Split, found: Identification,
     validation: Validation | None, exported: Sequence[Path],
 ) -> dict[str, Any]:
+    verdict = _verdict(found, validation)
     return {
         'output': args.output,
-        'verdict': (found if validation is None else validation).verdict.level,
-        'next_step': (found if validation is None else validation).verdict.next_step,
+        'verdict': verdict.level,
+        'reasons': verdict.reasons,
+        'next_step': verdict.next_step,
         'split': split.words,
         'identification': {
             'verdict': found.verdict.level, 'reasons': found.verdict.reasons,
@@ -201,27 +212,29 @@ def _screen(
     exported: Sequence[Path],
 ) -> list[str]:
     """Return verdict, improvement over the URDF and what to do next, on one screen."""
-    verdict = found.verdict if validation is None else validation.verdict
+    verdict = _verdict(found, validation)
     errors = found.cross_validation[0] if validation is None else validation.bags[0]
-    lines = [f'{found.model.robot.name}: {verdict.level.upper()}', split.words]
-    for reason in verdict.reasons[:MOST_REASONS]:
-        lines += wrap(reason, first='  - ')
     rows = [
         (joint, fixed(own), fixed(urdf))
         for joint, own, urdf in zip(errors.joints, errors.nrmse, errors.urdf_nrmse, strict=True)
     ]
     rows.append(('mean', fixed(errors.nrmse_mean), fixed(errors.urdf_nrmse_mean)))
-    lines += ['', *text_table(('joint', 'NRMSE', 'URDF without friction'), rows)]
+    lines = [
+        f'{found.model.robot.name}: {verdict.level.upper()}', split.words,
+        *short_verdict_lines(verdict, shortcomings(found)), '',
+        *text_table(('joint', 'NRMSE', 'URDF without friction'), rows),
+    ]
     if errors.urdf_nrmse_mean > 0.0:
         lines.append(
             f'The error is {errors.nrmse_mean / errors.urdf_nrmse_mean:.0%} of that of the URDF.'
         )
-    lines += ['', *wrap(verdict.next_step, first='Next step: ')]
     reports = [output / 'report.html']
     if validation is not None:
         reports.append(output / 'validation' / 'report.html')
-    lines.append(f'reports: {", ".join(map(str, reports))}')
-    lines.append(f'model: {output / "identified_model.yaml"}')
+    lines += [
+        '', f'reports: {", ".join(map(str, reports))}',
+        f'model: {output / "identified_model.yaml"}',
+    ]
     if exported:
         lines.append(f'exported: {", ".join(map(str, exported))}')
     return lines

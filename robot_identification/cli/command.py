@@ -31,7 +31,8 @@ class Parser(argparse.ArgumentParser):
         """Raise a CommandLineError; of a wrong choice the nearest is named."""
         found = _INVALID_CHOICE.fullmatch(message)
         if found is not None:
-            known = re.findall(r"'(.*?)'", found[3])
+            # Quoted or not, by the version of Python.
+            known = [word.strip("'") for word in found[3].split(', ')]
             near = suggestion(found[2], known) or f'known are {", ".join(known)}'
             message = f'{found[1]}{found[2]}: {near}'
         raise CommandLineError(

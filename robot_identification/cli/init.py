@@ -22,9 +22,7 @@ from robot_identification.cli.options import (
 )
 from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.excitation import (
-    chosen_limits, Laboratory, links_without_shapes, plan_study,
-)
+from robot_identification.excitation import find_open_choices, Laboratory, plan_study
 from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, known_robots, mount_tool, parse_urdf, read_description,
@@ -54,7 +52,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--no-collision-check', action='store_true',
-        help='for an arm in whose reach nothing is',
+        help='leave out the check of collisions: nothing is in reach of the arm',
     )
     parser.add_argument(
         '-o', '--output', type=Path, default=DEFAULT_FOLDER, metavar='FOLDER',
@@ -156,13 +154,8 @@ class _Interview:
     def _plan(self, answers: dict[str, Any]) -> tuple[Study, dict[str, str]]:
         names = ('table', 'wall', 'ceiling', 'cell')
         robot: RobotModel = answers['robot']
-        limits, notes = chosen_limits(robot)
-        bare = links_without_shapes(robot)
-        if bare:
-            notes.append(
-                f'collisions are not checked: {robot.name} has no collision shapes (boxes, '
-                f'cylinders, spheres; meshes are not read) at {", ".join(bare)}'
-            )
+        open_ = find_open_choices(robot)
+        bare = open_.bare_links
         check = not (self._args.no_collision_check or bare)
         laboratory = Laboratory(
             mounting=answers['mounting'],
@@ -175,12 +168,12 @@ class _Interview:
             effort_unit=answers['effort-unit'],
             source=answers['source'],
             collision=check,
-            limits=limits,
-            generic=bool(limits) or bool(bare and not self._args.no_collision_check),
+            limits=open_.limits,
+            generic=bool(open_.limits) or bool(bare and not self._args.no_collision_check),
         )
         if laboratory.generic:
-            for note in notes:
-                warn(f'{note}; the runner refuses a real arm until it is')
+            for note in open_.notes:
+                warn(f'{note}; the runner of a real arm refuses such a motion')
         return self._study(robot, laboratory, answers['tool-size'])
 
     def _study(

@@ -4,8 +4,7 @@
 from .arguments import DesignArguments as DesignArguments, GENERIC as GENERIC
 from .base_columns import Knowledge as Knowledge
 from .collision import (
-    CollisionModel as CollisionModel, links_without_shapes as links_without_shapes,
-    Obstacle as Obstacle,
+    CollisionModel as CollisionModel, Obstacle as Obstacle,
 )
 from .constraints import (
     broken_limits as broken_limits, hardware_limits as hardware_limits,
@@ -37,7 +36,7 @@ from .experiment_plan import (
 )
 from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
 from .generic_experiment import (
-    chosen_limits as chosen_limits, generic_experiment as generic_experiment,
+    find_open_choices as find_open_choices, generic_experiment as generic_experiment,
     GenericExperiment as GenericExperiment,
 )
 from .holding import (

@@ -25,6 +25,7 @@ from robot_identification.excitation.margins import (
     MASS_DOUBT, POSITION_MARGIN, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE, VELOCITY_SHARE,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
+from robot_identification.files import file_name
 from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.simulation import QUINTIC_PEAK
 
@@ -337,7 +338,7 @@ def _friction_segments(
         for name, position in home.items()
     }
     planned = _motion(robot, laboratory, _Wanted(
-        f'{number:02d}_friction_{joint}', 'friction_map', 10 + number, 20.0,
+        f'{number:02d}_friction_{file_name(joint)}', 'friction_map', 10 + number, 20.0,
         {'form': 'trapezoidal', 'points': 24, 'dwell': 0.4, 'move_time': 2.0, 'blend': 0.25},
         {
             'description': f'friction map: 25 constant-velocity segments of {joint}',

@@ -53,14 +53,8 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
     acceleration one is chosen, which the certificate lists as not checked. A clearance between
     links is proved where all of them have collision shapes.
     """
-    window = usual_window(robot)
-    limits, notes = chosen_limits(robot)
-    bare = links_without_shapes(robot)
-    if bare:
-        notes.append(
-            f'collisions are not checked: {robot.name} has no collision shapes (boxes, cylinders, '
-            f'spheres; meshes are not read) at {", ".join(bare)}'
-        )
+    window, open_ = usual_window(robot), find_open_choices(robot)
+    limits, notes = open_.limits, list(open_.notes)
     content: dict[str, Any] = {
         'schema_version': 1,
         'description': f'generic motion of {robot.name} from the limits of its description',
@@ -73,7 +67,7 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
         'window': {joint: list(ends) for joint, ends in window.items()},
         'criterion': 'log_determinant',
         'samples': 100,
-        'collision': 'off' if bare else 'on',
+        'collision': 'off' if open_.bare_links else 'on',
         'generic': True,
     }
     for share in TORQUE_SHARES:
@@ -89,13 +83,23 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
     return GenericExperiment(experiment, content, tuple(notes))
 
 
-def chosen_limits(robot: RobotModel) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return limits where the description states none, by kind and joint, and what to say."""
+class OpenChoices(NamedTuple):
+    """Limits and shapes that a description does not state, and limits to take instead."""
+
+    # Limits where none is stated, by kind and joint: [rad/s], [rad/s^2] or [m/s], [m/s^2].
+    limits: dict[str, dict[str, float]]
+    bare_links: tuple[str, ...]  # links without collision shapes
+    notes: tuple[str, ...]  # a remark on each
+
+
+def find_open_choices(robot: RobotModel) -> OpenChoices:
+    """Return what a description leaves open: limits of velocity and acceleration, and shapes."""
     kinds = {joint.name: joint.kind for joint in robot.urdf.joints}
-    chosen: dict[str, dict[str, float]] = {}
+    limits: dict[str, dict[str, float]] = {}
     notes = []
-    for index, (kind, stated) in enumerate((
-        ('velocity', robot.limits.velocity), ('acceleration', robot.limits.acceleration),
+    for index, (kind, stated, units) in enumerate((
+        ('velocity', robot.limits.velocity, 'rad/s (m/s)'),
+        ('acceleration', robot.limits.acceleration, 'rad/s^2 (m/s^2)'),
     )):
         found = {
             joint: UNSTATED[kinds[joint]][index]
@@ -103,13 +107,17 @@ def chosen_limits(robot: RobotModel) -> tuple[dict[str, dict[str, float]], list[
             if not np.isfinite(limit)
         }
         if found:
-            chosen[kind] = found
+            limits[kind] = found
             values = ', '.join(f'{value:g}' for value in dict.fromkeys(found.values()))
             where = '' if len(found) == robot.n else f' of {", ".join(found)}'
-            notes.append(
-                f'no {kind} limit{where} is stated: the motion keeps {values} (rad, m, s)'
-            )
-    return chosen, notes
+            notes.append(f'no {kind} limit{where} is stated: the motion keeps {values} {units}')
+    bare = links_without_shapes(robot)
+    if bare:
+        notes.append(
+            f'collisions are not checked: {robot.name} has no collision shapes (boxes, cylinders, '
+            f'spheres; meshes are not read) at {", ".join(bare)}'
+        )
+    return OpenChoices(limits, bare, tuple(notes))
 
 
 def _position_margin(robot: RobotModel) -> float:

@@ -24,7 +24,8 @@ from .save import (
 from .scatter_figure import draw_panel as draw_panel
 from .tables import coefficients as coefficients
 from .text_report import (
-    results_text as results_text, summary_text as summary_text, validation_text as validation_text,
+    results_text as results_text, short_verdict_lines as short_verdict_lines,
+    shortcomings as shortcomings, summary_text as summary_text, validation_text as validation_text,
 )
 from .trajectory_figure import trajectory_png as trajectory_png
 from .trajectory_report import render_trajectory_report as render_trajectory_report

@@ -76,21 +76,42 @@ def results_text(identification: Identification) -> str:
 
 def summary_text(identification: Identification) -> str:
     """Return what a terminal shows of an identification, on one screen; `results_text` has all."""
-    model, verdict = identification.model, identification.verdict
-    lines = [f'Identification of {model.robot.name}: {verdict.level.upper()}']
-    for reason in verdict.reasons[:MOST_REASONS]:
+    name, verdict = identification.model.robot.name, identification.verdict
+    return _joined([
+        f'Identification of {name}: {verdict.level.upper()}',
+        *short_verdict_lines(verdict, shortcomings(identification)),
+        '', *_summary_table(identification),
+    ])
+
+
+def short_verdict_lines(verdict: Verdict, first: Sequence[str] = ()) -> list[str]:
+    """Return the most important reasons of a verdict, after others, and what to do next."""
+    reasons = [*first, *verdict.reasons]
+    lines = []
+    for reason in reasons[:MOST_REASONS]:
         lines += wrap(reason, first='  - ')
-    left = len(verdict.reasons) - MOST_REASONS
+    left = len(reasons) - MOST_REASONS
     if left > 0:
-        lines += wrap(f'{left} more in results.txt', first='  - ')
+        lines += wrap(f'{left} more in the report', first='  - ')
     lines += wrap(verdict.next_step, first='Next step: ')
     if verdict.assumptions:
         lines += wrap(
             'the data cannot tell some errors of gains, zeros or topics; check what results.txt '
             'lists', first='Not checked: ',
         )
-    lines += ['', *_summary_table(identification)]
-    return _joined(lines)
+    return lines
+
+
+def shortcomings(identification: Identification) -> list[str]:
+    """Return what an identification could not determine, in words."""
+    found = []
+    if identification.model.relative_scale:
+        found.append('relative scale: drive gains are unknown, torques are in ampere')
+    if identification.stationary_joints:
+        found.append(f'hardly moved: {", ".join(identification.stationary_joints)}')
+    if identification.unidentifiable:
+        found.append(f'not determined by the data: {", ".join(identification.unidentifiable)}')
+    return found
 
 
 def _summary_table(identification: Identification) -> list[str]:
@@ -339,14 +360,10 @@ def _advice_lines(identification: Identification) -> list[str]:
 
 
 def _warning_lines(identification: Identification) -> list[str]:
-    warnings = [identification.model.consistency_note, *identification.notes]
-    if identification.unidentifiable:
-        names = ', '.join(identification.unidentifiable)
-        warnings.insert(0, f'not determined by the data: {names}')
-    if identification.stationary_joints:
-        warnings.insert(0, f'hardly moved: {", ".join(identification.stationary_joints)}')
-    if identification.model.relative_scale:
-        warnings.insert(0, 'relative scale: drive gains are unknown, torques are in ampere')
+    warnings = [
+        *shortcomings(identification), identification.model.consistency_note,
+        *identification.notes,
+    ]
     lines = _section('Notes')
     for warning in warnings:
         lines += wrap(warning, first='  - ')

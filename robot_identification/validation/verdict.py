@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 import math
 from typing import Any
 
@@ -105,6 +105,24 @@ class Verdict:
     assumptions: tuple[str, ...] = ()  # what the data cannot tell, and a user must check
     # Up to which frequency errors could be seen; it is among the reasons.
     bandwidth: Bandwidth | None = None
+
+
+def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
+    """
+    Return the worse of two verdicts on one model, with the reasons of both.
+
+    Of verdicts of one level that which names possible errors of the data leads, then the first.
+    """
+    worse, other = sorted(
+        (first, second), reverse=True,
+        key=lambda verdict: ((GOOD, USABLE, BAD).index(verdict.level), bool(verdict.warnings)),
+    )
+    return replace(
+        worse,
+        reasons=tuple(dict.fromkeys((*worse.reasons, *other.reasons))),
+        warnings=(*worse.warnings, *other.warnings),
+        assumptions=tuple(dict.fromkeys((*worse.assumptions, *other.assumptions))),
+    )
 
 
 @dataclass(frozen=True)

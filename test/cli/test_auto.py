@@ -5,13 +5,15 @@
 
 import json
 
-from builders import run_command
+from builders import joint, link, robot_urdf, run_command
 import mujoco
 import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification import read_recording
 from robot_identification.model import load_model
+
+NAMES = ('pan', 'lift', 'reach')
 
 
 @pytest.fixture(scope='module')
@@ -88,19 +90,76 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     assert 'unseen' in ' '.join(content['validation']['reasons'])
 
 
-def test_a_joint_that_rests_has_the_exit_code_of_identify(urdf, bags, tmp_path, without_pictures):
+@pytest.fixture(scope='module')
+def recording(bags):
+    """Return the first recording."""
+    return read_recording(bags[0], NAMES)
+
+
+def write_log(path, recording, q, dq, effort):
+    """Write a recording as a log of another program."""
+    np.savetxt(
+        path, np.column_stack([recording.stamps, q, dq, effort]), delimiter=',', comments='',
+        header=','.join(['time', *(f'{kind}_{name}' for kind in ('q', 'dq', 'tau')
+                                   for name in NAMES)]),
+    )
+    return path
+
+
+@pytest.mark.parametrize(('effort', 'reason'), [
+    (lambda effort: -effort, 'wrong sign'),
+    (lambda effort: 20.0 * effort, 'gravity may have another'),
+    (lambda effort: effort * [1.0, -1.0, 1.0], 'effort of lift may have the wrong sign'),
+])
+def test_data_that_are_wrong_throughout_are_not_called_good(
+    urdf, recording, tmp_path, without_pictures, effort, reason
+):
+    """The held-out part of the same data agrees with them; what identify finds counts, too."""
+    log = write_log(
+        tmp_path / 'log.csv', recording, recording.q, recording.dq, effort(recording.effort)
+    )
+    options = ('--urdf', urdf, '--friction', 'coulomb,viscous', '--cutoff', 10)
+    outcome = run_command('auto', log, *options, '-o', tmp_path / 'r', '--json')
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    assert content['validation']['verdict'] == 'good', 'or the test shows nothing'
+    assert content['verdict'] != 'good'
+    assert reason in content['reasons'][0]
+
+
+def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):
+    """Of an arm and of joints; everything is written below the folders that were named."""
+    limit = '<limit lower="-2" upper="2" velocity="3" effort="60"/>'
+    urdf = tmp_path / 'in' / 'arm.urdf'
+    urdf.parent.mkdir()
+    urdf.write_text(robot_urdf(
+        link('base'), link('upper', 2.0, (0.1, 0, 0.05)), link('lower', 1.0, (0.1, 0.02, 0)),
+        joint('../../../one', 'base', 'upper', limit=limit),
+        joint('ns/two', 'upper', 'lower', axis=(0, 1, 0), limit=limit), name='../../../arm',
+    ))
+    place = tmp_path / 'a' / 'b' / 'c'
+    for step in (
+        ('excite', '--urdf', urdf, '--max-evaluations', 5, '-o', place / 't.yaml'),
+        ('simulate', '--urdf', urdf, '--trajectory', place / 't.yaml', '-o', place / 'bag'),
+        ('auto', place / 'bag', '--urdf', urdf, '-o', place / 'r', '--friction',
+         'coulomb,viscous', '--cutoff', 10),
+        ('init', '--urdf', urdf, '--defaults', '-o', place / 'study'),
+    ):
+        outcome = run_command(*step)
+        assert outcome.code == 0, outcome.err
+    assert {path.name for path in (tmp_path / 'a').iterdir()} == {'b'}
+    assert {path.name for path in (tmp_path / 'a' / 'b').iterdir()} == {'c'}
+    assert {path.name for path in place.iterdir()} == {'t.yaml', 'bag', 'r', 'study'}
+    assert not any(path.is_dir() for path in (place / 'study').iterdir())
+
+
+def test_a_joint_that_rests_has_the_exit_code_of_identify(
+    urdf, recording, tmp_path, without_pictures
+):
     """A reduced model is written all the same, and with --json stdout has one object."""
-    table = tmp_path / 'log.csv'
-    names = ('pan', 'lift', 'reach')
-    recording = read_recording(bags[0], names)
     q, dq = recording.q.copy(), recording.dq.copy()
     q[:, 0], dq[:, 0] = q[0, 0], 0.0
-    np.savetxt(
-        table, np.column_stack([recording.stamps, q, dq, recording.effort])[:6000],
-        delimiter=',', comments='',
-        header=','.join(['time', *(f'{kind}_{name}' for kind in ('q', 'dq', 'tau')
-                                   for name in names)]),
-    )
+    table = write_log(tmp_path / 'log.csv', recording, q, dq, recording.effort)
     outcome = run_command(
         'auto', table, '--urdf', urdf, '-o', tmp_path / 'result', '--json',
         '--friction', 'coulomb,viscous', '--cutoff', 10,
