@@ -147,8 +147,7 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
     return _Split(
         bags, bags[0], boundary,
         f'identified from {start:g} to {boundary:g} s of {bags[0]}, validated on the rest, to '
-        f'{stop:.1f} s; a second recording of another motion is the stronger test, for a periodic '
-        'one repeats itself',
+        f'{stop:.1f} s',
     )
 
 
@@ -180,10 +179,18 @@ def _export(
     return [folder.path / place for place in made], refused
 
 
-def _verdict(found: Identification, validation: Validation | None) -> Verdict:
-    """Return the verdict on the model: data that are wrong throughout agree with themselves."""
-    return found.verdict if validation is None else join_verdicts(
-        validation.verdict, found.verdict
+def _verdict(split: _Split, found: Identification, validation: Validation | None) -> Verdict:
+    """
+    Return the verdict on the model.
+
+    Data that are wrong throughout agree with themselves, so that of the identification counts,
+    too; and the rest of one recording is no test on another motion.
+    """
+    if validation is None:
+        return found.verdict
+    verdict = join_verdicts(validation.verdict, found.verdict)
+    return verdict if split.boundary is None else replace(
+        verdict, next_step=found.verdict.next_step
     )
 
 
@@ -191,7 +198,7 @@ def _content(
     args: argparse.Namespace, split: _Split, found: Identification,
     validation: Validation | None, exported: Sequence[Path],
 ) -> dict[str, Any]:
-    verdict = _verdict(found, validation)
+    verdict = _verdict(split, found, validation)
     return {
         'output': args.output,
         'verdict': verdict.level,
@@ -212,7 +219,7 @@ def _screen(
     exported: Sequence[Path],
 ) -> list[str]:
     """Return verdict, improvement over the URDF and what to do next, on one screen."""
-    verdict = _verdict(found, validation)
+    verdict = _verdict(split, found, validation)
     errors = found.cross_validation[0] if validation is None else validation.bags[0]
     rows = [
         (joint, fixed(own), fixed(urdf))

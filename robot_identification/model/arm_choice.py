@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -70,59 +71,53 @@ def _srdf_fingers(
     """Return the fingers that an SRDF names, if they hang on an arm that it does not count."""
     found = [joint for joint in order if joint in urdf.fingers]
 
-    def above(joint: str) -> list[str]:
-        before = parents[joint]
-        return [] if before is None else [before, *above(before)]
-
-    on_arm = all(
-        sum(before not in found for before in above(joint)) >= FEWEST_ARM_JOINTS
-        for joint in found
-    )
-    return found if on_arm else []
+    # Of the arm, before each joint; parents come first in the kinematic order.
+    before: dict[str | None, int] = {None: 0}
+    for joint in order:
+        before[joint] = before[parents[joint]] + (joint not in found)
+    return found if all(before[joint] >= FEWEST_ARM_JOINTS for joint in found) else []
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """Free joints with the free joint before each."""
+    """Free joints in kinematic order, with their places in the tree."""
 
     order: tuple[str, ...]
-    before: Mapping[str, str | None]
-    after: Mapping[str, tuple[str, ...]]
+    after: Mapping[str, list[str]]  # the free joints next to each
+    paths: Mapping[str, list[str]]  # joints from the root to each, itself included
+    heights: Mapping[str, int]  # most joints in a row after each
 
     @classmethod
     def of(cls, free: Sequence[str], parents: Mapping[str, str | None]) -> _Tree:
-        before: dict[str, str | None] = {}
+        """Return the tree; loops, for a description may have a thousand joints in a row."""
+        known = set(free)
+        after: dict[str, list[str]] = {joint: [] for joint in free}
+        paths: dict[str, list[str]] = {}
         for joint in free:
             place = parents[joint]
-            while place is not None and place not in free:
+            while place is not None and place not in known:
                 place = parents[place]
-            before[joint] = place
-        after = {
-            joint: tuple(other for other in free if before[other] == joint) for joint in free
-        }
-        return cls(tuple(free), before, after)
-
-    def path(self, joint: str) -> list[str]:
-        """Return the joints from the root to one, itself included."""
-        before = self.before[joint]
-        return [*([] if before is None else self.path(before)), joint]
-
-    def height(self, joint: str) -> int:
-        """Return the most joints in a row after one."""
-        return max((1 + self.height(other) for other in self.after[joint]), default=0)
+            paths[joint] = [joint] if place is None else [*paths[place], joint]
+            if place is not None:
+                after[place].append(joint)
+        heights: dict[str, int] = {}
+        for joint in reversed(free):
+            heights[joint] = max((1 + heights[other] for other in after[joint]), default=0)
+        return cls(tuple(free), after, paths, heights)
 
     def below(self, joint: str) -> list[str]:
         """Return all joints after one."""
-        return [
-            name for other in self.after[joint] for name in [other, *self.below(other)]
-        ]
+        found = list(self.after[joint])
+        for other in found:
+            found += self.after[other]
+        return found
 
     def beyond_a_fork(self) -> list[str]:
         """Return the joints after a place where an arm forks into fingers, shorter than itself."""
         return [
             name for joint in self.order
-            if len(self.after[joint]) > 1 and len(self.path(joint)) >= FEWEST_ARM_JOINTS
-            and self.height(joint) <= len(self.path(joint))
+            if len(self.after[joint]) > 1 and len(self.paths[joint]) >= FEWEST_ARM_JOINTS
+            and self.heights[joint] <= len(self.paths[joint])
             for name in self.below(joint)
         ]
 
@@ -133,13 +128,11 @@ class _Tree:
 
 def _the_arm(urdf: Urdf, tree: _Tree) -> set[str]:
     """Return the joints of the one arm of a tree."""
-    paths = [tree.path(end) for end in tree.ends()]
+    paths = [tree.paths[end] for end in tree.ends()]
     if len(paths) < 2:
         return set(tree.order)
-    own = [
-        [joint for joint in path if not any(joint in other for other in paths if other != path)]
-        for path in paths
-    ]
+    shared = Counter(joint for path in paths for joint in path)
+    own = [[joint for joint in path if shared[joint] == 1] for path in paths]
     arms = [
         (path, joints) for path, joints in zip(paths, own, strict=True)
         if len(path) >= FEWEST_ARM_JOINTS and len(joints) >= FEWEST_OWN_JOINTS

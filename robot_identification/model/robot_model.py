@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 import hashlib
+from itertools import pairwise
 import math
 from typing import Any
 
@@ -451,10 +452,13 @@ def _locked_positions(
 
     def standing(joint: str) -> float:
         """Return the default position of a locked joint: a follower with its leader."""
-        leader = by_name[joint].mimic if joint in by_name else None
-        if leader is None:
-            return 0.0
-        return by_name[joint].mimic_position(locked.get(leader, standing(leader)))
+        way = [joint]
+        while (leader := by_name[way[-1]].mimic if way[-1] in by_name else None) is not None:
+            way.append(leader)
+        position = 0.0
+        for leader, follower in pairwise(reversed(way)):
+            position = by_name[follower].mimic_position(locked.get(leader, position))
+        return position
 
     for joint in kinematic_order:
         if joint in wanted:

@@ -75,7 +75,7 @@ def test_nothing_is_overwritten(made, urdf, bags):
 
 
 def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, without_pictures):
-    """It is no training data, although it is in the same file."""
+    """It is no training data, and no test on another motion: the same may come again."""
     outcome = run_command(
         'auto', bags[0], '--urdf', urdf, '-o', tmp_path / 'result', '--json',
         '--friction', 'coulomb,viscous', '--cutoff', 10,
@@ -88,6 +88,8 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     bag, = content['validation']['bags']
     assert 0.2 < bag['samples'] / 10_000 < 0.3
     assert 'unseen' in ' '.join(content['validation']['reasons'])
+    assert any('not an independent test' in reason for reason in content['reasons'])
+    assert 'second' in content['next_step']
 
 
 @pytest.fixture(scope='module')

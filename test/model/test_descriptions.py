@@ -287,6 +287,35 @@ def test_a_single_finger_is_known_from_the_srdf(name, joint_name, moving, tmp_pa
     assert load_robot(urdf=path).n == moving
 
 
+def test_a_thousand_joints_in_a_row_are_refused_in_words():
+    """A description may come over a topic: none may end in Python's limit of recursion."""
+    chain = [link('link_0')] + [
+        part for k in range(1, 999)
+        for part in (link(f'link_{k}'), joint(f'joint_{k}', f'link_{k - 1}', f'link_{k}'))
+    ]
+    urdf = parse_urdf(robot_urdf(*chain), 'the test')
+    with pytest.raises(DescriptionError, match='998 moving joints, more than the 64 supported'):
+        make_robot_model(urdf)
+
+
+def test_held_joints_that_follow_one_another_stand_where_the_first_does():
+    """A thousand of them, each at the position of the one before plus 1 mrad."""
+    followers = [
+        part for k in range(2, 997)
+        for part in (link(f'link_{k}'), joint(
+            f'joint_{k}', 'base', f'link_{k}', limit='<limit effort="1" velocity="1"/>',
+            more=f'<mimic joint="joint_{k - 1}" offset="0.001"/>',
+        ))
+    ]
+    urdf = parse_urdf(robot_urdf(
+        link('base'), link('link_1'), joint('joint_1', 'base', 'link_1'), *followers,
+        link('arm'), joint('turn', 'base', 'arm'),
+    ), 'the test')
+    robot = make_robot_model(urdf, joints=['turn'], locked={'joint_1': 0.5})
+    for k in (1, 2, 500, 996):
+        assert robot.locked[f'joint_{k}'] == pytest.approx(0.5 + 0.001 * (k - 1), rel=1e-12)
+
+
 def test_several_arms_are_listed_ready_to_paste(tmp_path):
     """Each line is one that the command takes; `doctor` looks at all of them."""
     text = robot_urdf(
