@@ -210,7 +210,7 @@ QUESTIONS = (
     ),
     Question(
         'effort-unit', 'In which unit does the driver state effort? (A or Nm)',
-        lambda answers: answers['robot'].effort_unit or 'Nm', parse_effort_unit, 'UNIT',
+        lambda answers: answers['robot'].usual_effort_unit, parse_effort_unit, 'UNIT',
         'of the recorded effort: A or Nm',
     ),
     Question(

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 def _with_effort_unit(robot: RobotModel, unit: str | None) -> RobotModel:
     """Return the arm with the unit of its recorded effort, and with drive gains."""
     known = bool(np.all(np.isfinite(robot.drives.drive_gain)))
-    unit = unit or robot.effort_unit or ('A' if known else 'Nm')
+    unit = unit or robot.usual_effort_unit
     robot = replace(robot, effort_unit=unit)
     # An arm that measures torque has gains, too; which its driver does not show.
     return robot if known or unit == 'A' else robot.with_drive_gains(np.ones(robot.n))

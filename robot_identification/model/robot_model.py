@@ -180,6 +180,12 @@ class RobotModel:
         return len(self.joint_names)
 
     @property
+    def usual_effort_unit(self) -> str:
+        """Unit of the effort that is stated, else 'A' where drive gains are known, or 'Nm'."""
+        known = bool(np.all(np.isfinite(self.drives.drive_gain)))
+        return self.effort_unit or ('A' if known else 'Nm')
+
+    @property
     def urdf_sha256(self) -> str:
         """Hash of the stripped URDF text."""
         return hashlib.sha256(self.urdf.text.encode()).hexdigest()

@@ -3,6 +3,8 @@
 
 """Drives and encoders: what a driver says, and what the model makes of it; joints at rest."""
 
+from dataclasses import replace
+
 from builders import joint, link, mixed_urdf, robot_urdf
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,3 +173,12 @@ def test_a_place_for_a_joint_that_moves_is_kept_for_later(ur5):
     robot = make_robot_model(ur5.urdf, locked={'elbow_joint': 1.2})
     assert robot.joint_names == ur5.joint_names
     assert robot.locked == {}
+
+
+def test_the_usual_unit_is_stated_or_follows_from_the_gains():
+    """Currents need gains: of an arm without any, effort is torque."""
+    robot = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
+    assert robot.effort_unit is None and robot.usual_effort_unit == 'Nm'
+    assert robot.with_drive_gains([7.0, 8.0, 9.0]).usual_effort_unit == 'A'
+    for unit in ('A', 'Nm'):
+        assert replace(robot, effort_unit=unit).usual_effort_unit == unit
