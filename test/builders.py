@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from copy import deepcopy
 from dataclasses import dataclass
 import gc
 import io
@@ -21,6 +22,8 @@ UR_JOINTS = (
     'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
 )
 FIRST_STAMP = 5.0
+# As a value in `changed`: the key is left out.
+DELETE = object()
 FINGERS = ('panda_finger_joint1', 'panda_finger_joint2')
 
 
@@ -208,6 +211,20 @@ def room_for(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         # What a writer of rosbags leaves open is closed here, not in another test.
         gc.collect()
+
+
+def changed(content, *changes):
+    """Return a mapping with other values: of each change the keys on the way and the value."""
+    content = deepcopy(content)
+    for *way, last, value in changes:
+        part = content
+        for key in way:
+            part = part[key]
+        if value is DELETE:
+            del part[last]
+        else:
+            part[last] = value
+    return content
 
 
 def contents(folder: Path) -> dict[str, bytes]:

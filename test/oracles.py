@@ -110,28 +110,6 @@ def unit_tensors():
     return tensors
 
 
-def pseudo_inertia(theta):
-    """Return the matrix of second, first and zeroth moments of ten parameters, shape (4, 4)."""
-    inertia = np.tensordot(theta[XX:], unit_tensors(), 1)
-    P = np.zeros((4, 4))
-    P[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    P[:3, 3] = P[3, :3] = theta[MX:XX]
-    P[3, 3] = theta[M]
-    return P
-
-
-def change_of_frame(pose):
-    """Return T of ``theta_new = T @ theta_old``, shape (10, 10)."""
-    # Moments are integrals of x x' dm with x = (position, 1), so a change of frame is a product
-    # from both sides with the pose of the old one: no parallel-axis theorem enters.
-    columns = []
-    for unit in np.eye(10):
-        P = pose @ pseudo_inertia(unit) @ pose.T
-        inertia = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
-        columns.append(np.concatenate([[P[3, 3]], P[:3, 3], inertia[ROWS, COLUMNS]]))
-    return np.array(columns).T
-
-
 def newton_euler_regressor(chain, q, dq, ddq, gravity):
     """Return the regressor of the Newton-Euler equations, shape (n, 10 n) [1]_."""
     # Twists and their rates are carried forward in the base (eqs. 3.20 to 3.26), the wrench of

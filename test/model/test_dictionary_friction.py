@@ -17,9 +17,7 @@ from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.friction.offset import FrictionOffset
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.parameters import (
-    FrictionTerm, make_standard_parameters, StandardParameters,
-)
+from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.regressor import Motion, observation_matrix, standard_torque
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -239,8 +237,3 @@ def test_friction_begins_anew_after_a_gap(dictionary_model, start, monkeypatch):
     np.testing.assert_array_equal(torque[:start], through[:start])
     forgotten = np.abs(torque[start:] - through[start:]).max()
     assert start == 1 or forgotten > 0.1, 'there was something to forget'
-
-
-def test_one_law_for_all_joints_has_a_name_for_each():
-    parameters = make_standard_parameters(12, (LAW,), reflected_inertia=False)
-    assert len(set(parameters.names)) == parameters.size == 120 + 12 * 21

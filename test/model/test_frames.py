@@ -5,11 +5,9 @@
 
 from dataclasses import replace
 
-from builders import FINGERS
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from oracles import change_of_frame as oracle_change_of_frame
 from oracles import dh_chain, newton_euler_regressor
 import pinocchio as pin
 import pytest
@@ -17,7 +15,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.base_parameters import random_motion, reduce_to_base
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import (
-    change_of_frame, check_table, FRAMES, joint_frames, link_frames, table_of,
+    change_of_frame, check_table, FRAMES, link_frames, table_of,
 )
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import known_robots, load_robot
@@ -53,34 +51,6 @@ def test_parameters_change_frame_as_bodies_do(seed):
         change_of_frame(pose) @ body.toDynamicParameters(), moved, rtol=0,
         atol=1e-12 * np.abs(moved).max(),
     )
-
-
-@given(seed=SEEDS)
-def test_changes_of_frame_compose(seed):
-    """They are a group, on all vectors of ten numbers and not only on bodies."""
-    # Entries are at most 10; 1e-12 is rounding of a few hundred products.
-    rng = np.random.default_rng(seed)
-    first, second = random_pose(rng), random_pose(rng)
-    T = change_of_frame(first)
-    np.testing.assert_allclose(
-        change_of_frame(first * second), T @ change_of_frame(second), rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        change_of_frame(first.inverse()) @ T, np.eye(10), rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(T, oracle_change_of_frame(first.homogeneous), rtol=0, atol=1e-12)
-
-
-def test_every_link_changes_by_itself(ur5):
-    """The matrix of the arm has the links' blocks and nothing else."""
-    frames = link_frames(ur5, 'dh')
-    T = frames.to_joint_frames()
-    for link, placement in enumerate(frames.placements):
-        rows = slice(10 * link, 10 * link + 10)
-        np.testing.assert_array_equal(T[rows, rows], change_of_frame(placement))
-        T[rows, rows] = 0.0
-    np.testing.assert_array_equal(T, 0.0)
-    np.testing.assert_array_equal(joint_frames(6).to_joint_frames(), np.eye(60))
 
 
 def test_every_shipped_ur_arm_has_a_table():
@@ -207,16 +177,3 @@ def test_without_a_table_it_is_derived(robots):
 def test_unknown_frames_are_refused(ur5):
     with pytest.raises(UsageError, match="unknown frames 'urdf': known are joint, dh, mdh"):
         link_frames(ur5, 'urdf')
-
-
-def test_a_branching_arm_has_no_frames_of_a_table(panda_urdf):
-    """With both fingers moving the Panda is no chain; the advice is followed here."""
-    arm = load_robot(urdf=panda_urdf)
-    model = pin.buildModelFromUrdf(str(panda_urdf))
-    assert set(FINGERS) <= set(model.names)
-    with pytest.raises(DescriptionError, match=r'branches.*--joints'):
-        derive_table(model)
-    chain = load_robot(urdf=panda_urdf, joints=[
-        name for name in arm.joint_names if name not in FINGERS
-    ])
-    check_table(chain, derive_table(chain.pinocchio))

@@ -3,8 +3,7 @@
 
 """Link tables: the arm of a paper's table, in any of its conventions, as a URDF."""
 
-from copy import deepcopy
-
+from builders import changed, DELETE
 import numpy as np
 from oracles import COLUMNS, dh_chain, newton_euler_regressor, ROWS, screw_x, screw_z
 import pinocchio as pin
@@ -20,7 +19,6 @@ FOLDER = share_directory() / 'config' / 'link_tables'
 SHIPPED = tuple(sorted(path.stem for path in FOLDER.glob('*.yaml')))
 PORCELLI = FOLDER / 'ur5_porcelli.yaml'
 ELBOW = ('links', 'elbow_joint')
-DELETE = object()
 
 
 @pytest.mark.parametrize('name', SHIPPED)
@@ -78,16 +76,7 @@ def table_file(tmp_path):
     path = tmp_path / 'table.yaml'
 
     def write(*changes):
-        content = read_yaml(PORCELLI)
-        for *keys, last, value in changes:
-            part = content
-            for key in keys:
-                part = part[key]
-            if value is DELETE:
-                del part[last]
-            else:
-                part[last] = value
-        path.write_text(dump_yaml(content))
+        path.write_text(dump_yaml(changed(read_yaml(PORCELLI), *changes)))
         return path
 
     return write
@@ -356,11 +345,7 @@ def test_wrong_fixed_angles_are_refused_by_name(table_file, key, value, message)
                 **{k: v for k, v in row.items() if k not in TABLE}}
         for joint, row in read_yaml(PORCELLI)['links'].items()
     }
-    wrong = deepcopy(rows)
-    if value is DELETE:
-        del wrong['wrist_1_joint'][key]
-    else:
-        wrong['wrist_1_joint'][key] = value
+    wrong = changed(rows, ('wrist_1_joint', key, value))
     kind = ('convention', 'fixed_angles')
     assert load_robot(urdf=table_file(kind, ('links', rows))).n == 6
     with pytest.raises(DescriptionError, match=f'joint wrist_1_joint: {message}'):

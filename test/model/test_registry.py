@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 import shutil
 
+from builders import changed, DELETE, UR_JOINTS
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
@@ -15,10 +16,6 @@ from robot_identification.model.registry import known_robots, load_robot, share_
 from robot_identification.model.robot_model import gravity_of_mounting, STANDARD_GRAVITY
 from robot_identification.model.urdf import read_urdf
 
-UR_JOINTS = (
-    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
-    'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
-)
 DRIVERS = {
     'youbot': (tuple(f'arm_joint_{i}' for i in range(1, 6)), 'Nm', (50.0,)),
     'ur5_porcelli_bse': (UR_JOINTS[:3], 'A', (125.0,)),
@@ -154,22 +151,12 @@ def robot_file(tmp_path):
     path = tmp_path / 'arm.yaml'
 
     def write(*changes):
-        content = read_yaml(shipped)
-        for *keys, last, value in changes:
-            part = content
-            for key in keys:
-                part = part[key]
-            if value is DELETE:
-                del part[last]
-            else:
-                part[last] = value
-        path.write_text(dump_yaml(content))
+        path.write_text(dump_yaml(changed(read_yaml(shipped), *changes)))
         return str(path)
 
     return write
 
 
-DELETE = object()
 ELBOW = ('joints', 'elbow_joint')
 
 

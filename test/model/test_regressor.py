@@ -20,9 +20,8 @@ from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import known_robots, share_directory
 from robot_identification.model.regressor import (
-    energy_regressor, inertial_regressor, initial_friction_states, Motion, observation_blocks,
-    observation_matrix, prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque,
-    static_regressor,
+    energy_regressor, inertial_regressor, Motion, observation_blocks, observation_matrix,
+    prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque, static_regressor,
 )
 
 NAMES = (*(known.name for known in known_robots()), 'mixed')
@@ -112,16 +111,6 @@ def test_static_regressor_is_the_gravity_torque(ur5, rng):
     np.testing.assert_allclose(tau, expected, atol=1e-11)
 
 
-def test_regressor_is_written_into_blocks_that_are_there(ur5, rng):
-    """The same numbers, in the caller's memory; columns behind them are left alone."""
-    motion = random_motion(rng, 7, 6)
-    blocks = np.full((7, 6, 65), 3.0)
-    W = inertial_regressor(ur5, motion, blocks)
-    np.testing.assert_array_equal(W, inertial_regressor(ur5, motion))
-    np.testing.assert_array_equal(blocks[:, :, :60].reshape(-1, 60), W)
-    np.testing.assert_array_equal(blocks[:, :, 60:], 3.0)
-
-
 def test_load_is_the_torque_of_the_description(ur5, rng):
     """Where none is given, training and prediction both use what the URDF says."""
     motion = random_motion(rng, 9, 6)
@@ -200,17 +189,6 @@ def test_blocks_are_the_whole(ur5, rng, monkeypatch):
     np.testing.assert_array_equal(np.vstack([W for _, W in blocks]), whole)
     column = whole.reshape(50, 6, -1)[:, 2, parameters.names.index('mem3')]
     np.testing.assert_allclose(column, np.cumsum(motion.dq[:, 2]), atol=1e-12)
-
-
-def test_friction_states_go_on_from_block_to_block(ur5, rng):
-    """The list of states is replaced in place, so that a caller can go on from it."""
-    motion = random_motion(rng, 10, 6)
-    parameters = make_standard_parameters(6, (_Memory(),), reflected_inertia=False)
-    states = initial_friction_states(parameters)
-    observation_matrix(ur5, parameters, motion, states)
-    np.testing.assert_allclose(
-        [float(state[0]) for state in states], motion.dq.sum(axis=0), atol=1e-12
-    )
 
 
 def test_load_dependent_law_sees_the_rigid_torque_given(ur5, rng):

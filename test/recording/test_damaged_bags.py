@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tracemalloc
 
-from builders import JOINT_STATE, write_bag, write_text_bag
+from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError, IdentificationError
@@ -411,11 +411,6 @@ def test_a_directory_of_nothing_and_a_broken_disk(tmp_path, bags, monkeypatch):
     for form in ('checked', 'db3', 'folder'):
         with pytest.raises(BagError, match='Input/output error'):
             read_recording(made[form], NAMES)
-
-
-def test_a_text_bag_has_no_joint_states(tmp_path):
-    with pytest.raises(BagError, match='no topic of joint states'):
-        read_recording(write_text_bag(tmp_path / 'bag', 3), NAMES)
 
 
 BOMB = """
