@@ -6,6 +6,10 @@
 import subprocess
 import sys
 
+import pytest
+from robot_identification.cli.command import CommandLineError, COMMANDS
+from robot_identification.cli.main import make_parser, parse_arguments
+
 NAMES = (
     'load_robot', 'read_recording', 'identify', 'IdentifyOptions', 'validate', 'predict',
     'design_excitation', 'load_model', 'export_urdf',
@@ -46,3 +50,25 @@ def test_the_command_line_loads_no_part_of_scipy_before_it_is_used():
         'print(*(name for name in sys.modules if name.startswith("scipy.")))'
     ).split()
     assert not {'scipy.optimize', 'scipy.signal', 'scipy.stats'} & set(loaded)
+
+
+def test_the_list_of_commands_loads_none_of_them():
+    """Nor NumPy: a person who asks what there is should not wait for what is not used."""
+    loaded = run(
+        'import sys\nfrom contextlib import redirect_stdout, suppress\nfrom io import StringIO\n'
+        'from robot_identification.cli.main import main\n'
+        'with suppress(SystemExit), redirect_stdout(StringIO()):\n    main(["--help"])\n'
+        'print(*sys.modules)'
+    ).split()
+    modules = {f'robot_identification.cli.{name.replace("-", "_")}' for name in COMMANDS}
+    assert not {'numpy', 'scipy', 'pinocchio', 'jinja2', *modules} & set(loaded)
+
+
+def test_the_options_of_a_command_load_no_other():
+    """The command is the first word that is no option."""
+    parser = make_parser(['robots'])
+    whole = parser.format_help()
+    assert whole == make_parser().format_help(), 'the list of commands is the same'
+    with pytest.raises(CommandLineError, match='--nonsense'):
+        parse_arguments(['identify', 'bag', '-o', 'out', '--nonsense'])
+    assert parse_arguments(['robots', '--json']).json

@@ -45,9 +45,7 @@ SUFFIXES = {'mjcf': 'xml'}  # of exports that end in another than their name
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'auto',
-        'check recordings, identify, validate on what was held out, report and export',
-        'robot-identification auto log.csv --urdf arm.urdf -o result', run,
+        subparsers, 'auto', 'robot-identification auto log.csv --urdf arm.urdf -o result', run,
     )
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='PATH',

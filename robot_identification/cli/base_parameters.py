@@ -29,7 +29,7 @@ CLASS_WORDS = {
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'base-parameters', 'list the identifiable (base) parameters of an arm',
+        subparsers, 'base-parameters',
         'robot-identification base-parameters --robot ur5 --friction coulomb,viscous '
         '--rotor-inertia --symbolic', run,
     )

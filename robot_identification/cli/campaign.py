@@ -24,8 +24,7 @@ from robot_identification.studies.campaign import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'campaign', 'identify many bags of many arms, and watch their friction',
-        'robot-identification campaign fleet.yaml -o fleet', run,
+        subparsers, 'campaign', 'robot-identification campaign fleet.yaml -o fleet', run,
     )
     parser.add_argument(
         'file', type=Path, metavar='FILE', help='campaign file (docs/formats/campaign.md)'

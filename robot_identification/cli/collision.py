@@ -28,7 +28,7 @@ from robot_identification.prediction import Measured, read_measured
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'collision', 'find the external-torque threshold for contact detection',
+        subparsers, 'collision',
         'robot-identification collision result/identified_model.yaml free_motion '
         '--check another_motion -o collision.yaml', run,
     )

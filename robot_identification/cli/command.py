@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Registration of a command with the command line."""
+"""The commands, and the registration of one with the command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ from typing import Any, NoReturn
 from robot_identification.errors import UsageError
 from robot_identification.texts import suggestion
 
+# What each does, in a line. Each is a module of this folder, loaded when it is asked for: what one
+# command needs takes as long to load as Pinocchio does, what all of them need several times that.
+COMMANDS = {
+    'demo': 'identify and validate a simulated arm through its ROS nodes, in a minute or two',
+    'robots': 'list the known robots and their files',
+    'base-parameters': 'list the identifiable (base) parameters of an arm',
+    'urdf': 'write a URDF from a link table, a xacro or a calibrated arm',
+    'excite': 'design and certify an excitation trajectory, or evaluate a motion',
+    'simulate': 'record a trajectory on a simulated robot',
+    'doctor': 'check bags, URDFs, xacros and configuration files',
+    'identify': 'identify an arm from its bags',
+    'auto': 'check recordings, identify, validate on what was held out, report and export',
+    'validate': 'validate a model on unseen bags',
+    'predict': 'predict the effort of a bag',
+    'export': 'write a model for other programs',
+    'drive-gains': 'find joint torque per motor current, with its scale',
+    'payload': 'find mass, centre of mass and inertia of a payload',
+    'temperature': 'fit friction against temperature',
+    'compare': 'say what differs between models beyond its uncertainty',
+    'friction-map': 'map friction over speed, payload and temperature',
+    'collision': 'find the external-torque threshold for contact detection',
+    'campaign': 'identify many bags of many arms, and watch their friction',
+    'init': 'ask for arm, mounting, tool and cell, and write the experiment files of a whole '
+    'study with a guide',
+    'completion': 'write a script that completes commands in a shell',
+}
 _INVALID_CHOICE = re.compile(r"(argument .*: invalid choice: )'(.*?)' \(choose from (.*)\)")
 
 
@@ -47,10 +73,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(
-    subparsers: Any, name: str, summary: str, example: str,
-    run: Callable[[argparse.Namespace], int],
+    subparsers: Any, name: str, example: str, run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    """Add a command with its one-line summary and an example; return its parser."""
+    """Add a command of `COMMANDS` with an example; return its parser."""
+    summary = COMMANDS[name]
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,

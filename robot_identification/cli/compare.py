@@ -21,7 +21,7 @@ from robot_identification.studies.comparison import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'compare', 'say what differs between models beyond its uncertainty',
+        subparsers, 'compare',
         'robot-identification compare cold/identified_model.yaml warm/identified_model.yaml\n'
         '  robot-identification compare ur3/identified_model.yaml ur5/identified_model.yaml '
         '--joints-of-size', run,

@@ -24,10 +24,9 @@ _PREFIX = '_robot_identification'
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'completion', 'write a script that completes commands in a shell',
+        subparsers, 'completion',
         'robot-identification completion bash '
-        '-o ~/.local/share/bash-completion/completions/robot-identification',
-        run,
+        '-o ~/.local/share/bash-completion/completions/robot-identification', run,
     )
     parser.add_argument('shell', choices=SHELLS, help='the shell that is to read the script')
     parser.add_argument(

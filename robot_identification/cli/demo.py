@@ -40,9 +40,7 @@ TIME_LIMIT = 600.0  # of the whole demo [s]
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'demo',
-        'identify and validate a simulated arm through its ROS nodes, in a minute or two',
-        'robot-identification demo --robot ur5', run,
+        subparsers, 'demo', 'robot-identification demo --robot ur5', run,
     )
     parser.add_argument('--robot', default='ur5', metavar='R', help='default: %(default)s')
     parser.add_argument(

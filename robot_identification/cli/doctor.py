@@ -91,8 +91,7 @@ class _Examined:
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'doctor', 'check bags, URDFs, xacros and configuration files',
-        'robot-identification doctor bag robot.urdf experiment.yaml', run,
+        subparsers, 'doctor', 'robot-identification doctor bag robot.urdf experiment.yaml', run,
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
     add_xacro_arguments(parser)

@@ -23,7 +23,7 @@ from robot_identification.studies.drive_gains import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'drive-gains', 'find joint torque per motor current, with its scale',
+        subparsers, 'drive-gains',
         'robot-identification drive-gains poses_bag --robot ur5 -o gains', run,
     )
     parser.add_argument(

@@ -49,7 +49,7 @@ BAG_SUFFIXES = ('.mcap', '.db3')
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'excite', 'design and certify an excitation trajectory, or evaluate a motion',
+        subparsers, 'excite',
         'robot-identification excite --urdf arm.urdf --time-limit 60 -o trajectory.yaml', run,
     )
     add_robot_options(parser)

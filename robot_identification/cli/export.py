@@ -23,10 +23,9 @@ from robot_identification.report import fixed, number, text_table
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'export', 'write a model for other programs',
+        subparsers, 'export',
         'robot-identification export result/identified_model.yaml --urdf ur5_identified.urdf '
-        '--mjcf ur5.xml',
-        run,
+        '--mjcf ur5.xml', run,
     )
     parser.add_argument(
         'model', type=model_file, metavar='MODEL',

@@ -28,7 +28,7 @@ from robot_identification.studies.friction_map import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'friction-map', 'map friction over speed, payload and temperature',
+        subparsers, 'friction-map',
         'robot-identification friction-map cold_bag warm_bag --robot ur5 -o friction', run,
     )
     parser.add_argument(

@@ -31,8 +31,7 @@ from robot_identification.validation import errors_content, verdict_content
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'identify', 'identify an arm from its bags',
-        'robot-identification identify bag --robot ur5 -o result', run,
+        subparsers, 'identify', 'robot-identification identify bag --robot ur5 -o result', run,
     )
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     add_robot_options(parser)

@@ -37,8 +37,6 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
         subparsers, 'init',
-        'ask for arm, mounting, tool and cell, and write the experiment files of a whole study '
-        'with a guide',
         'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study', run,
     )
     add_description_options(parser)

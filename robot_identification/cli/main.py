@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 import importlib
 import io
 import os
@@ -15,24 +15,18 @@ import shlex
 import sys
 
 import robot_identification
-from robot_identification.cli.command import CommandLineError, Parser
-from robot_identification.cli.options import take_arm
+from robot_identification.cli.command import CommandLineError, COMMANDS, Parser
 from robot_identification.cli.output import print_json
 from robot_identification.cli.signals import ended_as_by_interrupt
 from robot_identification.errors import IdentificationError, UsageError
 
-# Each is a module of this folder, loaded when it is asked for: what one command needs takes as
-# long to load as Pinocchio does, what all of them need several times that.
-COMMANDS = (
-    'demo', 'robots', 'base-parameters', 'urdf', 'excite', 'simulate', 'doctor', 'identify',
-    'auto', 'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
-    'friction-map', 'collision', 'campaign', 'init', 'completion',
-)
+# A description that stands where no option names it is known by these.
+URDF_SUFFIXES, YAML_SUFFIXES = ('.urdf', '.xacro'), ('.yaml', '.yml')
 INTERRUPTED = 130  # exit code: 128 + SIGINT, as shells do
 
 
-def make_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of one command, or of the whole command line where it is no command."""
+def make_parser(complete: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of the command line; the commands that are not `complete` lack options."""
     parser = Parser(
         prog='robot-identification',
         description='Dynamic-parameter identification of serial robots: from an excitation motion '
@@ -45,10 +39,13 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
         '-V', '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
     )
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for name in (command,) if command in COMMANDS else COMMANDS:
-        importlib.import_module(
-            f'robot_identification.cli.{name.replace("-", "_")}'
-        ).add_parser(subparsers)
+    for name, summary in COMMANDS.items():
+        if name in complete:
+            importlib.import_module(
+                f'robot_identification.cli.{name.replace("-", "_")}'
+            ).add_parser(subparsers)
+        else:
+            subparsers.add_parser(name, help=summary)
     return parser
 
 
@@ -80,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parse_arguments(given: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line; raise CommandLineError if it is not understood."""
-    parser = make_parser(given[0] if given else None)
+    parser = make_parser([word for word in given if not word.startswith('-')][:1])
     args, rest = parser.parse_known_args(given)
     if rest:
         rest = take_arm(args, rest)
@@ -93,6 +90,28 @@ def parse_arguments(given: Sequence[str]) -> argparse.Namespace:
         command.refuse_unknown(rest)
     args.command_line = shlex.join(['robot-identification', *given])
     return args
+
+
+def take_arm(args: argparse.Namespace, words: list[str]) -> list[str]:
+    """
+    Take a description among positional words for the arm, where --urdf or --robot is not given.
+
+    Commands that take an arm accept its URDF, xacro or robot YAML without the option. Returns the
+    words that are left.
+    """
+    # The --urdf of other commands is an output.
+    if not {'urdf', 'xacro_arguments'} <= set(vars(args)):
+        return words
+    left = []
+    for word in words:
+        suffix = Path(word).suffix
+        if suffix in URDF_SUFFIXES and args.urdf is None:
+            args.urdf = Path(word)
+        elif suffix in YAML_SUFFIXES and getattr(args, 'robot', word) is None:
+            args.robot = word
+        else:
+            left.append(word)
+    return left
 
 
 def _report(error: IdentificationError, args: argparse.Namespace) -> int:

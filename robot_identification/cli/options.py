@@ -20,8 +20,6 @@ from robot_identification.options import angle, duration
 
 # Help of a command's recordings.
 RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
-# A description that stands where no option names it is known by these.
-URDF_SUFFIXES, YAML_SUFFIXES = ('.urdf', '.xacro'), ('.yaml', '.yml')
 MODEL_FILE = 'identified_model.yaml'  # in a result folder
 
 
@@ -84,28 +82,6 @@ def description_words(args: argparse.Namespace) -> str:
     if args.xacro_arguments:
         words += ['--xacro-arguments', *args.xacro_arguments]
     return shlex.join(words)
-
-
-def take_arm(args: argparse.Namespace, words: list[str]) -> list[str]:
-    """
-    Take a description among positional words for the arm, where --urdf or --robot is not given.
-
-    Commands that take an arm accept its URDF, xacro or robot YAML without the option. Returns the
-    words that are left.
-    """
-    # The --urdf of other commands is an output.
-    if not {'urdf', 'xacro_arguments'} <= set(vars(args)):
-        return words
-    left = []
-    for word in words:
-        suffix = Path(word).suffix
-        if suffix in URDF_SUFFIXES and args.urdf is None:
-            args.urdf = Path(word)
-        elif suffix in YAML_SUFFIXES and getattr(args, 'robot', word) is None:
-            args.robot = word
-        else:
-            left.append(word)
-    return left
 
 
 def model_file(text: str) -> Path:

@@ -23,7 +23,7 @@ from robot_identification.studies.payload import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'payload', 'find mass, centre of mass and inertia of a payload',
+        subparsers, 'payload',
         'robot-identification payload result/identified_model.yaml loaded_bag -o payload', run,
     )
     parser.add_argument(

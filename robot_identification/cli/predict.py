@@ -36,7 +36,7 @@ Signals = dict[str, tuple[tuple[str, ...], FloatArray]]
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'predict', 'predict the effort of a bag',
+        subparsers, 'predict',
         'robot-identification predict result/identified_model.yaml bag -o predicted.mcap', run,
     )
     parser.add_argument(

@@ -17,8 +17,7 @@ from robot_identification.model import known_robots
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'robots', 'list the known robots and their files',
-        'robot-identification robots', run,
+        subparsers, 'robots', 'robot-identification robots', run,
     )
     add_json_option(parser)
 

@@ -30,7 +30,7 @@ from robot_identification.simulation import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'simulate', 'record a trajectory on a simulated robot',
+        subparsers, 'simulate',
         'robot-identification simulate --robot ur5 --trajectory trajectory.yaml -o bag', run,
     )
     add_robot_options(parser)

@@ -22,7 +22,7 @@ from robot_identification.studies.temperature import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'temperature', 'fit friction against temperature',
+        subparsers, 'temperature',
         'robot-identification temperature cold/identified_model.yaml warm/identified_model.yaml '
         '-o temperature', run,
     )

@@ -24,9 +24,8 @@ from robot_identification.model import (
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'urdf', 'write a URDF from a link table, a xacro or a calibrated arm',
-        'robot-identification urdf --robot ur5 --calibration calibration.conf -o my_ur5.urdf',
-        run,
+        subparsers, 'urdf',
+        'robot-identification urdf --robot ur5 --calibration calibration.conf -o my_ur5.urdf', run,
     )
     parser.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
     parser.add_argument(

@@ -32,7 +32,7 @@ TABLE_FILES = ('tables/errors.csv', 'tables/errors.tex')
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'validate', 'validate a model on unseen bags',
+        subparsers, 'validate',
         'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
     )
     parser.add_argument(

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 from builders import run_command
 import numpy as np
 import pytest
-from robot_identification.cli.main import COMMANDS, make_parser
+from robot_identification.cli.command import COMMANDS
+from robot_identification.cli.main import make_parser
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import reduce_to_base
