@@ -8,6 +8,7 @@ from .bag import (
 from .bag_files import data_hashes as data_hashes
 from .bag_metadata import METADATA_FILE as METADATA_FILE, read_metadata as read_metadata
 from .bag_writer import BagWriter as BagWriter, new_bag as new_bag, OfferedQos as OfferedQos
+from .cdr import Walker as Walker
 from .joint_names import parse_joint_names as parse_joint_names
 from .joint_states import JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage

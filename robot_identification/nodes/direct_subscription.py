@@ -1,0 +1,138 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Subscriptions whose owner takes the messages, serialized, while no executor waits for them.
+
+An executor of rclpy builds its wait set anew for every message, of every timer, service and event
+of its node: at 500 Hz that is most of what a node takes. Here a message costs its taking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.context import Context
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
+except ImportError:
+    # Humble has them elsewhere.
+    from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
+
+Taken = tuple[bytes, Mapping[str, Any]]
+
+
+class _LeftAlone(CallbackGroup):
+    """
+    Callback group of what no executor waits for.
+
+    The events of a subscription belong to it: they wake a wait set as its messages do, which an
+    executor would then leave where they are, and wake again.
+    """
+
+    def can_execute(self, entity: object) -> bool:
+        return False
+
+    def beginning_execution(self, entity: object) -> bool:
+        return False
+
+    def ending_execution(self, entity: object) -> None:
+        """Do nothing: nothing has begun."""
+
+
+class DirectSubscription:
+    """
+    Subscription to a topic, whose messages wait until they are taken, at most the depth of `qos`.
+
+    `lost` is called, in `look`, with the count of messages that the middleware reports as lost.
+    """
+
+    def __init__(
+        self, node: Node, kind: Any, topic: str, qos: QoSProfile, *,
+        lost: Callable[[int], object] | None = None,
+    ) -> None:
+        self._node, self._kind = node, kind
+        self._subscription = self._subscribe(topic, qos, lost)
+        self._handle = self._subscription.handle
+
+    def _subscribe(
+        self, topic: str, qos: QoSProfile, lost: Callable[[int], object] | None
+    ) -> Any:
+        def subscribe(**events: Any) -> Any:
+            return self._node.create_subscription(
+                self._kind, topic, _ignore, qos, callback_group=_LeftAlone(), raw=True, **events
+            )
+
+        if lost is None:
+            return subscribe()
+        try:
+            return subscribe(event_callbacks=SubscriptionEventCallbacks(
+                message_lost=lambda info: lost(info.total_count_change)
+            ))
+        except UnsupportedEventTypeError:
+            return subscribe()
+
+    @property
+    def handle(self) -> Any:
+        """The subscription of rclpy's core, for a wait set."""
+        return self._handle
+
+    @property
+    def publishers(self) -> int:
+        """Publishers that the subscription has met; 1 where it is unknown, as on Humble."""
+        count = getattr(self._subscription, 'get_publisher_count', None)
+        return 1 if count is None else int(count())
+
+    def take(self, most: int) -> list[Taken]:
+        """Return what has come, the oldest first, with what the middleware knows of each."""
+        messages: list[Taken] = []
+        with self._handle:
+            while len(messages) < most:
+                taken = self._handle.take_message(self._kind, True)
+                if taken is None:
+                    break
+                messages.append(taken)
+        return messages
+
+    def look(self) -> None:
+        """Hand over what the middleware reports: losses, publishers with another QoS or type."""
+        for handler in self._subscription.event_handlers:
+            # An executor would set this after its wait.
+            handler._ready_to_take_data = True
+            info = handler.take_data()
+            if getattr(info, 'total_count_change', 0) > 0:
+                handler.callback(info)
+
+    def destroy(self) -> None:
+        """Listen no more; what has come and was not taken is lost."""
+        self._node.destroy_subscription(self._subscription)
+
+
+class MessageWait:
+    """Wait of a thread of its own for messages of some subscriptions."""
+
+    def __init__(self, context: Context, subscriptions: Sequence[DirectSubscription]) -> None:
+        self._subscriptions = tuple(subscriptions)
+        with context.handle:
+            self._wait_set = rclpy_implementation.WaitSet(
+                len(self._subscriptions), 0, 0, 0, 0, 0, context.handle
+            )
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether a message waits to be taken, as soon as one does or after some time."""
+        self._wait_set.clear_entities()
+        for subscription in self._subscriptions:
+            self._wait_set.add_subscription(subscription.handle)
+        # A negative time would be a wait without end.
+        self._wait_set.wait(max(round(1e9 * seconds), 0))
+        return bool(self._wait_set.get_ready_entities('subscription'))
+
+
+def _ignore(message: object) -> None:
+    """Do nothing: rclpy asks for a callback."""
