@@ -14,7 +14,7 @@ import pickle
 import re
 from types import SimpleNamespace
 
-from estimation.arm_problems import fourier_motion, NEED_ARM
+from estimation.arm_problems import fourier_motion
 from excitation.optimizers.fake_problem import FakeProblem
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -374,9 +374,8 @@ JOINTS, PARAMETERS = 3, 12
 # A penalty pulls them away from the truth, by an amount that is not in their standard errors and
 # that depends on units; it also decides what the data do not.
 PENALISED = {'ridge'}
-# What is asked of these on rows of random numbers is asked of the others on an arm, in
+# What else is asked of every estimator is asked on an arm, in
 # estimation/estimators/test_every_estimator.py.
-ON_ROWS = [name for name in ESTIMATORS if name not in NEED_ARM]
 
 
 class Rows:
@@ -407,23 +406,10 @@ class Rows:
                 for joint in range(JOINTS)
             ))
 
-    def factor(self, theta=None, weigh=None):
-        parts = []
-        for block in self.blocks():
-            part = []
-            for joint, rows in enumerate(block.joints):
-                table = rows.table
-                if weigh is not None:
-                    table = table * weigh(joint, rows.tau - table[:, :-1] @ theta)[:, None]
-                part.append(factor_of(table))
-            parts.append(tuple(part))
+    def factor(self):
         return IdentificationProblem(
-            tuple(
-                factor_of(np.vstack([part.triangle for part in same]))
-                for same in zip(*parts, strict=True)
-            ),
-            np.full(JOINTS, len(self.table)), self.reduction, blocks=tuple(parts),
-            observations=self,
+            tuple(factor_of(self.table[:, joint]) for joint in range(JOINTS)),
+            np.full(JOINTS, len(self.table)), self.reduction, observations=self,
         )
 
 
@@ -445,88 +431,10 @@ def make_problem(W, tau):
     return Rows(W, tau, reduction).factor()
 
 
-def cost(estimate, theta):
-    """Return what an estimate minimized, at other parameters: weighted squares and penalty."""
-    R, z = estimate.problem.stacked(estimate.weights)
-    penalty = estimate.prior.matrix @ theta - estimate.prior.side
-    return np.sum((R @ theta - z) ** 2) + np.sum(penalty**2)
-
-
 def random_rows(rng, samples=400):
     """Return rows in which every joint sees every parameter, of unequal size, and parameters."""
     W = rng.normal(size=(samples, JOINTS, PARAMETERS)) * np.geomspace(0.01, 10.0, PARAMETERS)
     return W, rng.normal(size=PARAMETERS)
-
-
-@pytest.mark.parametrize('name', ON_ROWS)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_estimator_is_exact_without_noise(name, seed):
-    """Property P1: 1e-8 relative, on columns that differ a thousandfold in size."""
-    # With a penalty, the squares are no more than what the penalty is less than that of the truth.
-    W, theta = random_rows(np.random.default_rng(seed), 60)
-    estimate = ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
-    if name in PENALISED:
-        assert cost(estimate, estimate.theta) <= cost(estimate, theta)
-        return
-    np.testing.assert_allclose(estimate.theta, theta, rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize('name', ON_ROWS)
-def test_estimator_knows_its_errors(name):
-    """Mean square of error over standard error is one, joints of unequal noise included."""
-    # Of 30 runs with 12 parameters each it has a standard error of 0.075; five of them are
-    # allowed. What a penalty adds is a bias, of which standard errors do not know.
-    if name in PENALISED:
-        return
-    noise = np.array([0.01, 0.1, 1.0])
-    squares = []
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        W, theta = random_rows(rng, 100)
-        tau = W @ theta + noise * rng.normal(size=W.shape[:2])
-        estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
-        # What was set to zero as hardly seen has no error.
-        free = ~estimate.active
-        squares.append(np.mean(
-            ((estimate.theta - theta)[free] / estimate.standard_errors[free]) ** 2
-        ))
-    assert np.mean(squares) == pytest.approx(1.0, abs=0.37)
-
-
-@pytest.mark.parametrize('name', ON_ROWS)
-def test_estimator_does_not_see_units_and_row_order(name, rng):
-    """Property P2: other units of the parameters, rows shuffled, the same prediction."""
-    # But for a penalty, to which a kilogram is what a kilogram square metre is.
-    W, theta = random_rows(rng)
-    tau = W @ theta + rng.normal(scale=[0.01, 0.1, 0.05], size=W.shape[:2])
-    plain = ESTIMATORS[name]().estimate(make_problem(W, tau))
-    order = rng.permutation(len(W))
-    shuffled = ESTIMATORS[name]().estimate(make_problem(W[order], tau[order]))
-    np.testing.assert_allclose(shuffled.theta, plain.theta, rtol=1e-9, atol=1e-9)
-    if name in PENALISED:
-        return
-    units = np.geomspace(1e-4, 1e3, PARAMETERS)
-    rescaled = ESTIMATORS[name]().estimate(make_problem(W * units, tau))
-    np.testing.assert_allclose(rescaled.theta * units, plain.theta, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(
-        rescaled.standard_errors * units, plain.standard_errors, rtol=1e-6
-    )
-
-
-@pytest.mark.parametrize('name', ON_ROWS)
-def test_estimator_refuses_what_the_data_do_not_determine(name, rng):
-    """Two columns alike, or one of zeros: an error by name, never a pseudo-inverse."""
-    W, theta = random_rows(rng)
-    W[:, :, 3] = 2.0 * W[:, :, 5]
-    if name in PENALISED:
-        estimate = ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
-        assert '1 combinations have no data, only the penalty decides' in ' '.join(estimate.notes)
-        return
-    with pytest.raises(RankDeficientError, match='fewer than 12'):
-        ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
-    W[:, :, 3] = 0.0
-    with pytest.raises(RankDeficientError, match='mz1'):
-        ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
 
 
 # Those that solve by orthogonal factors, once their weights are known.
@@ -592,6 +500,15 @@ def test_estimator_stands_ill_conditioning_with_noise(name, seed):
     assert estimate.condition_number > 1e8
 
 
+@pytest.mark.parametrize('name', [name for name in LINEAR if name not in PENALISED])
+def test_estimator_refuses_columns_that_are_alike(name, rng):
+    """An error with the number, never a pseudo-inverse."""
+    W, theta = random_rows(rng)
+    W[:, :, 3] = 2.0 * W[:, :, 5]
+    with pytest.raises(RankDeficientError, match='fewer than 12'):
+        ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
+
+
 @pytest.fixture(scope='module')
 def arm_data(robots):
     """Return a small arm, its reduction, a dataset with noisy torques, and true parameters."""
@@ -638,23 +555,6 @@ def test_estimator_does_not_see_how_the_data_were_cut(name, arm_data, monkeypatc
     assert errors.max() < 5.0, 'and it is the truth that is found'
 
 
-def test_weights_are_those_of_the_noise():
-    """Against all rows at once, each divided by the true deviation of its joint's noise."""
-    # Estimated from 300 rows, weights are 4 % off; that moves the estimate by a few percent of its
-    # error. Weights of another power of the deviation move it by most of an error.
-    noise = np.array([0.01, 0.03, 0.1])
-    away = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        W, theta = random_rows(rng, 300)
-        tau = W @ theta + noise * rng.normal(size=W.shape[:2])
-        estimate = ESTIMATORS['wls']().estimate(make_problem(W, tau))
-        rows = (W / noise[:, None]).reshape(-1, PARAMETERS)
-        best = np.linalg.lstsq(rows, (tau / noise).ravel(), rcond=None)[0]
-        away.append((estimate.theta - best) / estimate.standard_errors)
-    assert np.sqrt(np.mean(np.square(away))) < 0.1
-
-
 def test_equal_weights_are_no_weights(rng):
     """Property P3: any common weight, or none renewed, is ordinary least squares to rounding."""
     W, theta = random_rows(rng)
@@ -666,19 +566,6 @@ def test_equal_weights_are_no_weights(rng):
     ):
         np.testing.assert_allclose(other.theta, plain.theta, rtol=1e-10)
         np.testing.assert_allclose(other.covariance, plain.covariance, rtol=1e-8, atol=1e-15)
-
-
-def test_ordinary_least_squares_is_numpys(rng):
-    """Against lstsq on all rows at once, in another order of operations."""
-    W, theta = random_rows(rng)
-    tau = W @ theta + rng.normal(scale=0.1, size=W.shape[:2])
-    estimate = ESTIMATORS['ols']().estimate(make_problem(W, tau))
-    expected = np.linalg.lstsq(W.reshape(-1, PARAMETERS), tau.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(estimate.theta, expected, rtol=1e-9)
-    residual = tau - W @ expected
-    np.testing.assert_allclose(
-        make_problem(W, tau).squared_residuals(expected), np.sum(residual**2, axis=0), rtol=1e-9
-    )
 
 
 # --- trajectory forms ----------------------------------------------------------------------

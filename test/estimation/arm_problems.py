@@ -18,9 +18,6 @@ PERIOD = 0.008
 FRICTION = 'coulomb,viscous,offset'
 # Of the joints of the mixed arm [N m], [N], [N m].
 NOISE = np.array([0.3, 1.0, 0.1])
-# Estimators that follow the motion through time, or know bodies: rows of random numbers have
-# neither, so that they are tested on an arm alone.
-NEED_ARM = ('iv', 'maximum_likelihood', 'consistent', 'log_cholesky')
 
 
 def three_joint_urdf(tool=''):

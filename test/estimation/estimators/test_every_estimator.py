@@ -4,15 +4,14 @@
 """
 What every estimator does on a real arm; a new entry of ESTIMATORS is tested by being there.
 
-The arm has a continuous, a prismatic and a revolute joint with skew axes. Exactness, errors and
-the order of samples are asked here of those that rows of random numbers show nothing of; of the
-others in test_contracts.py.
+The arm has a continuous, a prismatic and a revolute joint with skew axes. How rows are cut and how
+ill-conditioned they may be is asked in test_contracts.py.
 """
 
 from dataclasses import is_dataclass, replace
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, NEED_ARM, NOISE, noisy_problem, observe, PERIOD,
+    arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, observe, PERIOD,
     possible_parameters, predict, torque_of,
 )
 from hypothesis import given, settings
@@ -91,7 +90,7 @@ def test_options_out_of_range_are_refused_by_name(name, option, value):
         ESTIMATORS[name](**{option: value})
 
 
-@pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in BIASED])
+@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in BIASED])
 @settings(max_examples=8)
 @given(seed=SEEDS)
 def test_without_noise_the_truth_is_found(arm, reduction, name, seed):
@@ -135,7 +134,7 @@ def test_an_estimate_is_complete(arm, reduction, name):
         np.testing.assert_allclose(estimate.sigma, NOISE, rtol=0.2)
 
 
-@pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in BIASED])
+@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in BIASED])
 def test_standard_errors_are_those_that_occur(arm, reduction, name):
     """Mean square of error over standard error is one."""
     # Of 16 runs with some 30 parameters it has a standard error of 0.075; four of them are
@@ -169,7 +168,7 @@ def test_prediction_does_not_depend_on_the_base_set(robots, name):
     np.testing.assert_allclose(torques[0], torques[1], atol=1e-7 * np.abs(torques[0]).max())
 
 
-@pytest.mark.parametrize('name', [name for name in NEED_ARM if name not in NEED_TIME])
+@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in NEED_TIME])
 def test_order_of_samples_does_not_matter(arm, reduction, name, rng):
     """Property P2 for laws without memory, to rounding: Huber's iteration ends at 1e-8."""
     problem, _ = problem_of(arm, reduction, name, 5)
@@ -230,7 +229,7 @@ def test_time_in_parts_changes_nothing(arm, reduction, name):
     )
 
 
-@pytest.mark.parametrize('name', NEED_ARM)
+@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name != 'ridge'])
 def test_what_the_data_do_not_determine_is_refused(arm, reduction, name):
     """A joint that stands still shows neither its friction nor its rotor."""
     motion = motion_for(name, arm, 9)
@@ -239,7 +238,7 @@ def test_what_the_data_do_not_determine_is_refused(arm, reduction, name):
     motion.q[:, 2] = 0.3
     tau = torque_of(arm, reduction, np.ones(reduction.parameters.size), motion)
     problem = arm_problem(arm, reduction, motion, tau)
-    with pytest.raises(RankDeficientError, match='fv3'):
+    with pytest.raises(RankDeficientError, match=r'fv3|Ia3'):
         ESTIMATORS[name]().estimate(problem)
 
 
