@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 import importlib
@@ -49,8 +49,10 @@ PATIENCE = 5.0
 RECOVERY = 60.0
 # Period in which a running cluster is looked at [s]; chosen.
 GLANCE = 1.0
-# Signals of the terminal are for the parent, which ends its workers.
+# Signals of the terminal.
 TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+# Signals that end the parent: a worker that is left half started would complain.
+ENDING_SIGNALS = {*TERMINAL_SIGNALS, signal.SIGTERM}
 # Kinds of messages from a worker.
 DONE, FAILED, REPORT = 'done', 'failed', 'report'
 
@@ -71,6 +73,26 @@ def check_processes(processes: int | None) -> None:
     """Raise `UsageError` if a number of processes is given and not positive."""
     if processes is not None and processes < 1:
         raise UsageError(f'--processes is {processes}, it must be 1 or more')
+
+
+@contextmanager
+def ending_signals_wait() -> Iterator[None]:
+    """Let signals wait while a process is started, and in it until `follow_parent`."""
+    # Its start would unblock signals.
+    resource_tracker.ensure_running()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def follow_parent() -> None:
+    """Leave the signals of the terminal to the parent of this worker, and end with it."""
+    for number in TERMINAL_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 class Worker:
@@ -106,14 +128,8 @@ class Worker:
         if self._process is None:
             self._connection, other = self._context.Pipe()
             self._process = self._context.Process(target=_serve, args=(other,), daemon=True)
-            # Its start would unblock the signal.
-            resource_tracker.ensure_running()
-            # Blocked from the child's first instruction: it imports for a while.
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
+            with ending_signals_wait():
                 self._process.start()
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             # The end of the process is then seen here as the end of the connection.
             other.close()
         # A process that was killed between two jobs is seen by `receive`.
@@ -147,9 +163,7 @@ class Worker:
 
 def _serve(connection: Connection) -> None:
     """Do jobs until the parent has ended."""
-    for number in TERMINAL_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    follow_parent()
     with suppress(EOFError, OSError):
         while True:
             function, job, with_reports = connection.recv()

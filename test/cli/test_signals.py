@@ -38,16 +38,19 @@ def wait_until(condition, what):
     end = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < end, f'waited {DEADLINE:g} s for {what}'
-        time.sleep(0.05)
+        time.sleep(0.001)  # shorter than the start of a worker
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='looks at /proc')
+@pytest.mark.parametrize('started', [1, 2])
 @pytest.mark.parametrize('number', [
     signal.SIGHUP, *(
-        pytest.param(number, marks=long_test) for number in (signal.SIGTERM, signal.SIGQUIT)
+        pytest.param(number, marks=long_test) for number in (
+            signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL,
+        )
     ),
 ])
-def test_no_worker_is_left_behind(tmp_path, number):
+def test_no_worker_is_left_behind(tmp_path, number, started):
     """A closed terminal interrupts, with the exit code of Ctrl-C and no results."""
     output = tmp_path / 'trajectory.yaml'
     process = subprocess.Popen(
@@ -55,14 +58,15 @@ def test_no_worker_is_left_behind(tmp_path, number):
         stderr=subprocess.PIPE, text=True, preexec_fn=_hear_signals,
     )
     try:
-        # Two workers, and the one that tracks what multiprocessing shares.
-        wait_until(lambda: len(children_of(process.pid)) >= 3, 'the workers')
+        # The workers, and the process that tracks what multiprocessing shares.
+        wait_until(lambda: len(children_of(process.pid)) > started, 'the workers')
         children = children_of(process.pid)
         process.send_signal(number)
         _, said = process.communicate(timeout=DEADLINE)
-        assert process.returncode == 130
-        assert 'Traceback' not in said
-        assert 'interrupted' in said
+        if number != signal.SIGKILL:
+            assert process.returncode == 130
+            assert 'Traceback' not in said
+            assert 'interrupted' in said
         wait_until(lambda: not any(map(is_running, children)), 'the end of the workers')
     finally:
         process.kill()

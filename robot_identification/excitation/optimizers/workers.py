@@ -10,12 +10,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 import multiprocessing
-import signal
 import time
 from typing import Any
 
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers.optimizer import ExcitationProblem, Job, Outcome
+from robot_identification.parallel import ending_signals_wait, follow_parent
 
 _problem: ExcitationProblem | None = None
 
@@ -48,7 +48,7 @@ class Workers:
             # What runs is not waited for: its result came too late.
             self._pool.shutdown(wait=False, cancel_futures=True)
             for process in set(multiprocessing.active_children()) - self._others:
-                process.terminate()
+                process.kill()
 
     def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
         """Yield the outcomes of jobs in order, none after `end` on the monotonic clock [s]."""
@@ -60,7 +60,8 @@ class Workers:
             return
         futures: list[Future[Outcome]] = []
         try:
-            futures += [self._pool.submit(_do, job) for job in jobs]
+            with ending_signals_wait():
+                futures += [self._pool.submit(_do, job) for job in jobs]
             for future in futures:
                 left = end - time.monotonic()
                 # However short the time, one job is finished, as it is without other processes.
@@ -79,8 +80,7 @@ class Workers:
 
 def _start(build: Callable[[], ExcitationProblem]) -> None:
     global _problem
-    # Ctrl-C is for the parent, which ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    follow_parent()
     _problem = build()
 
 
