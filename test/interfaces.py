@@ -131,7 +131,7 @@ def _compile(folder: Path) -> None:
     )
     configure = [
         'cmake', '-S', str(source), '-B', str(build), '-Wno-dev',
-        f'-DCMAKE_INSTALL_PREFIX={install}', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
+        f'-DCMAKE_INSTALL_PREFIX={install}', '-DBUILD_TESTING=OFF',
         f'-DPython3_EXECUTABLE={sys.executable}', f'-DPACKAGES={";".join(missing_packages())}',
     ]
     if shutil.which('ninja', path=environment['PATH']):
