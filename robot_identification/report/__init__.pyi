@@ -1,12 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .canvas import new_figure as new_figure
+from .canvas import (
+    choose_resolution as choose_resolution, MAXIMUM_RESOLUTION as MAXIMUM_RESOLUTION,
+    new_figure as new_figure, picture_of as picture_of,
+)
 from .figures import (
-    choose_resolution as choose_resolution, decimate as decimate, FONT_SIZE as FONT_SIZE,
-    MAXIMUM_RESOLUTION as MAXIMUM_RESOLUTION, MEASURED as MEASURED, Picture as Picture,
-    picture_of as picture_of, PREDICTED as PREDICTED, RESIDUAL as RESIDUAL,
-    temperature_picture as temperature_picture, WIDTH as WIDTH,
+    decimate as decimate, temperature_picture as temperature_picture, WIDTH as WIDTH,
 )
 from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
@@ -17,6 +17,10 @@ from .json_file import json_text as json_text
 from .meaning import Meaning as Meaning
 from .page import render_page as render_page
 from .paper_tables import table_files as table_files, validation_tables as validation_tables
+from .plot import (
+    FONT_SIZE as FONT_SIZE, MEASURED as MEASURED, Picture as Picture, PREDICTED as PREDICTED,
+    RESIDUAL as RESIDUAL,
+)
 from .save import (
     RESULT_FILES as RESULT_FILES, save_identification as save_identification,
     TABLE_FILES as TABLE_FILES,

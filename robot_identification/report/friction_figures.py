@@ -12,13 +12,11 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel, rigid_and_transmitted_torque, steady_torque
 from robot_identification.processing import MOVING_SPEED
-from robot_identification.report.canvas import new_figure
 from robot_identification.report.explanation import Scored
-from robot_identification.report.figures import (
-    label_axes, MARGINS, MEASURED, Picture, picture_of, PREDICTED, RESIDUAL, WIDTH,
-)
+from robot_identification.report.figures import MARGINS, single_panel
+from robot_identification.report.plot import MEASURED, Picture, PREDICTED, RESIDUAL
 
-HEIGHT, RESOLUTION = 2.9, 110.0
+HEIGHT = 2.9  # [inches]
 # Samples that are looked at, of all recordings together, and dots of them that are drawn.
 MOST_SAMPLES, MOST_DOTS = 40_000, 600
 BINS, FEWEST_IN_BIN = 24, 10
@@ -63,26 +61,23 @@ def friction_points(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[Fri
 
 def friction_picture(points: FrictionPoints) -> Picture:
     """Draw the friction of a joint: samples as dots, bins with their scatter, the model's."""
-    figure = new_figure(WIDTH, HEIGHT, RESOLUTION, MARGINS)
-    axes = figure.subplots()
+    drawing, panel = single_panel(HEIGHT, MARGINS[0])
     step = max(1, len(points.speed) // MOST_DOTS)
-    axes.plot(points.speed[::step], points.friction[::step], '.', color='#c9ccd0', markersize=2)
+    panel.dots(points.speed[::step], points.friction[::step], '#c9ccd0', 2.0)
     for speeds, torque in points.curve:
-        axes.plot(speeds, torque, color=PREDICTED, linewidth=1.6)
-    axes.errorbar(
-        points.bins[0], points.bins[1], yerr=points.bins[2], fmt='o', color=RESIDUAL,
-        ecolor=MEASURED, markersize=3.5, elinewidth=0.8,
-    )
-    axes.axhline(0.0, color='black', linewidth=0.6)
-    label_axes(axes, f'friction [{points.unit}]', 'velocity [rad/s]')
+        panel.curve(speeds, torque, PREDICTED, 1.6)
+    panel.error_bars(*points.bins, MEASURED)
+    panel.dots(*points.bins[:2], RESIDUAL, 3.5)
+    panel.level(0.0)
+    panel.label(f'friction [{points.unit}]', 'velocity [rad/s]')
     # A few samples far off would squeeze all others.
     low, high = np.quantile(points.friction, [0.002, 0.998])
     drawn = np.concatenate([points.bins[1], *(torque for _, torque in points.curve)])
     low, high = min(low, drawn.min(initial=low)), max(high, drawn.max(initial=high))
     room = 0.08 * (high - low) or 1.0
-    axes.set_ylim(low - room, high + room)
-    return picture_of(
-        figure, points.joint,
+    panel.y.set_limits(low - room, high + room)
+    return drawing.picture(
+        points.joint,
         f'Friction of {points.joint} over its velocity: samples, means of {points.bins.shape[1]} '
         "bins with their scatter, and the model's curve in steady sliding",
     )

@@ -20,7 +20,7 @@ from robot_identification.report.explanation import (
     explain_worst_joint, neighbour_correlation, Scored,
 )
 from robot_identification.report.figures import (
-    choose_resolution, drawn_bags, effort_pictures, interval_picture, singular_value_picture,
+    drawn_bags, effort_pictures, interval_picture, points_of_curve, singular_value_picture,
 )
 from robot_identification.report.friction_figures import friction_picture, friction_points
 from robot_identification.report.needed_terms import find_needed_terms
@@ -125,13 +125,13 @@ def _effort_section(
 ) -> dict[str, Any]:
     """Return pictures of recorded and predicted effort of n joints, as many as a page can hold."""
     drawn, drawn_unseen = (drawn_bags(n, len(pairs)) for pairs in (training, unseen))
-    resolution = choose_resolution(n * (drawn + drawn_unseen) + drawn)
+    points = points_of_curve(n * (drawn + drawn_unseen) + drawn)
     return {
-        'intervals': [(d.source, interval_picture(d, resolution)) for d, _ in training[:drawn]],
-        'training_pictures': [effort_pictures(d, p, resolution) for d, p in training[:drawn]],
+        'intervals': [(d.source, interval_picture(d, points)) for d, _ in training[:drawn]],
+        'training_pictures': [effort_pictures(d, p, points) for d, p in training[:drawn]],
         'training_left_out': len(training) - drawn,
         'unseen_pictures': [
-            effort_pictures(d, p, resolution) for d, p in unseen[:drawn_unseen]
+            effort_pictures(d, p, points) for d, p in unseen[:drawn_unseen]
         ],
         'unseen_left_out': len(unseen) - drawn_unseen,
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.report.explanation import Scored
-from robot_identification.report.figures import Picture
+from robot_identification.report.plot import Picture
 from robot_identification.report.residual_figures import residual_picture
 from robot_identification.report.residuals import (
     collect_residuals, JointResidual, residual_size, ResidualSize, whiteness_words,

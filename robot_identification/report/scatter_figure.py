@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robot_identification.arrays import FloatArray
-from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import (
-    label_axes, MARGINS, MAXIMUM_RESOLUTION, Picture, picture_of, WIDTH,
-)
+from robot_identification.report.figures import MARGINS, single_panel
+from robot_identification.report.plot import Picture
 
 HEIGHT = 2.8  # [inches]
 # Abscissa, ordinate and colour.
@@ -33,16 +31,15 @@ def draw_panel(
     A series is abscissa, ordinate and colour. `labels` are those of the two axes, abscissa first,
     and contain no text of the user's.
     """
-    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION, MARGINS)
-    axes = figure.subplots()
+    drawing, panel = single_panel(HEIGHT, MARGINS[0])
     if line is not None:
-        axes.plot(line[0], line[1], color=line[2], linewidth=1.2)
-    for abscissa, ordinate, colour in points:
+        panel.curve(*line, 1.2)
+    for series in points:
         if joined:
-            axes.plot(abscissa, ordinate, color=colour, linewidth=0.9)
+            panel.curve(*series, 0.9)
         else:
-            axes.plot(abscissa, ordinate, 'o', color=colour, markersize=4)
-    label_axes(axes, labels[1], labels[0])
+            panel.dots(*series, 4.0)
+    panel.label(labels[1], labels[0])
     if not joined:
-        axes.margins(x=0.05)
-    return picture_of(figure, title, alternative)
+        panel.x.margin = 0.05
+    return drawing.picture(title, alternative)

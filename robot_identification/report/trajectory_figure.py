@@ -18,11 +18,10 @@ from robot_identification.excitation import (
     Experiment, motion_limits, MotionLimits, Obstacle, tool_frame, tool_path, Trajectory,
 )
 from robot_identification.model import rigid_torque, RobotModel
-from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import (
-    label_axes, MARGINS, Picture, picture_of, WIDE_LABELS,
-)
+from robot_identification.report.canvas import label_axes, new_figure, picture_of
+from robot_identification.report.figures import MARGINS, WIDE_LABELS
 from robot_identification.report.figures import WIDTH as PAGE_WIDTH
+from robot_identification.report.plot import Picture
 import scipy
 
 if TYPE_CHECKING:

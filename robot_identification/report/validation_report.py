@@ -13,7 +13,7 @@ from robot_identification.processing import Dataset
 from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import explain_worst_joint, Scored
 from robot_identification.report.figures import (
-    choose_resolution, drawn_bags, effort_pictures, interval_picture,
+    drawn_bags, effort_pictures, interval_picture, points_of_curve,
 )
 from robot_identification.report.page import render_page
 from robot_identification.report.residual_section import residual_section
@@ -42,7 +42,7 @@ def render_validation_report(
         )
     ]
     drawn = drawn_bags(model.robot.n, len(scored))
-    resolution = choose_resolution((model.robot.n + 1) * drawn)
+    points = points_of_curve((model.robot.n + 1) * drawn)
     return render_page(
         'validation.html.j2',
         model=model,
@@ -56,9 +56,9 @@ def render_validation_report(
         training=validation.training,
         urdf_words=urdf_words(model),
         worst_joint=explain_worst_joint(model, scored),
-        intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],
+        intervals=[(d.source, interval_picture(d, points)) for d in datasets[:drawn]],
         pictures=[
-            effort_pictures(bag.dataset, bag.predicted, resolution) for bag in scored[:drawn]
+            effort_pictures(bag.dataset, bag.predicted, points) for bag in scored[:drawn]
         ],
         left_out=len(scored) - drawn,
     )

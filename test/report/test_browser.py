@@ -106,7 +106,7 @@ function measure(frame, name, width, state) {
     wanted: [...page.querySelectorAll('[src], [href]')].map(
       one => one.getAttribute('src') || one.getAttribute('href')
     // Pages of the runs lie beside that of their campaign.
-    ).filter(address => !/^(data:image.png|#|runs\/)/.test(address)),
+    ).filter(address => !/^(data:image.(png|svg.xml)|#|runs\/)/.test(address)),
     broken: [...page.querySelectorAll('a[href^="#"]')].map(
       one => one.getAttribute('href')
     ).filter(address => !page.getElementById(address.slice(1))),
@@ -289,4 +289,4 @@ def test_the_largest_page_is_small(pages):
     """Of seven joints and six bags: 5 MB are what mail takes."""
     for kind, page in pages.items():
         assert len(page.encode()) < MAXIMUM_BYTES, kind
-    assert pages['identification'].count('data:image/png') > 50
+    assert pages['identification'].count('data:image/svg') > 50

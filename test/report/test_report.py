@@ -23,9 +23,8 @@ from robot_identification.model.regressor import Motion, prior_inertial_paramete
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
-from robot_identification.report import identification_report, residual_section
 from robot_identification.report.figures import (
-    choose_resolution, decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, Picture,
+    decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
 )
 from robot_identification.report.formatting import number, percent, text_table
 from robot_identification.report.identification_report import render_identification_report
@@ -39,7 +38,7 @@ from robot_identification.validation.verdict import judge
 
 MAXIMUM_BYTES = 5_000_000
 HOSTILE = '<script>alert(1)</script>'
-# Dollars are formulae to matplotlib, its fonts have no such letters, ESC steers terminals.
+# Marks of HTML, letters that a font may lack.
 AWKWARD = 'shoulder $\\frac$ 肩 " onload="alert(1)'
 URDF = """
 <robot name="two_links">
@@ -55,20 +54,6 @@ URDF = """
     <limit lower="-3" upper="3" velocity="3" effort="50"/></joint>
 </robot>
 """
-
-
-@pytest.fixture(autouse=True)
-def drawn_elsewhere(monkeypatch):
-    """Leave out the pictures that tests of their own draw: they take most of the time."""
-    def named(source):
-        return Picture('data:image/png;base64,', source.joint, f'picture of {source.joint}')
-
-    monkeypatch.setattr(residual_section, 'residual_picture', named)
-    monkeypatch.setattr(identification_report, 'friction_picture', named)
-    monkeypatch.setattr(
-        identification_report, 'correlation_picture',
-        lambda model: Picture('data:image/png;base64,', '', 'correlations'),
-    )
 
 
 def make_dataset(robot, source, seed=0, samples=600, unit='A'):
@@ -212,7 +197,7 @@ def check_page(text):
     assert len(text.encode()) < MAXIMUM_BYTES
     assert 'script' not in page.tags
     assert not page.handlers
-    assert all(address.startswith(('#', 'data:image/png;base64,')) for address in page.addresses)
+    assert all(address.startswith(('#', 'data:image/svg+xml,')) for address in page.addresses)
     assert all(page.alternatives)
     assert 'Next step:' in page.text
     return page
@@ -522,7 +507,7 @@ def test_decimation_keeps_peaks():
     values = np.sin(40.0 * t)
     values[[12_345, 77_777]] = 9.0, -9.0
     short_t, short = decimate(t, values)
-    assert len(short) <= 4000
+    assert len(short) <= MAXIMUM_POINTS
     assert np.all(np.diff(short_t) > 0.0)
     assert (short.max(), short.min()) == (9.0, -9.0)
 
@@ -534,7 +519,7 @@ def test_page_stays_small_whatever_is_drawn(identification):
     noise = np.random.default_rng(0).normal(scale=5.0, size=dataset.effort.shape)
     noisy = replace(dataset, effort=np.where(dataset.scored[:, None], noise, np.nan))
     panels = 2 * MAXIMUM_PANELS
-    group = effort_pictures(noisy, 0.5 * noise[::-1], choose_resolution(panels))
+    group = effort_pictures(noisy, 0.5 * noise[::-1], points_of_curve(panels))
     largest = max(len(picture.source) for picture in group.pictures)
     assert panels * largest < 0.9 * MAXIMUM_BYTES
 

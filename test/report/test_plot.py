@@ -1,0 +1,158 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Figures as SVG: what is drawn lies where its numbers say, and ticks are round."""
+
+import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from robot_identification.report.plot import Drawing, UNITS
+
+SVG = '{http://www.w3.org/2000/svg}'
+# Of one panel of 100 by 50 points: inches.
+WIDTH, HEIGHT = 144.0 / 72.0, 94.0 / 72.0
+MARGINS = (34.0 / 72.0, 34.0 / 72.0, 10.0 / 72.0, 10.0 / 72.0)
+
+
+@pytest.fixture
+def drawing():
+    return Drawing(WIDTH, HEIGHT)
+
+
+@pytest.fixture
+def panel(drawing):
+    """Return a panel from 0 to 10 and from -1 to 1."""
+    panel, = drawing.panels(MARGINS)
+    panel.x.set_limits(0.0, 10.0)
+    panel.y.set_limits(-1.0, 1.0)
+    return panel
+
+
+def parsed(drawing):
+    """Return the picture as a tree, as a browser reads it."""
+    source = drawing.picture('', 'a picture').source
+    kind, _, text = source.partition(',')
+    assert kind == 'data:image/svg+xml'
+    return ElementTree.fromstring(unquote(text))
+
+
+def paths_of(drawing):
+    """Return the places [points] that each path inside the panel goes through."""
+    found = []
+    for path in parsed(drawing).iterfind(f'{SVG}svg/{SVG}path'):
+        place, places = np.zeros(2), []
+        for letter, numbers in re.findall(r'([MlmhH])([^MlmhH]*)', path.get('d')):
+            steps = np.array([int(n) for n in re.findall(r'-?\d+', numbers)])
+            if letter == 'h':
+                assert steps.tolist() == [0], 'a dot is a line of no length'
+                continue
+            for step in steps.reshape(-1, 2):
+                place = step if letter == 'M' else place + step
+                places.append(place / UNITS)
+        found.append(np.array(places))
+    return found
+
+
+def test_a_curve_goes_through_its_points(drawing, panel):
+    """From the upper left corner, down; no point is off by more than the rounding."""
+    x = np.linspace(0.0, 10.0, 300)
+    panel.curve(x, np.sin(x), '#000', 1.0)
+    (places,) = paths_of(drawing)
+    assert len(places) == 300
+    np.testing.assert_allclose(places[:, 0], 10.0 * x, atol=0.5 / UNITS + 1e-9)
+    np.testing.assert_allclose(places[:, 1], 25.0 * (1.0 - np.sin(x)), atol=0.5 / UNITS + 1e-9)
+
+
+def test_points_that_repeat_are_left_out(drawing, panel):
+    """A recording at rest takes no bytes."""
+    panel.curve(np.repeat([1.0, 2.0], 1000), np.zeros(2000), '#000', 1.0)
+    (places,) = paths_of(drawing)
+    np.testing.assert_allclose(places, [[10.0, 25.0], [20.0, 25.0]])
+
+
+def test_a_gap_breaks_a_curve(drawing, panel):
+    panel.curve(np.array([1.0, 2.0, np.nan, 3.0, 4.0]), np.zeros(5), '#000', 1.0)
+    path = next(parsed(drawing).iterfind(f'{SVG}svg/{SVG}path')).get('d')
+    assert re.findall('[A-Za-z]', path) == ['M', 'l', 'M', 'l']
+
+
+def test_dots_and_bars_lie_at_their_numbers(drawing, panel):
+    panel.dots(np.array([1.0, 5.0, np.nan]), np.array([0.5, -0.5, 0.0]), '#000', 2.0)
+    panel.error_bars(np.array([2.0]), np.array([0.0]), np.array([0.4]), '#000')
+    panel.level(0.2)
+    panel.bars(np.array([0.0, 1.0, 2.0]), np.array([0.4, 0.8]), '#000')
+    dots, error, level, bars = paths_of(drawing)
+    np.testing.assert_allclose(dots, [[10.0, 12.5], [50.0, 37.5]])
+    np.testing.assert_allclose(error, [[20.0, 35.0], [20.0, 15.0]])
+    assert np.all(level[:, 1] == 20.0) and level[0, 0] <= 0.0 and level[1, 0] >= 100.0
+    np.testing.assert_allclose(bars, [[0, 25], [0, 15], [10, 15], [10, 5], [20, 5], [20, 25]])
+
+
+def test_what_lies_far_outside_is_cut(drawing, panel):
+    """By the edge of the panel, and its numbers stay short."""
+    panel.curve(np.array([0.0, 10.0]), np.array([-1e12, 1e12]), '#000', 1.0)
+    (places,) = paths_of(drawing)
+    assert np.abs(places).max() <= 200.0
+    inner = parsed(drawing).find(f'{SVG}svg')
+    assert (int(inner.get('width')), int(inner.get('height'))) == (100 * UNITS, 50 * UNITS)
+
+
+@pytest.mark.parametrize(('low', 'high', 'logarithmic', 'texts'), [
+    (0.0, 1.0, False, ['0', '0.5', '1']),
+    (-27.3, 31.0, False, ['-20', '0', '20']),
+    (1e6, 1.002e6, False, ['1e+06', '1.001e+06', '1.002e+06']),
+    (0.3, 40.0, True, ['1', '10']),
+    (1.0, 3.0, True, ['1', '2']),
+    (1e-9, 1.0, True, ['10⁻⁸', '10⁻⁴', '1']),
+])
+def test_ticks_are_round_and_have_room(drawing, low, high, logarithmic, texts):
+    """Two or three in 100 points; their texts say where they are."""
+    panel, = drawing.panels(MARGINS)
+    panel.x.logarithmic = logarithmic
+    panel.x.set_limits(low, high)
+    ticks = panel.x.ticks()
+    assert [text for _, text in ticks] == texts
+    places = [place for place, _ in ticks]
+    assert min(places) >= 0.0 and max(places) <= 100.0
+    assert np.all(np.diff(places) > 20.0)
+
+
+@pytest.mark.parametrize('values', [[], [np.nan], [0.0], [3.0, 3.0], [-1e-200], [1e300, 1e300]])
+@pytest.mark.parametrize('logarithmic', [False, True])
+def test_data_without_a_range_have_axes(drawing, values, logarithmic):
+    panel, = drawing.panels(MARGINS)
+    panel.y.logarithmic = logarithmic
+    panel.curve(np.arange(len(values), dtype=float), np.array(values), '#000', 1.0)
+    low, high = panel.y.ends()
+    assert low < high
+    assert parsed(drawing).get('width') == '192'
+
+
+def test_texts_cannot_be_taken_for_markup(drawing, panel):
+    hostile = '<script>&"\'%#'
+    panel.label(f'{hostile}\nbelow', hostile)
+    texts = [text.text for text in parsed(drawing).iter(f'{SVG}text')]
+    assert texts.count(hostile) == 2 and 'below' in texts
+    assert not re.search('[<>"#]', drawing.picture('', '').source)
+
+
+def test_a_label_at_the_end_is_not_cut(drawing, panel):
+    """It ends with the drawing; the others are in the middle below their ticks."""
+    panel.x.set_limits(0.0, 1.0e5)
+    ends = [text for text in parsed(drawing).iter(f'{SVG}text') if text.text == '1e+05']
+    assert [(text.get('text-anchor'), int(text.get('x'))) for text in ends] == [
+        ('end', 144 * UNITS)
+    ]
+
+
+def test_the_same_data_give_the_same_bytes():
+    def draw():
+        drawing = Drawing(WIDTH, HEIGHT)
+        panel, = drawing.panels(MARGINS)
+        panel.curve(np.linspace(0.0, 1.0, 50), np.linspace(2.0, -1.0, 50) ** 3, '#000', 1.0)
+        return drawing.picture('', '')
+
+    assert draw() == draw()
