@@ -14,6 +14,10 @@ from robot_identification.estimation.problem import build_problem
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, residual_covariance
 from robot_identification.estimation.uncertainty.intervals import JointTest
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.evaluation import evaluate_motion
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
@@ -23,6 +27,9 @@ from robot_identification.model.regressor import Motion, prior_inertial_paramete
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
+from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
+from robot_identification.studies.break_away.options import BreakAwaySettings
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.comparison.report import ComparedPair, CompareResult
 from robot_identification.studies.comparison.torque_change import change_of_torque, TorqueChange
@@ -42,8 +49,8 @@ FRICTION = 'coulomb,viscous,offset'
 COULOMB, VISCOUS, OFFSET, ROTOR = 3.0, 1.5, 0.2, 0.4
 
 
-def chain_arm(joints):
-    """Return an arm of revolute joints whose axes alternate."""
+def chain_arm(joints, names=None):
+    """Return an arm of revolute joints whose axes alternate, its joints by other names."""
     axes = ((0, 0, 1), (0, 1, 0), (1, 0, 0))
     parts = [link('link_0')]
     for number in range(joints):
@@ -52,7 +59,8 @@ def chain_arm(joints):
             f'a_rather_long_joint_{number + 1}', f'link_{number}', f'link_{number + 1}',
             axis=axes[number % 3], xyz=(0.05, 0.02, 0.25), rpy=(0.1, 0.0, 0.0),
         ))
-    return make_robot_model(parse_urdf(robot_urdf(*parts, name='chain'), 'chain'))
+    robot = make_robot_model(parse_urdf(robot_urdf(*parts, name='chain'), 'chain'))
+    return replace(robot, joint_names=names) if names else robot
 
 
 def true_parameters(robot):
@@ -89,12 +97,10 @@ def record(robot, source, seed, samples=800):
     )
 
 
-def identify_chain(joints, bags, samples=800):
+def identify_chain(joints, bags, samples=800, *, names=None, source='/recordings/bag'):
     """Return an identification of a made-up arm by weighted least squares."""
-    robot = chain_arm(joints)
-    datasets = tuple(
-        record(robot, f'/recordings/bag_{seed}', seed, samples) for seed in range(bags)
-    )
+    robot = chain_arm(joints, names)
+    datasets = tuple(record(robot, f'{source}_{seed}', seed, samples) for seed in range(bags))
     parameters, theta = true_parameters(robot)
     reduction = reduce_to_base(robot, parameters)
     problem = build_problem(robot, reduction, [
@@ -223,3 +229,35 @@ def payload(model, *, p_value=1e-8):
     tau = model.torque(motion) + 1.0
     run = LoadedRun(motion, tau, np.ones(len(motion), dtype=bool), 3.0)
     return PayloadResult(model, Path('model'), (Path('loaded'),), found, run)
+
+
+def break_away(torques=(('a_joint', 1.2),)):
+    """Return break-away torques of joints about some values [N m], 25 ramps either way."""
+    rng = np.random.default_rng(0)
+    settings = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
+    return [
+        estimate_break_away(BreakAwayRun(name, 'free', settings, tuple(
+            BreakAwayRepeat(sign, 1.02 * torque, torque, 0.0, 0.0, torque, 5e-4, 0.095, 0.1)
+            for torque in rng.normal(median, 0.02, size=25) for sign in (1, -1)
+        )))
+        for name, median in torques
+    ]
+
+
+def some_motion(robot, experiment, size=0.05):
+    """Return a motion of any arm in the form of an experiment."""
+    coefficients = size * np.random.default_rng(1).normal(
+        size=(robot.n, experiment.form.n_coefficients)
+    )
+    return Trajectory(robot.name, robot.joint_names, experiment.form, coefficients, 1, {})
+
+
+def certified_motion(robot, **changes):
+    """Return a certified motion of a small arm, its experiment and its evaluation."""
+    experiment = replace(
+        load_experiment(find_experiment('demo')), window={}, collision=False, **changes
+    )
+    found = certify(
+        robot, experiment, some_motion(robot, experiment), {'optimizer': 'spectral', 'seed': 0}
+    )
+    return found, experiment, evaluate_motion(robot, experiment, found)

@@ -16,18 +16,11 @@ import pytest
 from report import report_cases
 from reproductions.page import render_report
 from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.trajectory_report import render_trajectory_report
 from robot_identification.report.validation_report import render_validation_report
-from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
-from robot_identification.studies.break_away.options import BreakAwaySettings
-from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.break_away.report import render_break_away_report
 from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report
@@ -155,7 +148,7 @@ def pages():
             report_cases.drive_gains(model.robot), 'drive-gains ..'
         ),
         'payload': render_payload_report(report_cases.payload(model), 'payload ..'),
-        'break_away': render_break_away_report('arm', _break_away()),
+        'break_away': render_break_away_report('arm', report_cases.break_away()),
         'friction_map': _friction_map_page(),
         'energy': _energy_page(model, unseen),
         'campaign': _campaign_page(),
@@ -165,17 +158,9 @@ def pages():
 
 def _trajectory_pages():
     robot = make_robot_model(parse_urdf(two_link_urdf(), 'two links'))
-    experiment = replace(
-        load_experiment(find_experiment('demo')), window={}, collision=False,
-        obstacles=(Obstacle('table', (1.0, 1.0, 0.1), (0.0, 0.0, -0.5), (0.0, 0.0, 0.0)),),
-    )
-    coefficients = 0.05 * np.random.default_rng(1).normal(
-        size=(robot.n, experiment.form.n_coefficients)
-    )
-    found = certify(robot, experiment, Trajectory(
-        robot.name, robot.joint_names, experiment.form, coefficients, 1, {}
-    ), {'optimizer': 'spectral', 'seed': 0})
-    evaluation = evaluate_motion(robot, experiment, found)
+    found, experiment, evaluation = report_cases.certified_motion(robot, obstacles=(
+        Obstacle('table', (1.0, 1.0, 0.1), (0.0, 0.0, -0.5), (0.0, 0.0, 0.0)),
+    ))
     return {
         'trajectory': render_trajectory_report(robot, found, experiment, evaluation),
         'refused': render_trajectory_report(
@@ -183,15 +168,6 @@ def _trajectory_pages():
             refused='it is far too fast',
         ),
     }
-
-
-def _break_away():
-    settings = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
-    torques = 1.2 + 0.02 * np.random.default_rng(0).normal(size=20)
-    return [estimate_break_away(BreakAwayRun('a_joint', 'free', settings, tuple(
-        BreakAwayRepeat(sign, 1.02 * torque, torque, 0.0, 0.0, torque, 5e-4, 0.095, 0.1)
-        for torque in torques for sign in (1, -1)
-    )))]
 
 
 def _friction_map_page():

@@ -9,20 +9,13 @@ import math
 
 import numpy as np
 import pytest
-from robot_identification.estimation.estimators import ESTIMATORS
+from report import report_cases
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.identification import Candidates, Identification
-from robot_identification.estimation.problem import build_problem
-from robot_identification.estimation.rows import TrainingData
+from robot_identification.estimation.identification import Candidates
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.processing.dataset import Dataset
 from robot_identification.report.figures import (
     decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
 )
@@ -32,110 +25,19 @@ from robot_identification.report.tables import coefficients, friction_table, ine
 from robot_identification.report.text_report import results_text, validation_text
 from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.report.validation_report import render_validation_report
-from robot_identification.validation.bag_errors import measure_errors
 from robot_identification.validation.validation import predict_effort, validate
-from robot_identification.validation.verdict import judge
 
 MAXIMUM_BYTES = 5_000_000
 HOSTILE = '<script>alert(1)</script>'
 # Marks of HTML, letters that a font may lack.
 AWKWARD = 'shoulder $\\frac$ 肩 " onload="alert(1)'
-URDF = """
-<robot name="two_links">
-  <link name="base"/>
-  <link name="upper"><inertial><origin xyz="0.2 0.01 0"/><mass value="4"/>
-    <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.06" iyz="0" izz="0.06"/></inertial></link>
-  <link name="lower"><inertial><origin xyz="0.15 0 0.02"/><mass value="2"/>
-    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
-  <joint name="one" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
-    <limit lower="-3" upper="3" velocity="3" effort="100"/></joint>
-  <joint name="two" type="revolute"><parent link="upper"/><child link="lower"/>
-    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-3" upper="3" velocity="3" effort="50"/></joint>
-</robot>
-"""
-
-
-def make_dataset(robot, source, seed=0, samples=600, unit='A'):
-    """Return a motion of the arm with noise, and 20 samples before the window."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(samples) / 100.0
-    phase = rng.uniform(0.0, 6.0, (2, robot.n))
-    rate = np.array([2.0, 3.3]) * (1.0 + 0.1 * seed)
-    q = np.sin(np.outer(t, rate) + phase[0])
-    dq = rate * np.cos(np.outer(t, rate) + phase[0])
-    ddq = -(rate**2) * q
-    motion = Motion(q, dq, ddq)
-    parameters = make_standard_parameters(robot.n, parse_friction('viscous,offset'), True)
-    drive = [2.0, 1.0, 0.3, 0.0, 0.4, 0.2]
-    theta = np.concatenate([prior_inertial_parameters(robot), drive])
-    tau = standard_torque(robot, parameters, theta, motion)
-    effort = tau / robot.drives.drive_gain + rng.normal(scale=0.2, size=tau.shape)
-    effort[:20] = np.nan
-    inside = np.arange(samples) >= 20
-    return Dataset(
-        source=source,
-        joint_names=robot.joint_names,
-        stamps=t,
-        motion=motion,
-        effort=effort,
-        effort_unit=unit,
-        scored=inside,
-        fitted=inside,
-        segments=(slice(0, 300), slice(300, samples)),
-        excluded={'duplicate (scored, not fitted)': 3},
-        rate=100.0,
-        notes=(),
-    )
-
-
-def errors_of(dataset, predicted):
-    rows = dataset.fitted
-    return measure_errors(
-        dataset.effort[rows], predicted[rows], dataset.moving[rows],
-        bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names,
-    )
 
 
 @pytest.fixture(scope='module')
 def identification():
     """Return a small identification whose joints have names nobody would choose."""
-    robot = make_robot_model(parse_urdf(URDF, 'test')).with_drive_gains([10.0, 12.0])
-    robot = replace(robot, joint_names=(HOSTILE, AWKWARD))
-    dataset = make_dataset(robot, f'/bags/{HOSTILE}\x1b[31m')
-    parameters = make_standard_parameters(robot.n, parse_friction('viscous,offset'), True)
-    reduction = reduce_to_base(robot, parameters)
-    problem = build_problem(
-        robot, reduction, [TrainingData(dataset, robot.drives.drive_gain, dataset.fitted)]
-    )
-    estimate = ESTIMATORS['wls']().estimate(problem)
-    model = IdentifiedModel(
-        robot=robot,
-        effort_unit='A',
-        reduction=reduction,
-        theta_base=estimate.theta,
-        covariance=estimate.covariance,
-        theta_consistent=None,
-        consistency_note='none were sought',
-        source=SignalSource(),
-        provenance={
-            'bags': [{'path': dataset.source, 'sha256': 'ab' * 32}],
-            'options': {'estimator': 'wls', 'friction': 'viscous,offset', 'start': 0.2},
-            'versions': {'numpy': '0'},
-        },
-        quality={},
-    )
-    errors = errors_of(dataset, predict_effort(model, dataset))
-    return Identification(
-        model=model,
-        estimate=estimate,
-        datasets=(dataset,),
-        cross_validation=(errors,),
-        prior=(replace(errors, nrmse=2.0 * errors.nrmse),),
-        unidentifiable=(),
-        stationary_joints=(),
-        verdict=judge([errors], unseen=False),
-        notes=('a note on <the> data',),
+    return report_cases.identify_chain(
+        2, 1, 600, names=(HOSTILE, AWKWARD), source=f'/bags/{HOSTILE}\x1b[31m'
     )
 
 
@@ -280,6 +182,7 @@ def test_model_without_friction(identification):
         reduction=reduction,
         theta_base=np.ones(reduction.rank),
         covariance=np.eye(reduction.rank),
+        quality={},
     )
     found = replace(identification, model=model)
     page = check_page(render_identification_report(found))
@@ -382,7 +285,7 @@ def test_laws_of_many_coefficients_have_a_line_for_each(identification):
     reduction = replace(reduction, K=reduction.K[kept], independent=reduction.independent[kept])
     model = replace(
         identification.model, reduction=reduction, theta_base=np.arange(1.0, len(kept) + 1.0),
-        covariance=np.eye(len(kept)),
+        covariance=np.eye(len(kept)), quality={},
     )
     groups = friction_table(model).groups
     assert [joint for joint, _ in groups] == [HOSTILE, AWKWARD]
@@ -427,7 +330,7 @@ def test_truth_refuses_values_of_different_length(identification):
 
 def test_unseen_motion_is_shown(identification):
     model = identification.model
-    dataset = make_dataset(model.robot, '/bags/unseen', seed=1)
+    dataset = report_cases.record(model.robot, '/bags/unseen', seed=1)
     page = check_page(render_identification_report(
         identification,
         unseen=[(dataset, predict_effort(model, dataset))],
@@ -441,7 +344,7 @@ def test_unseen_motion_is_shown(identification):
 
 def test_validation_report_stands_alone(identification):
     model = identification.model
-    datasets = [make_dataset(model.robot, f'/bags/{seed}', seed) for seed in (1, 2)]
+    datasets = [report_cases.record(model.robot, f'/bags/{seed}', seed) for seed in (1, 2)]
     validation = validate(model, datasets)
     text = render_validation_report(
         model, validation, datasets, [predict_effort(model, d) for d in datasets], ['a note'], 'v'
@@ -467,7 +370,7 @@ def test_validation_on_training_data_is_said(identification):
 
 def test_texts_fit_a_terminal(identification, dictionary_identification):
     model = identification.model
-    dataset = make_dataset(model.robot, f'/bags/{"long/" * 60}', seed=1)
+    dataset = report_cases.record(model.robot, f'/bags/{"long/" * 60}', seed=1)
     texts = (
         results_text(identification), results_text(dictionary_identification),
         validation_text(model, validate(model, [dataset])),
@@ -515,7 +418,7 @@ def test_decimation_keeps_peaks():
 def test_page_stays_small_whatever_is_drawn(identification):
     """The worst there is: as many panels as are ever drawn, each full of noise."""
     robot = identification.model.robot
-    dataset = make_dataset(robot, 'noise', samples=6000)
+    dataset = report_cases.record(robot, 'noise', 0, 6000)
     noise = np.random.default_rng(0).normal(scale=5.0, size=dataset.effort.shape)
     noisy = replace(dataset, effort=np.where(dataset.scored[:, None], noise, np.nan))
     panels = 2 * MAXIMUM_PANELS

@@ -10,10 +10,10 @@ from matplotlib.patches import Polygon
 import numpy as np
 import pinocchio as pin
 import pytest
+from report.report_cases import some_motion
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.tool_motion import tool_frame, tool_path
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.trajectory_figure import (
@@ -27,14 +27,6 @@ def experiment():
     return replace(load_experiment(find_experiment('demo')), window={})
 
 
-def some_motion(robot, experiment, size=0.3):
-    """Return a motion of any arm."""
-    coefficients = size * np.random.default_rng(1).normal(
-        size=(robot.n, experiment.form.n_coefficients)
-    )
-    return Trajectory(robot.name, robot.joint_names, experiment.form, coefficients, 1, {})
-
-
 def panels(figure):
     """Return the panels of the joints, a row each, and those of the path."""
     axes = figure.get_axes()
@@ -43,7 +35,7 @@ def panels(figure):
 
 def test_every_joint_has_its_curves_and_limits(ur5, experiment):
     """Curves are the motion's samples; dashed lines are at the margins, where they are near."""
-    motion = some_motion(ur5, experiment)
+    motion = some_motion(ur5, experiment, 0.3)
     joints, path = panels(plot_trajectory(ur5, motion, experiment))
     assert joints.shape == (6, 3)
     assert [axes.get_title() for axes in joints[0]] == [
@@ -69,7 +61,7 @@ def test_every_joint_has_its_curves_and_limits(ur5, experiment):
 def test_the_path_is_that_of_the_tool(ur5, experiment):
     """By Pinocchio's own forward kinematics of the last link."""
     assert tool_frame(ur5) == 'tool0'
-    motion = some_motion(ur5, experiment)
+    motion = some_motion(ur5, experiment, 0.3)
     q = motion.sample(np.linspace(0.0, 10.0, 5)).q
     model, data = ur5.pinocchio, ur5.pinocchio.createData()
     for pose, place in zip(q, tool_path(ur5, q), strict=True):
@@ -90,7 +82,7 @@ def test_boxes_of_the_cell_stand_where_they_are(ur5, experiment):
     assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2)] * 2 + [1.0])
     assert corners.mean(axis=0) == pytest.approx([0.5, -0.4, 0.5])
     cell = replace(experiment, obstacles=(box, carried))
-    _, path = panels(plot_trajectory(ur5, some_motion(ur5, experiment), cell))
+    _, path = panels(plot_trajectory(ur5, some_motion(ur5, experiment, 0.3), cell))
     for axes in path:
         (shape,) = (patch for patch in axes.patches if isinstance(patch, Polygon))
         assert shape.get_facecolor()[3] < 1.0, 'the path is seen through it'
@@ -102,7 +94,7 @@ def test_other_arms_have_pictures_too(urdf, experiment):
     robot = make_robot_model(parse_urdf(urdf, 'made up'))
     names = tuple(f'$x_{k}$ <joint> {k}' for k in range(robot.n))
     renamed = replace(robot, name='a $\\frac$', joint_names=names)
-    motion = some_motion(renamed, experiment, 0.05)
+    motion = some_motion(renamed, experiment)
     picture = trajectory_png(renamed, motion, experiment)
     assert picture.startswith(b'\x89PNG')
     assert trajectory_png(renamed, motion, experiment) == picture

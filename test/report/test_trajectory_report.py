@@ -6,12 +6,9 @@
 from dataclasses import replace
 
 from builders import run_command, two_link_urdf
-import numpy as np
 import pytest
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
+from report import report_cases
+from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report import trajectory_report
@@ -24,16 +21,8 @@ from robot_identification.report.trajectory_report import (
 def case():
     """Return an arm, a certified motion of it, the experiment and the evaluation."""
     robot = make_robot_model(parse_urdf(two_link_urdf(), 'two <links>'))
-    experiment = replace(
-        load_experiment(find_experiment('demo')), window={}, collision=False
-    )
-    coefficients = 0.05 * np.random.default_rng(1).normal(
-        size=(robot.n, experiment.form.n_coefficients)
-    )
-    found = certify(robot, experiment, Trajectory(
-        robot.name, robot.joint_names, experiment.form, coefficients, 1, {}
-    ), {'optimizer': 'spectral', 'seed': 0})
-    return robot, found, experiment, evaluate_motion(robot, experiment, found)
+    found, experiment, evaluation = report_cases.certified_motion(robot)
+    return robot, found, experiment, evaluation
 
 
 def test_a_certified_motion_is_told_with_its_hash(case):

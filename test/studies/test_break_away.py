@@ -1,16 +1,19 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What repeats of a break-away test say: against NumPy, SciPy and Matplotlib; and their file."""
+"""What repeats of a break-away test say: against NumPy, SciPy and Matplotlib; their files."""
 
+import base64
 from dataclasses import replace
 import math
 
+from builders import changed, DELETE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.cbook import boxplot_stats
 import numpy as np
 import pytest
+from report import report_cases
 from robot_identification.errors import DataError, DescriptionError, UsageError
 from robot_identification.files import dump_yaml, to_plain
 from robot_identification.studies.break_away.estimate import (
@@ -19,6 +22,9 @@ from robot_identification.studies.break_away.estimate import (
 )
 from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import BreakAwayRepeat
+from robot_identification.studies.break_away.report import (
+    BREAK_AWAY_FILES, draw_boxes, save_break_away,
+)
 import scipy
 
 SETTINGS = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
@@ -210,33 +216,78 @@ def test_the_file_comes_back(content, tmp_path):
     assert to_plain(break_away_content(robot, read)) == written
 
 
-def damage(content, path, value):
-    """Return a content with one entry replaced, or taken out."""
-    at = content
-    for key in path[:-1]:
-        at = at[key]
-    if value is None:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return content
-
-
 @pytest.mark.parametrize(('path', 'value', 'words'), [
     (('schema_version',), 7, 'schema_version is 7'),
-    (('robot',), None, 'missing robot'),
+    (('robot',), DELETE, 'missing robot'),
     (('joints',), 3, 'an entry is damaged'),
-    (('joints', 0, 'joint'), None, 'missing joint'),
+    (('joints', 0, 'joint'), DELETE, 'missing joint'),
     (('joints', 0, 'gravity'), 'none', "gravity is 'none'"),
     (('joints', 0, 'settings', 'threshold'), -1.0, 'threshold is -1'),
     (('joints', 0, 'settings', 'threshold'), 'fast', 'an entry is damaged'),
     (('joints', 0, 'repeats', 0, 'ramp_rate'), 1e200, 'an entry is damaged'),
-    (('joints', 0, 'repeats', 0, 'torque'), None, 'missing torque'),
+    (('joints', 0, 'repeats', 0, 'torque'), DELETE, 'missing torque'),
     (('joints', 0, 'repeats'), [], 'broke away 0 times'),
     (('joints', 1, 'correction'), 'magic', "no correction 'magic'"),
 ])
 def test_damaged_files_are_refused_in_words(content, tmp_path, path, value, words):
     file = tmp_path / 'break_away.yaml'
-    file.write_text(dump_yaml(damage(content[0], path, value)))
+    file.write_text(dump_yaml(changed(content[0], (*path, value))))
     with pytest.raises(DescriptionError, match=words):
         load_break_away(file)
+
+
+# --- text, page and box plots ---------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def found():
+    """Return two joints, one name with what could be markup."""
+    return report_cases.break_away((('arm_joint_1', 1.26), ('<b>wheel</b>', 0.126)))
+
+
+def test_the_files_tell_the_medians(found, tmp_path):
+    """Every joint and direction has its row; names are text, whatever is in them."""
+    save_break_away(tmp_path, 'youbot', found, force=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(BREAK_AWAY_FILES)
+    text = (tmp_path / 'results.txt').read_text()
+    page = (tmp_path / 'report.html').read_text()
+    for joint in found:
+        for box in joint.boxes.values():
+            for content in (text, page):
+                assert f'{box.median:#.4g}' in content
+        for box in joint.uncorrected.values():
+            for content in (text, page):
+                assert f'{box.median:#.4g}' in content
+    assert max(map(len, text.splitlines())) <= 100
+    assert 'Break-away torque of youbot' in text
+    assert '<b>wheel' not in page
+    assert '&lt;b&gt;wheel' in page
+    assert page.count('data:image/png;base64,') == 2
+    assert '://' not in page
+    robot, read = load_break_away(tmp_path / 'break_away.yaml')
+    assert (robot, [joint.run for joint in read]) == ('youbot', [one.run for one in found])
+
+
+def test_results_are_not_overwritten_without_a_word(found, tmp_path):
+    save_break_away(tmp_path, '', found[:1], force=False)
+    with pytest.raises(UsageError, match='exists already'):
+        save_break_away(tmp_path, '', found[:1], force=False)
+    save_break_away(tmp_path, '', found, force=True)
+    assert len(load_break_away(tmp_path / 'break_away.yaml')[1]) == 2
+
+
+def test_the_picture_is_drawn_from_the_repeats(found):
+    """It is a PNG that changes with one of them; who does not see it is told all medians."""
+    first = draw_boxes(found[0])
+    assert base64.b64decode(first.source.partition(',')[2]).startswith(b'\x89PNG')
+    assert first.title == 'arm_joint_1'
+    assert (
+        f'{found[0].boxes[1].median:.3f} N m in direction + (uncorrected '
+        f'{found[0].uncorrected[1].median:.3f} N m)'
+    ) in first.alternative
+    moved = {1: found[0].values[1].copy(), -1: found[0].values[-1]}
+    moved[1][3] += 0.05
+    other = draw_boxes(type(found[0])(
+        found[0].run, found[0].correction, moved, found[0].boxes, found[0].uncorrected, ()
+    ))
+    assert other.source != first.source
