@@ -156,7 +156,7 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
     """Draw the singular values of the weighted problem with columns of unit length."""
     drawing, panel = single_panel(2.6)
     panel.y.logarithmic = True
-    panel.dots(np.arange(1, len(singular_values) + 1), singular_values, PREDICTED, 4.0)
+    panel.dots(np.arange(1.0, len(singular_values) + 1), singular_values, PREDICTED, 4.0)
     panel.label('singular value', 'number')
     return drawing.picture('', (
         f'{len(singular_values)} singular values from {singular_values.max():.2g} '
@@ -176,7 +176,7 @@ def temperature_picture(
     drawing, panel = single_panel(2.6)
     panel.error_bars(temperature, values, errors, PREDICTED)
     panel.dots(temperature, values, PREDICTED, 4.0)
-    panel.curve(*line, RESIDUAL, 1.2)
+    panel.curve(line[0], line[1], RESIDUAL, 1.2)
     panel.label('viscous friction\n[N m s/rad]', 'temperature [°C]')
     panel.x.margin = 0.05
     return drawing.picture(

@@ -66,8 +66,9 @@ def friction_picture(points: FrictionPoints) -> Picture:
     panel.dots(points.speed[::step], points.friction[::step], '#c9ccd0', 2.0)
     for speeds, torque in points.curve:
         panel.curve(speeds, torque, PREDICTED, 1.6)
-    panel.error_bars(*points.bins, MEASURED)
-    panel.dots(*points.bins[:2], RESIDUAL, 3.5)
+    speed, friction, scatter = points.bins
+    panel.error_bars(speed, friction, scatter, MEASURED)
+    panel.dots(speed, friction, RESIDUAL, 3.5)
     panel.level(0.0)
     panel.label(f'friction [{points.unit}]', 'velocity [rad/s]')
     # A few samples far off would squeeze all others.
