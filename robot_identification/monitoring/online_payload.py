@@ -408,7 +408,7 @@ class RecursivePayload:
         parts = left.T @ side
         statistic = float(np.sum(parts[seen] ** 2))
         step = (right[seen].T @ (parts[seen] / size[seen])) / units
-        limit = float(scipy.stats.chi2.isf(self._alarm, int(np.count_nonzero(seen))))
+        limit = float(scipy.special.chdtri(int(np.count_nonzero(seen)), self._alarm))
         return statistic, limit, float(step[0])
 
     @property
@@ -536,7 +536,7 @@ def _judge(
         near = fit_consistent_body(R, z, BODY_LENGTH)
     except NotIdentifiableError as error_of_fit:
         return IMPOSSIBLE, None, f'{stated}: no body is near the numbers found ({error_of_fit})'
-    if near.cost > scipy.stats.chi2.isf(IMPROBABLE, len(parameters)):
+    if near.cost > scipy.special.chdtri(len(parameters), IMPROBABLE):
         return IMPOSSIBLE, None, (
             f'{stated}: the ten numbers found belong to no body, the nearest one is '
             f'{math.sqrt(near.cost):.1f} standard errors away'

@@ -22,8 +22,9 @@ from robot_identification.estimation import check_positive
 from robot_identification.model import (
     continue_torque, IdentifiedModel, initial_friction_states, Motion,
 )
-from robot_identification.processing import uses_rotors
-import scipy
+from robot_identification.processing import (
+    filter_forward, low_pass_sections, settled_state, uses_rotors,
+)
 
 ORDER = 2  # of the Butterworth low-pass
 # Part of half the sampling rate that a cut-off can be.
@@ -82,7 +83,7 @@ class LiveResiduals:
             )
         self._every = max(math.ceil(self.rate / options.rate - 1e-9), 1)
         cutoff = min(options.cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        self._sections = scipy.signal.butter(ORDER, cutoff, fs=self.rate, output='sos')
+        self._sections = low_pass_sections(ORDER, cutoff, self.rate)
         self._half = max(round(HALF_DIFFERENCE * self.rate), 1)
         # Rows behind the newest one that a sample may need.
         self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
@@ -131,8 +132,7 @@ class LiveResiduals:
         return self._sample()
 
     def _start(self, stamp: float, row: FloatArray) -> None:
-        settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
-        self._state = settled[:, :, None] * row
+        self._state = settled_state(self._sections)[:, :, None] * row
         self._waiting: list[tuple[float, FloatArray]] = []
         self._stamps = np.zeros(0)
         self._rows = np.zeros((0, len(row)))
@@ -152,9 +152,7 @@ class LiveResiduals:
     def _filter(self) -> None:
         stamps, rows = zip(*self._waiting, strict=True)
         self._waiting.clear()
-        smooth, self._state = scipy.signal.sosfilt(
-            self._sections, np.array(rows), axis=0, zi=self._state
-        )
+        smooth, self._state = filter_forward(self._sections, np.array(rows), self._state)
         self._stamps = np.concatenate([self._stamps, stamps])[-self._reach:]
         self._rows = np.concatenate([self._rows, smooth])[-self._reach:]
 

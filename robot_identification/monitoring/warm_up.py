@@ -159,7 +159,7 @@ def _wait_of(
     # Rounded values are off by a part of their step, whatever the residuals say.
     least = _rounding(values[known], tolerance) ** 2 * len(t) / int(known.sum())
     freedom = len(t) - 3
-    z = float(scipy.stats.t.isf(0.5 * (1.0 - CONFIDENCE), freedom))
+    z = float(-scipy.special.stdtrit(freedom, 0.5 * (1.0 - CONFIDENCE)))
     shortest = SHORTEST_SHARE * (t[-1] - t[0])
     longest = max(options.longest, 2.0 * shortest)
     ends = shortest, longest

@@ -15,8 +15,9 @@ from robot_identification.model import (
     continue_friction, IdentifiedModel, initial_friction_states, Motion,
     rigid_and_transmitted_torque,
 )
-from robot_identification.processing import uses_rotors
-import scipy
+from robot_identification.processing import (
+    filter_forward, low_pass_sections, settled_state, uses_rotors,
+)
 
 # A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
 DEFAULT_CUTOFF = 30.0
@@ -115,7 +116,7 @@ class TorquePredictor:
                 'positive numbers'
             )
         limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        self._sections = scipy.signal.butter(ORDER, limited, fs=self.rate, output='sos')
+        self._sections = low_pass_sections(ORDER, limited, self.rate)
         self._last_stamp = np.nan
         self.restarts = -1
         self._start(np.zeros(model.robot.n))
@@ -129,7 +130,7 @@ class TorquePredictor:
 
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.
-        settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
+        settled = settled_state(self._sections)
         self._velocity_state = settled[:, :, None] * dq
         self._acceleration_state = settled[:, :, None] * np.zeros_like(dq)
         self._dq = dq.copy()
@@ -169,13 +170,13 @@ class TorquePredictor:
         if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
             self._start(dq)
         self._last_stamp = stamp
-        smooth, self._velocity_state = scipy.signal.sosfilt(
-            self._sections, dq[None], axis=0, zi=self._velocity_state
+        smooth, self._velocity_state = filter_forward(
+            self._sections, dq[None], self._velocity_state
         )
         difference = (smooth[0] - self._dq) * self.rate
         self._dq = smooth[0]
-        ddq, self._acceleration_state = scipy.signal.sosfilt(
-            self._sections, difference[None], axis=0, zi=self._acceleration_state
+        ddq, self._acceleration_state = filter_forward(
+            self._sections, difference[None], self._acceleration_state
         )
         model = self._model
         then_q, then_dq, then_ddq, measured_dq = self._before(

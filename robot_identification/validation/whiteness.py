@@ -90,4 +90,4 @@ def ljung_box(products: FloatArray, samples: int, lags: int = TESTED_LAGS) -> fl
     statistic = samples * (samples + 2.0) * np.sum(
         correlation**2 / (samples - np.arange(1, lags + 1))
     )
-    return float(scipy.stats.chi2.sf(statistic, lags))
+    return float(scipy.special.chdtrc(lags, statistic))

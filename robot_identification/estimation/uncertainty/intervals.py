@@ -87,7 +87,7 @@ def joint_test(
         ) from error
     statistic = float(scaled @ scipy.linalg.cho_solve(factor, scaled)) * second / (freedom * q)
     return JointTest(
-        statistic, (float(q), second), float(scipy.stats.f.sf(statistic, q, second))
+        statistic, (float(q), second), float(scipy.special.fdtrc(q, second, statistic))
     )
 
 
@@ -144,5 +144,5 @@ def prediction_half_widths(
 def _quantile(confidence: float, freedom: FloatArray) -> FloatArray:
     if not 0.0 < confidence < 1.0:
         raise UsageError(f'confidence is {confidence:g}, it must be between 0 and 1')
-    quantile: FloatArray = scipy.stats.t.ppf(0.5 + 0.5 * confidence, freedom)
+    quantile: FloatArray = scipy.special.stdtrit(freedom, 0.5 + 0.5 * confidence)
     return quantile

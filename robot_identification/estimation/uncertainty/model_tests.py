@@ -56,7 +56,7 @@ def nested_test(
         tuple(problem.reduction.names[i] for i in at),
         JointTest(
             statistic, (float(count), freedom),
-            float(scipy.stats.f.sf(statistic, count, freedom)),
+            float(scipy.special.fdtrc(count, freedom, max(statistic, 0.0))),
         ),
         joint_test(estimate.theta, covariance, at.tolist()),
     )

@@ -136,7 +136,7 @@ class FrictionTrend:
         """Ends of the interval of `drift`, at `CONFIDENCE`."""
         if not self.freedom or not self.value:
             return np.nan, np.nan
-        quantile = float(scipy.stats.t.ppf(0.5 + 0.5 * CONFIDENCE, self.freedom))
+        quantile = float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * CONFIDENCE))
         half = quantile * self.per_year_error / abs(self.value)
         return self.drift - half, self.drift + half
 

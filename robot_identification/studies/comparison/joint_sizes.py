@@ -147,4 +147,4 @@ def _homogeneity(columns: FloatArray) -> float:
     if len(value) < 2:
         return float('nan')
     mean = np.average(value, weights=error**-2.0)
-    return float(scipy.stats.chi2.sf(np.sum(((value - mean) / error) ** 2), len(value) - 1))
+    return float(scipy.special.chdtrc(len(value) - 1, np.sum(((value - mean) / error) ** 2)))

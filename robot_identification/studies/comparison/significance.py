@@ -34,7 +34,7 @@ def two_sided(value: float, error: float, freedom: float) -> float:
     """
     if not (np.isfinite(value) and error > 0.0):
         return float('nan')
-    return float(2.0 * scipy.stats.t.sf(abs(value) / error, freedom))
+    return float(2.0 * scipy.special.stdtr(freedom, -abs(value) / error))
 
 
 def holm(p_values: Sequence[float]) -> FloatArray:

@@ -312,6 +312,6 @@ class _Bounds:
         """Return those of ``M @ theta``, shape (m, b) to (m,)."""
         variance = np.einsum('mb,bc,mc->m', M, self._covariance, M, optimize=True)
         freedom = freedom_of_sums(M, self._covariance, self._freedom)
-        quantile = scipy.stats.t.ppf(0.5 + 0.5 * CONFIDENCE, freedom)
+        quantile = scipy.special.stdtrit(freedom, 0.5 + 0.5 * CONFIDENCE)
         half: FloatArray = quantile * np.sqrt(np.maximum(variance, 0.0))
         return half

@@ -73,7 +73,8 @@ class TemperatureLine:
 
     def slope_interval(self, confidence: float = 1.0 - LEVEL) -> tuple[float, float]:
         """Return the ends of the confidence interval of the slope."""
-        half = float(scipy.stats.t.ppf(0.5 + 0.5 * confidence, self.freedom)) * self.slope_error
+        quantile = float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * confidence))
+        half = quantile * self.slope_error
         return self.slope - half, self.slope + half
 
 
@@ -173,7 +174,7 @@ def fit_temperature_exponential(
     )
     base, falling = best.coefficients
     return TemperatureExponential(
-        float(base), float(falling), decay, reference, float(scipy.stats.f.sf(gain, 1, m - 3))
+        float(base), float(falling), decay, reference, float(scipy.special.fdtrc(1, m - 3, gain))
     )
 
 
