@@ -17,7 +17,7 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports,
+    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports, long,
     many_bags, optimizers, predictor, reading, recorder, regressor, scaling, tracking, whole,
 )
 from .figures import Figure, machine
@@ -39,6 +39,7 @@ BENCHMARKS = {
     'predictor': predictor,
     'optimizers': optimizers,
     'whole': whole,
+    'long': long,
     'many_bags': many_bags,
     'tracking': tracking,
     'contact': contact,

@@ -16,7 +16,7 @@ from robot_identification.estimation.choice import Choice, FEWEST_FITTED
 from robot_identification.estimation.fitting import Fit, fit_parameters
 from robot_identification.estimation.inputs import Inputs, unit_notes
 from robot_identification.estimation.many_bags import (
-    BagObservations, BagSource, BagSurvey, ManyBags, survey_bags,
+    BagObservations, BagSource, BagSurvey, hand_over, ManyBags, survey_bags,
 )
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
@@ -72,7 +72,7 @@ def fit_recordings(
     unexcited = find_unexcited_joints(datasets)
     in_choice = method.observe(robot, choice.friction, datasets, rows)
     contradictions = tuple(find_contradictions(robot, datasets))
-    if scheduler is not None or len(inputs.recordings) < len(inputs.hashes):
+    if scheduler is not None or not inputs.are_all:
         inputs = replace(inputs, robot=robot)
         bags = survey_all(inputs, choice, options, scheduler or InThisProcess())
         many = bags.fitted
@@ -81,10 +81,14 @@ def fit_recordings(
             fit_parameters(
                 BagObservations(many, method, in_choice.reduction, in_choice.data, TIME_BLOCKS),
                 many.unexcited_joints(), choice.estimator,
+                in_choice if len(inputs.hashes) == 1 else None,
             ),
             in_choice, rows, unexcited, many.stationary_joints(),
             tuple(dict.fromkeys((
-                *contradictions, *(one for bag in bags.others for one in bag.contradictions),
+                *contradictions, *(
+                    one for bag in bags.others if bag.name not in bags.in_parts
+                    for one in bag.contradictions
+                ),
             ))),
             tuple(bag.standard_deviation for bag in many.surveys), many.mean_temperature(),
             bags.others, many.surveys, bags.notes,
@@ -106,7 +110,8 @@ class AllBags:
     """All bags of an identification, of which only some were in the choices."""
 
     fitted: ManyBags  # the bags that are fitted to
-    others: tuple[BagSurvey, ...]  # the bags that were not in the choices
+    others: tuple[BagSurvey, ...]  # the bags that were not in the choices as a whole
+    in_parts: frozenset[str]  # names of those that were there in parts
     notes: tuple[str, ...]  # remarks on `others`
 
 
@@ -120,6 +125,8 @@ def survey_all(
     be used, or lack rotor positions that the choice has, a `DataError`.
     """
     has_rotors, fit = have_rotors(choice.datasets), secrets.token_hex(8)
+    if isinstance(scheduler, InThisProcess):
+        hand_over(fit, inputs.read)
     bags = survey_bags(
         [
             BagSource(
@@ -131,8 +138,8 @@ def survey_all(
         ],
         scheduler,
     )
-    read = {recording.source for recording in inputs.recordings}
-    others = tuple(survey for survey in bags.surveys if survey.name not in read)
+    wholes = {found.source for found in inputs.recordings if found.whole is None}
+    others = tuple(survey for survey in bags.surveys if survey.name not in wholes)
     if options.effort_unit is None:
         _check_units(others, inputs.unit)
     moving = tuple(
@@ -143,12 +150,22 @@ def survey_all(
         _check_rotors(moving)
     notes = _describe(others, moving, inputs.unit)
     if others:
-        notes.append(
-            f'filter, friction, prior and every figure of errors are from {len(choice.datasets)} '
-            f'of {len(bags.surveys)} recordings, spread evenly; the fit took all that move'
-        )
+        notes.append(_describe_choice(inputs, len(choice.datasets)))
     used = [dataset.source for dataset in choice.datasets] + [one.name for one in moving]
-    return AllBags(bags.only(used), others, tuple(notes))
+    in_parts = {found.source for found in inputs.recordings if found.whole is not None}
+    return AllBags(bags.only(used), others, frozenset(in_parts), tuple(notes))
+
+
+def _describe_choice(inputs: Inputs, count: int) -> str:
+    of_all = [] if count == len(inputs.hashes) else [f'{count} of {len(inputs.hashes)} recordings']
+    of_all += [
+        f'{len(found)} of {found.whole} joint states of {found.source}'
+        for found in inputs.recordings if found.whole is not None
+    ]
+    return (
+        f'filter, friction, prior and every figure of errors are from {", ".join(of_all)}, spread '
+        'evenly; the fit took all that move'
+    )
 
 
 def _check_units(others: Sequence[BagSurvey], unit: str) -> None:

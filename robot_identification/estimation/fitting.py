@@ -16,6 +16,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
+from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.identifiability import (
     IdentifiableProblem, restrict_to_identifiable,
 )
@@ -36,6 +37,11 @@ from robot_identification.validation import blocked_folds, errors_at, Folds, Tri
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
 LOAD_TOLERANCE, MOST_LOAD_ITERATIONS = 1.0e-4, 10
+# What a part of a recording says of the scatter of residuals, Huber's limit among it, is taken for
+# that of all where it differs by less than this share; chosen, the estimate hardly depends on it.
+DEVIATION_TOLERANCE = 0.1
+# Share of it that it falls to at most in one pass: of rows without noise it would be zero.
+LEAST_DEVIATION = 1.0e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,22 +106,66 @@ def training_data(
 
 
 def fit_parameters(
-    observations: Observations, unexcited: Sequence[int], estimator: Estimator
+    observations: Observations,
+    unexcited: Sequence[int],
+    estimator: Estimator,
+    part: Observations | None = None,
 ) -> Fit:
     """
     Estimate the base parameters.
 
     `unexcited` are the numbers of the joints whose friction and reflected inertia the data cannot
-    show.
+    show. `part` are evenly spread rows of the same recordings, in the same unknowns: a dictionary
+    fit begins with them, so that it passes over all rows once.
     """
-    left = _restrict(observations, unexcited, estimator)
-    problem, estimate = estimate_under_load(left.problem, estimator)
+    if part is not None and isinstance(estimator, SparseNonnegativeRegression):
+        left, estimate = _fit_after_part(observations, part, unexcited, estimator)
+        problem = left.problem
+    else:
+        left = _restrict(observations, unexcited, estimator)
+        problem, estimate = estimate_under_load(left.problem, estimator)
     kept, reduction = _without_unused_terms(problem.reduction, estimate.theta)
     if len(kept) < problem.reduction.rank:
         problem = problem.select(kept, reduction)
         solved = estimate.problem or problem
         estimate = estimate.select(kept, solved.select(kept, reduction))
     return Fit(problem, estimate, left.unidentifiable, left.stationary_joints)
+
+
+def _fit_after_part(
+    observations: Observations, part: Observations, unexcited: Sequence[int],
+    estimator: SparseNonnegativeRegression,
+) -> tuple[IdentifiableProblem, Estimate]:
+    """
+    Estimate a dictionary with weights and loads of a part, until those of all rows are the same.
+
+    They are where the residuals of what was found before scatter as they were expected to.
+    """
+    begun = _restrict(part, unexcited, estimator).problem
+    unknowns, deviation = estimator.start(begun)
+    theta = _among(observations, begun, unknowns)
+    for number in range(1, estimator.passes + 1):
+        huber = HuberWeights(deviation, estimator.huber)
+        problem = observations.factor(theta, huber)
+        left = restrict_to_identifiable(observations.robot, problem, unexcited)
+        found = np.maximum(huber.deviation, LEAST_DEVIATION * deviation)
+        estimate = replace(
+            estimator.finish(left.problem, found, number), weighted=huber.differ_from_one
+        )
+        if np.all(np.abs(found / deviation - 1.0) <= DEVIATION_TOLERANCE):
+            break
+        theta, deviation = _among(observations, left.problem, estimate.unknowns), found
+    return left, estimate
+
+
+def _among(
+    observations: Observations, problem: IdentificationProblem, unknowns: FloatArray
+) -> FloatArray:
+    """Return unknowns of a problem that lacks some among those of all, which are zero."""
+    place = {int(column): at for at, column in enumerate(observations.reduction.independent)}
+    theta = np.zeros(observations.reduction.rank)
+    theta[[place[int(column)] for column in problem.reduction.independent]] = unknowns
+    return theta
 
 
 def _restrict(

@@ -18,6 +18,14 @@ from robot_identification.model import describe_placeholders, EFFORT_UNITS, Robo
 from robot_identification.processing import check_robot_name
 from robot_identification.recording import read_recording, Recording
 
+# Joint states that are read for each sample of which choices are made, and the length of the parts
+# that they are in [s]. Chosen: smoothing and pre-sliding friction need a second or two to forget
+# how a part begins.
+READ_FOR_EACH = 5
+PART_DURATION = 20.0
+# A recording that would have fewer is taken as a whole; chosen, ten seconds at 100 Hz.
+FEWEST_IN_PARTS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -25,12 +33,21 @@ class Inputs:
 
     robot: RobotModel  # the arm, with usable drive gains
     hashes: Mapping[Path, str]  # SHA-256 of every bag
-    # the bags that the choices are made on: all, unless there are more than the recipe takes
+    # what the choices are made on: all bags, unless there are more than the recipe takes, of which
+    # long ones are in evenly spread parts
     recordings: tuple[Recording, ...]
+    read: tuple[Recording, ...]  # the same bags as a whole
     unit: str  # of the recorded effort: 'A' or 'Nm'
     # whether torques are known up to a factor only, because drive gains are unknown
     relative_scale: bool
     notes: tuple[str, ...]  # remarks on the bags; empty texts among them mean nothing to remark
+
+    @property
+    def are_all(self) -> bool:
+        """Return whether the choices are made on all that is fitted."""
+        return len(self.recordings) == len(self.hashes) and all(
+            recording.whole is None for recording in self.recordings
+        )
 
 
 def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOptions) -> Inputs:
@@ -41,8 +58,8 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     drive gains are needed but unknown and `relative_scale` is not set; DataError if a bag cannot
     be used.
     """
-    in_choice = options.recipe.bags_in_choice
-    most = len(bags) if options.method.estimator.needs_rows else in_choice
+    method, recipe = options.method, options.recipe
+    most = len(bags) if method.estimator.needs_rows else recipe.bags_in_choice
     recordings = tuple(
         read_recording(
             bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
@@ -56,7 +73,51 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
     notes = (*names, *unit_notes(stated, unit), describe_placeholders(robot))
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
-    return Inputs(robot, hashes, recordings, unit, relative_scale, notes)
+    chosen = recordings
+    if not (method.estimator.needs_rows or method.needs_whole_recordings):
+        chosen = spread_parts(
+            recordings, READ_FOR_EACH * recipe.samples_in_choice, (options.start, options.stop)
+        )
+    return Inputs(robot, hashes, chosen, recordings, unit, relative_scale, notes)
+
+
+def spread_parts(
+    recordings: Sequence[Recording], most: int, window: tuple[float | None, float | None]
+) -> tuple[Recording, ...]:
+    """
+    Return evenly spread parts of recordings that together have more than `most` joint states.
+
+    The window is as in `process` [s]. Each recording has its share of them, none that has few is
+    divided.
+    """
+    start, stop = (-np.inf if window[0] is None else window[0],
+                   np.inf if window[1] is None else window[1])
+    inside = []
+    for recording in recordings:
+        rows = np.flatnonzero((recording.stamps >= start) & (recording.stamps < stop))
+        inside.append(slice(int(rows[0]), int(rows[-1]) + 1) if rows.size else slice(0, 0))
+    total = sum(rows.stop - rows.start for rows in inside)
+    if total <= most:
+        return tuple(recordings)
+    return tuple(
+        _spread_in(recording, rows, (rows.stop - rows.start) * most // total)
+        for recording, rows in zip(recordings, inside, strict=True)
+    )
+
+
+def _spread_in(recording: Recording, rows: slice, most: int) -> Recording:
+    """Return evenly spread parts of some rows of a recording, ends included."""
+    size = rows.stop - rows.start
+    some = np.arange(rows.start, rows.stop - 1, max(size // max(most, 1), 1))
+    if not some.size:
+        return recording
+    period = float(np.median(recording.stamps[some + 1] - recording.stamps[some]))
+    count = max(round(most * period / PART_DURATION), 1)
+    length = most // count
+    if length < FEWEST_IN_PARTS or length * count >= size:
+        return recording
+    firsts = np.linspace(rows.start, rows.stop - length, count) if count > 1 else [rows.start]
+    return recording.parts([slice(int(first), int(first) + length) for first in firsts])
 
 
 def hash_bags(bags: Sequence[Path]) -> dict[Path, str]:

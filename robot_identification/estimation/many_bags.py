@@ -36,7 +36,7 @@ from robot_identification.parallel import Scheduler, worker_name
 from robot_identification.processing import (
     check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints, process,
 )
-from robot_identification.recording import read_recording
+from robot_identification.recording import read_recording, Recording
 from robot_identification.validation import Contradiction, find_contradictions
 
 # What a process keeps of the bags it has read, so that it need not read them again [bytes].
@@ -150,6 +150,13 @@ class MergeableWeighing(Protocol):
         """Take the residuals that another has seen, too."""
 
 
+def hand_over(fit: str, recordings: Sequence[Recording]) -> None:
+    """Keep recordings of a fit that were read already for the jobs of this process."""
+    _memory.begin(fit)
+    for recording in recordings:
+        _memory.keep(('recording', recording.source), recording, 0)
+
+
 def survey_bag(source: BagSource) -> BagSurvey:
     """
     Read a bag and return what is to be known of it before it is fitted.
@@ -201,26 +208,10 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
     kept = _memory.find(place)
     if kept is not None:
         return kept[0], kept[1]
-    if not source.path.exists():
-        raise UsageError(
-            f'{source.path} is not there for {worker_name()}: bags must be on a file system that '
-            'all machines share, under the same path'
-        )
-    found = file_sha256(source.path)
-    if found != source.sha256:
-        raise DataError(
-            f'{source.path} is another file for {worker_name()} (SHA-256 {found[:12]}..) than '
-            f'where the command was given ({source.sha256[:12]}..), or was changed since: bags '
-            'must be on a file system that all machines share, and finished'
-        )
+    recording = _memory.find(('recording', source.name))
+    if recording is None:
+        recording = _read_recording(source)
     robot = source.robot
-    recording = replace(
-        read_recording(
-            source.path, robot.joint_names, topic=source.topic, names=source.joint_names or {},
-            encoders=robot.encoders, mapping=source.mapping,
-        ),
-        source=source.name,
-    )
     dataset = process(
         recording, source.kinematic_filter, source.unit, start=source.start, stop=source.stop,
         robot=robot, delay=source.delay, rotor_side=source.rotor_side,
@@ -254,6 +245,30 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
     )
     _memory.keep(place, (dataset, survey), _size_of(dataset))
     return dataset, survey
+
+
+def _read_recording(source: BagSource) -> Recording:
+    """Return a bag that has the stated content, `DataError` if it has another."""
+    if not source.path.exists():
+        raise UsageError(
+            f'{source.path} is not there for {worker_name()}: bags must be on a file system that '
+            'all machines share, under the same path'
+        )
+    found = file_sha256(source.path)
+    if found != source.sha256:
+        raise DataError(
+            f'{source.path} is another file for {worker_name()} (SHA-256 {found[:12]}..) than '
+            f'where the command was given ({source.sha256[:12]}..), or was changed since: bags '
+            'must be on a file system that all machines share, and finished'
+        )
+    robot = source.robot
+    return replace(
+        read_recording(
+            source.path, robot.joint_names, topic=source.topic, names=source.joint_names or {},
+            encoders=robot.encoders, mapping=source.mapping,
+        ),
+        source=source.name,
+    )
 
 
 def _size_of(dataset: Dataset) -> int:
@@ -390,7 +405,7 @@ class BagObservations(Observations):
         """Refuse: samples are chosen where the rows are."""
         raise self._elsewhere()
 
-    def blocks(self) -> Iterator[ObservationBlock]:
+    def blocks(self, *, with_load: bool = True) -> Iterator[ObservationBlock]:
         """Refuse: rows stay where they are."""
         raise self._elsewhere()
 

@@ -222,6 +222,11 @@ class Method:
     two_encoders: TwoEncoders | None = None
 
     @property
+    def needs_whole_recordings(self) -> bool:
+        """Return whether kinematics depend on all of a recording: a Fourier series does."""
+        return self.kinematic_filter is not None and self.kinematic_filter.kind == 'fourier'
+
+    @property
     def friction_name(self) -> str:
         """Return what was asked for, in the words of --friction."""
         if self.by_joint:

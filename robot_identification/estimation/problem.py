@@ -228,10 +228,10 @@ class Observations:
         """Return the unknowns that act on a joint, shape (k,)."""
         return self._layouts[joint].columns
 
-    def blocks(self) -> Iterator[ObservationBlock]:
-        """Pass over the rows."""
+    def blocks(self, *, with_load: bool = True) -> Iterator[ObservationBlock]:
+        """Pass over the rows; the URDF's load may be left out where an estimate has its own."""
         self.passes += 1
-        yield from self._compute() if self._kept is None else self._kept
+        yield from self._compute(with_load) if self._kept is None else self._kept
 
     @property
     def can_collect(self) -> bool:
@@ -345,7 +345,7 @@ class Observations:
             [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
             for layout in self._layouts
         ]
-        for block in self.blocks():
+        for block in self.blocks(with_load=theta is None):
             for joint, rows in enumerate(block.joints):
                 table = self._table(joint, rows, theta)
                 if theta is not None and weigh is not None:
@@ -376,7 +376,7 @@ class Observations:
         """
         torques = [np.full((int(part.rows.sum()), self.robot.n), np.nan) for part in self.data]
         ranks = [np.cumsum(part.rows) - 1 for part in self.data]
-        for block in self.blocks():
+        for block in self.blocks(with_load=False):
             for joint, rows in enumerate(block.joints):
                 matrix = self.matrix(joint, rows, theta)
                 places = ranks[block.bag][rows.samples]
@@ -394,9 +394,10 @@ class Observations:
             before += size
         return parts, count
 
-    def _compute(self) -> Iterator[ObservationBlock]:
+    def _compute(self, with_load: bool = True) -> Iterator[ObservationBlock]:
+        loaded = with_load and any(layout.loaded.any() for layout in self._layouts)
         for bag, part in enumerate(self.data):
-            blocks = self._compute_bag(bag, part)
+            blocks = self._compute_bag(bag, part, loaded)
             if self.treatment.decimation is None:
                 yield from blocks
                 part.dataset.release()
@@ -405,10 +406,11 @@ class Observations:
                     list(blocks), part.dataset, self.treatment.decimation, self.robot.n
                 )
 
-    def _compute_bag(self, bag: int, part: TrainingData) -> Iterator[ObservationBlock]:
+    def _compute_bag(
+        self, bag: int, part: TrainingData, with_load: bool
+    ) -> Iterator[ObservationBlock]:
         parameters, motion = self.reduction.parameters, part.dataset.motion
         states = initial_friction_states(parameters)
-        with_load = any(layout.loaded.any() for layout in self._layouts)
         for rows in block_slices(len(motion)):
             chosen = part.rows[rows]
             samples = rows.start + np.flatnonzero(chosen)
@@ -432,11 +434,12 @@ class Observations:
                 else np.zeros((0, self.robot.n))
             )
             effort = part.dataset.effort if part.effort is None else part.effort
-            tau = effort[rows][chosen] * part.torque_per_effort
+            tau = np.asarray(effort[rows])[chosen] * part.torque_per_effort
             joints = [
                 JointRows(
                     self._table_of(joint, bag, inertial, friction, taken, tau),
-                    load[:, joint] if self._layouts[joint].loaded.any() else np.zeros(0),
+                    load[:, joint] if with_load and self._layouts[joint].loaded.any()
+                    else np.zeros(0),
                     samples,
                 )
                 for joint in range(self.robot.n)
@@ -657,6 +660,8 @@ class Estimate:
         Standard parameters, where the estimator finds all of them.
     damping : PriorTerm, optional
         Rows that shrink coefficients a little, too light to count in errors.
+    weighted : bool
+        Whether rows are known to have had weights of their own, beside those of the joints.
 
     """
 
@@ -675,6 +680,7 @@ class Estimate:
     notes: tuple[str, ...] = ()
     standard: FloatArray | None = None
     damping: PriorTerm | None = None
+    weighted: bool = False
 
     @property
     def standard_errors(self) -> FloatArray:

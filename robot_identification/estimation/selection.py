@@ -213,7 +213,12 @@ def _best(tried: Sequence[Choice], survey: _Survey, options: IdentifyOptions) ->
         ),
         notes=(
             *survey.notes, *best.notes,
-            *(note for dataset in survey.datasets for note in dataset.notes),
+            *(
+                note
+                for recording, dataset in zip(survey.recordings, survey.datasets, strict=True)
+                # What is to be known of a recording in parts is known from the whole of it.
+                if recording.whole is None for note in dataset.notes
+            ),
         ),
     )
     if len(tried) == 1:

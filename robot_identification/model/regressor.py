@@ -46,7 +46,7 @@ class RotorMotion:
 
     def rows(self, chosen: slice | NDArray[np.int64] | BoolArray) -> RotorMotion:
         """Return some of the samples."""
-        return RotorMotion(self.q[chosen], self.dq[chosen], self.ddq[chosen])
+        return RotorMotion(*_take(chosen, self.q, self.dq, self.ddq))
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,14 @@ class Motion:
         starts = tuple(start - first for start in self.starts if first <= start < last)
         rotor = None if self.rotor is None else self.rotor.rows(rows)
         return Motion(
-            self.q[rows], self.dq[rows], self.ddq[rows], temperature, rotor=rotor, starts=starts
+            *_take(rows, self.q, self.dq, self.ddq), temperature, rotor=rotor, starts=starts
         )
 
     def rows(self, chosen: NDArray[np.int64] | BoolArray) -> Motion:
         """Return samples that need not follow each other, for what has no memory."""
         temperature = None if self.temperature is None else self.temperature[chosen]
         rotor = None if self.rotor is None else self.rotor.rows(chosen)
-        return Motion(
-            self.q[chosen], self.dq[chosen], self.ddq[chosen], temperature, rotor=rotor
-        )
+        return Motion(*_take(chosen, self.q, self.dq, self.ddq), temperature, rotor=rotor)
 
     def with_stiff_joints(self) -> Motion:
         """Return it with the links' motion for that of the rotors."""
@@ -118,6 +116,14 @@ class Motion:
     def drive_side(self) -> Motion | RotorMotion:
         """Return what friction and rotor inertia act on: the rotors where they are given."""
         return self if self.rotor is None else self.rotor
+
+
+def _take(
+    chosen: slice | NDArray[np.int64] | BoolArray, *signals: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return some rows of signals as plain arrays: rows of a file are slow to go through."""
+    q, dq, ddq = (np.asarray(signal[chosen]) for signal in signals)
+    return q, dq, ddq
 
 
 def inertial_regressor(
@@ -146,7 +152,8 @@ def inertial_regressor(
     data = model.createData()
     blocks = np.empty((len(motion), n, 10 * n)) if out is None else out[:, :, : 10 * n]
     compute = pin.computeJointTorqueRegressor
-    for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+    rows = zip(*_take(slice(None), motion.q, motion.dq, motion.ddq), strict=True)
+    for k, (q, dq, ddq) in enumerate(rows):
         blocks[k] = compute(model, data, q, dq, ddq)
     return blocks.reshape(-1, 10 * n)
 
@@ -349,7 +356,8 @@ def rigid_torque(robot: RobotModel, motion: Motion) -> FloatArray:
     model = robot.pinocchio
     data = model.createData()
     tau = np.empty(motion.q.shape)
-    for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+    rows = zip(*_take(slice(None), motion.q, motion.dq, motion.ddq), strict=True)
+    for k, (q, dq, ddq) in enumerate(rows):
         tau[k] = pin.rnea(model, data, q, dq, ddq)
     return tau
 

@@ -78,6 +78,8 @@ class Dataset:
     # (n,): standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
     # sample; empty unless the kinematics are a Fourier series.
     noise: Mapping[str, FloatArray] = field(default_factory=dict)
+    # Joint states of the recording that these are evenly spread parts of; None where they are all.
+    whole: int | None = None
 
     def __len__(self) -> int:
         return len(self.stamps)

@@ -134,6 +134,7 @@ def process(
         delay=delay,
         found_delay=found_delay,
         noise=noise,
+        whole=recording.whole,
     )
     warnings = find_stale_effort(dataset) if with_effort else ()
     plausibility = () if robot is None else check_effort(dataset, robot)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -87,6 +87,9 @@ class Recording:
         'speed_scaling' [0 to 1], 'safety_mode', 'robot_mode', 'program_running', of shape (M, 1).
     notes : tuple of str
         What a reader should know.
+    whole : int, optional
+        How many joint states the recording has that these are some parts of; by default these are
+        all.
 
     """
 
@@ -103,6 +106,7 @@ class Recording:
     completeness: Completeness = field(default_factory=Completeness)
     channels: Mapping[str, Channel] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    whole: int | None = None
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -116,6 +120,14 @@ class Recording:
     def place(self) -> str:
         """Where in the source the joint states are, for messages."""
         return f'on {self.topic}' if self.topic else 'in its rows'
+
+    def parts(self, chosen: Sequence[slice]) -> Recording:
+        """Return some parts, which follow each other as after gaps."""
+        stamps, q, dq, effort = (
+            np.concatenate([np.asarray(values[rows]) for rows in chosen])
+            for values in (self.stamps, self.q, self.dq, self.effort)
+        )
+        return replace(self, stamps=stamps, q=q, dq=dq, effort=effort, whole=len(self))
 
     def until(self, stop: float | None) -> Recording:
         """Return the part up to `stop` seconds after the first joint state."""

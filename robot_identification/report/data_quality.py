@@ -83,6 +83,10 @@ def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
     facts = [
         ('Jitter', f'{_milliseconds(jitter)} (standard deviation of the interval, '
                    f'{percent(jitter / period)} of the period)'),
+    ]
+    if dataset.whole is not None:
+        return tuple(facts)
+    facts += [
         ('Longest interval', f'{number(1e3 * float(intervals.max()))} ms'),
         ('Samples that came', f'{percent(seen / (seen + missing))} of those that the rate '
                               f'promises, {missing:.0f} missing'),

@@ -267,7 +267,11 @@ def urdf_words(model: IdentifiedModel) -> str:
 def data_facts(dataset: Dataset) -> tuple[tuple[str, str], ...]:
     """Return in words how many samples a recording has and why some are set aside."""
     facts = [
-        ('Samples read', f'{len(dataset)} over {number(np.ptp(dataset.stamps))} s'),
+        (
+            'Samples read', f'{len(dataset)} over {number(np.ptp(dataset.stamps))} s' if
+            dataset.whole is None else
+            f'{len(dataset)} of {dataset.whole}, in evenly spread parts: those below are of them'
+        ),
         ('Rate', f'{number(dataset.rate, 4)} Hz by the median interval'),
     ]
     if dataset.found_delay is not None:

@@ -70,15 +70,38 @@ class SparseNonnegativeRegression(Estimator):
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate a friction dictionary; see `Estimator.estimate`."""
-        problem, weights, theta = self._iterate(problem)
-        bounded = bounded_friction(problem)
+        last, weights, theta, weighted = self._iterate(problem)
+        return replace(self._describe(last, weights, theta, self.passes), weighted=weighted)
+
+    def start(self, problem: IdentificationProblem) -> tuple[FloatArray, FloatArray]:
+        """Return unknowns (size,) and the deviation of their residuals (n,) [N m]."""
+        _, weights, theta, _ = self._iterate(problem)
+        return theta, 1.0 / weights
+
+    def finish(
+        self, problem: IdentificationProblem, deviation: FloatArray, passes: int
+    ) -> Estimate:
+        """
+        Return the estimate of rows that have their weights and loads already.
+
+        `deviation` (n,) is that of the residuals of the estimate that these are from [N m].
+        """
+        weights = 1.0 / deviation
+        _check_free(problem, weights)
+        used = np.ones(problem.size, dtype=bool)
+        theta = self._solve(problem, weights, used, self.prior_weight)
+        return self._describe(problem, weights, theta, passes)
+
+    def _describe(
+        self, problem: IdentificationProblem, weights: FloatArray, theta: FloatArray, passes: int
+    ) -> Estimate:
         return replace(
             describe_estimate(
                 problem, weights, theta,
-                active=bounded & (theta <= 0.0),
+                active=bounded_friction(problem) & (theta <= 0.0),
                 prior=self._prior_term(problem, self.prior_weight),
             ),
-            passes=self.passes,
+            passes=passes,
             damping=_damping_term(problem, weights, self.shrinkage),
         )
 
@@ -90,7 +113,7 @@ class SparseNonnegativeRegression(Estimator):
 
         Outliers and load hardly depend on that weight, so that the last pass serves all.
         """
-        problem, weights, _ = self._iterate(problem)
+        problem, weights, _, _ = self._iterate(problem)
         used = np.ones(problem.size, dtype=bool)
         return [
             self._solve(problem, weights, used, prior_weight) for prior_weight in prior_weights
@@ -105,8 +128,12 @@ class SparseNonnegativeRegression(Estimator):
 
     def _iterate(
         self, problem: IdentificationProblem
-    ) -> tuple[IdentificationProblem, FloatArray, FloatArray]:
-        """Return the problem of the last pass, its weights and the unknowns."""
+    ) -> tuple[IdentificationProblem, FloatArray, FloatArray, bool]:
+        """
+        Return the problem of the last pass, its weights and the unknowns.
+
+        And whether its rows are known to have weights of their own.
+        """
         observations = problem.observations
         if observations is None:
             raise UsageError(
@@ -119,6 +146,7 @@ class SparseNonnegativeRegression(Estimator):
         theta = self._solve(problem, weights, ~loaded, self.prior_weight)
         deviation = np.sqrt(problem.squared_residuals(theta) / problem.samples)
         used = np.ones(problem.size, dtype=bool)
+        weighted = False
         for _ in range(self.passes - 1):
             floor = 1e-9 / weights
             huber = HuberWeights(np.maximum(deviation, floor), self.huber)
@@ -126,7 +154,8 @@ class SparseNonnegativeRegression(Estimator):
             deviation = huber.deviation
             weights = 1.0 / np.maximum(deviation, floor)
             theta = self._solve(problem, weights, used, self.prior_weight)
-        return problem, weights, theta
+            weighted = huber.differ_from_one
+        return problem, weights, theta, weighted
 
     def _solve(
         self,

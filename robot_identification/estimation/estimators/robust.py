@@ -10,6 +10,9 @@ from robot_identification.arrays import FloatArray
 
 # Standard deviation of normal numbers over the median of their sizes.
 NORMAL_DEVIATION = 1.4826
+# Share of the squared residuals that weights must take away to differ from ones without looking
+# at all rows again; chosen, far above rounding.
+CLEAR_SHARE = 1.0e-3
 
 
 class HuberWeights:
@@ -29,19 +32,29 @@ class HuberWeights:
     def __init__(self, scale: FloatArray, tuning: float = 1.345) -> None:
         self._scale, self._tuning = scale, tuning
         self._squares, self._counts = np.zeros(len(scale)), np.zeros(len(scale))
+        self._weighted = np.zeros(len(scale))
 
     def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
         """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
         self._squares[joint] += residual @ residual
         self._counts[joint] += len(residual)
         limit = self._tuning * self._scale[joint]
-        weights: FloatArray = np.sqrt(limit / np.maximum(np.abs(residual), limit))
+        sizes = np.abs(residual)
+        shares = limit / np.maximum(sizes, limit)
+        self._weighted[joint] += (shares * sizes) @ sizes
+        weights: FloatArray = np.sqrt(shares)
         return weights
 
     def merge(self, other: HuberWeights) -> None:
         """Take the residuals that another has seen, too."""
         self._squares += other._squares
         self._counts += other._counts
+        self._weighted += other._weighted
+
+    @property
+    def differ_from_one(self) -> bool:
+        """Return whether weights clearly take something away."""
+        return bool(np.any(self._weighted < (1.0 - CLEAR_SHARE) * self._squares))
 
     @property
     def deviation(self) -> FloatArray:

@@ -114,7 +114,7 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
 def _best_covariance(estimate: Estimate) -> Covariance:
     observations = problem_of(estimate).observations
     try:
-        if observations is not None and observations.can_collect:
+        if observations is not None and observations.can_collect and not estimate.weighted:
             seen = _sum_residuals(estimate, observations)
             if _are_solved(estimate, seen):
                 return hac_covariance(estimate, seen=seen)

@@ -1,0 +1,124 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings of any length: choices on parts of them, and how often all of them is passed over."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+from builders import write_run
+import numpy as np
+import pytest
+from recordings import Driver, execute, write_small_arm
+from robot_identification.estimation import inputs, many_bags
+from robot_identification.estimation.inputs import spread_parts
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.model.registry import load_robot
+from robot_identification.pipeline import identify
+from robot_identification.recording.recording import Recording
+from robot_identification.simulation.ground_truth import draw_truth
+
+# Choices are not what is tested here.
+QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 3}
+MOST = 5000  # joint states that choices are made on
+WHOLE = IdentifyOptions(recipe=Recipe(**QUICK))
+IN_PARTS = IdentifyOptions(recipe=Recipe(**QUICK, samples_in_choice=MOST // inputs.READ_FOR_EACH))
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return a small arm and a bag of one motion."""
+    folder = tmp_path_factory.mktemp('long')
+    robot = load_robot(str(write_small_arm(folder)))
+    run = Driver().record(
+        execute(robot, draw_truth(robot, seed=3), 1, 80.0),
+        robot.limits.effort / robot.drives.drive_gain, 1,
+    )
+    return SimpleNamespace(robot=robot, bag=write_run(folder / 'bag', robot, run), run=run)
+
+
+@pytest.fixture(scope='module')
+def whole(arm):
+    """Return the model whose choices saw everything."""
+    return identify(arm.robot, [arm.bag], WHOLE)
+
+
+def count_rows(monkeypatch):
+    """Return a count, by passes of how many samples rows were computed for."""
+    passes = Counter()
+    original = Observations._compute_bag
+
+    def count(self, bag, part, *arguments):
+        passes[int(part.rows.sum())] += 1
+        return original(self, bag, part, *arguments)
+
+    monkeypatch.setattr(Observations, '_compute_bag', count)
+    return passes
+
+
+def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
+    """A dictionary fit takes weights and loads from the part that choices are made on."""
+    passes, read = count_rows(monkeypatch), []
+    original = inputs.read_recording
+    monkeypatch.setattr(
+        inputs, 'read_recording', lambda *args, **named: read.append(1) or original(*args, **named)
+    )
+    monkeypatch.setattr(many_bags, 'read_recording', lambda *_, **__: pytest.fail('read again'))
+    # Of so short a recording all rows would be kept from one pass for the next.
+    monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 300_000)
+    found = identify(arm.robot, [arm.bag], IN_PARTS)
+    samples = sum(int(dataset.fitted.sum()) for dataset in whole.datasets)
+    assert read == [1]
+    assert passes[samples] == 1 == found.estimate.passes
+    assert found.estimate.problem.samples.tolist() == [samples] * arm.robot.n
+    assert max(len(dataset) for dataset in found.datasets) <= MOST
+    assert any(f'{MOST} of {len(arm.run.stamps)} joint states' in note for note in found.notes)
+
+
+def test_the_model_is_that_of_all_rows(arm, whole):
+    """Parameters differ by less than their errors, what they predict by less than that."""
+    found = identify(arm.robot, [arm.bag], IN_PARTS)
+    expected, model = whole.model, found.model
+    a, b = (np.asarray(one.theta_lifted) for one in (expected, model))
+    shared = 10 * arm.robot.n
+    errors = np.sqrt(np.abs(np.diag(whole.estimate.covariance))).max()
+    assert np.abs(a[:shared] - b[:shared]).max() < max(errors, 0.05 * np.abs(a[:shared]).max())
+    assert found.estimate.sigma == pytest.approx(whole.estimate.sigma, rel=0.01)
+
+
+def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeypatch):
+    """What residuals were expected to scatter is taken from all rows then."""
+    monkeypatch.setattr('robot_identification.estimation.fitting.DEVIATION_TOLERANCE', 0.0)
+    assert identify(arm.robot, [arm.bag], IN_PARTS).estimate.passes == IN_PARTS.recipe.passes
+
+
+def numbered(count, period=0.008):
+    """Return a recording whose positions say which row they are."""
+    rows = np.arange(float(count))[:, None]
+    return Recording('bag', '/joint_states', ('a',), period * np.arange(count), rows, rows, rows)
+
+
+def test_parts_are_spread_from_one_end_to_the_other():
+    """Each is some seconds long, none overlaps the next."""
+    part, = spread_parts([numbered(60_000)], 10_000, (None, None))
+    rows = part.q[:, 0]
+    assert part.whole == 60_000
+    assert len(part) == 10_000 and rows[0] == 0 and rows[-1] == 59_999
+    starts = np.flatnonzero(np.diff(rows, prepend=-2.0) > 1.0)
+    lengths = np.diff(np.append(starts, len(rows)))
+    assert np.all(np.diff(rows) > 0) and np.all(lengths == 2500)
+    # One period apart.
+    assert lengths[0] * 0.008 == pytest.approx(inputs.PART_DURATION)
+
+
+def test_recordings_share_what_is_chosen_from():
+    """In proportion to what lies in the window; few joint states are not divided."""
+    long, short = numbered(60_000), numbered(1500)
+    parts = spread_parts([long, short], 10_000, (None, None))
+    assert parts[1] is short and 9000 < len(parts[0]) <= 10_000
+    within, = spread_parts([long], 10_000, (80.0, 320.0))
+    assert within.stamps[0] == 80.0 and within.stamps[-1] == pytest.approx(319.992)
+    assert spread_parts([long], 60_000, (None, None)) == (long,)
+    assert spread_parts([long], 30_000, (80.0, 320.0)) == (long,)
