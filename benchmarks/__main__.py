@@ -17,8 +17,8 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports, long,
-    many_bags, optimizers, predictor, reading, recorder, regressor, scaling, tracking, whole,
+    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports, live,
+    long, many_bags, optimizers, reading, recorder, regressor, scaling, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -36,7 +36,7 @@ BENCHMARKS = {
     'imports': imports,
     'reading': reading,
     'recorder': recorder,
-    'predictor': predictor,
+    'live': live,
     'optimizers': optimizers,
     'whole': whole,
     'long': long,
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         '--seconds', type=float, metavar='S',
-        help='length of a run, for recorder or predictor alone',
+        help='length of a run, for recorder or live alone',
     )
     parser.add_argument(
         '--hours', type=float, metavar='H', help='simulated free motion, for contact alone'
@@ -69,9 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(BENCHMARKS)}')
     if args.repeats is not None and args.repeats < 1:
         parser.error('--repeats must be positive')
-    timed = args.names in (['recorder'], ['predictor'])
+    timed = args.names in (['recorder'], ['live'])
     if args.seconds is not None and not (timed and args.seconds > 0.0):
-        parser.error('--seconds must be positive, and is for recorder or predictor alone')
+        parser.error('--seconds must be positive, and is for recorder or live alone')
     if args.hours is not None and not (args.names == ['contact'] and args.hours > 0.0):
         parser.error('--hours must be positive, and is for contact alone')
     options = {

@@ -42,8 +42,8 @@ def random_set(robot: RobotModel, samples: int) -> SimulatedSet:
     return SimulatedSet(robot, motion, torque, motion, torque)
 
 
-def chain(joints: int) -> RobotModel:
-    """Return an arm of revolute joints whose axes turn by a right angle from link to link."""
+def chain_urdf(joints: int) -> str:
+    """Return the URDF of revolute joints whose axes turn by a right angle from link to link."""
     links = ['<link name="ground"/>']
     for index in range(joints):
         parent = f'link{index - 1}' if index else 'ground'
@@ -55,9 +55,12 @@ def chain(joints: int) -> RobotModel:
             f'<parent link="{parent}"/><child link="link{index}"/><origin xyz="0.05 0 0.2"/>'
             f'<axis xyz="{axis}"/><limit lower="-3" upper="3" effort="100" velocity="3"/></joint>'
         )
-    return make_robot_model(
-        parse_urdf(f'<robot name="chain{joints}">{"".join(links)}</robot>', 'chain')
-    )
+    return f'<robot name="chain{joints}">{"".join(links)}</robot>'
+
+
+def chain(joints: int) -> RobotModel:
+    """Return the arm of such joints."""
+    return make_robot_model(parse_urdf(chain_urdf(joints), 'chain'))
 
 
 def _with_samples(repeats: int) -> list[Figure]:

@@ -20,6 +20,23 @@ LARGEST_JOINT_STATE = 65_536
 WARNED_EVERY = 5.0  # [s]; chosen: seen on a terminal, and no flood
 
 
+def within_bounds(
+    node: Node, topic: str, receive: Callable[[bytes], object]
+) -> Callable[[bytes], None]:
+    """Return what hands serialized messages of a topic on, and warns of those of over 64 KiB."""
+    def check(data: bytes) -> None:
+        if len(data) <= LARGEST_JOINT_STATE:
+            receive(data)
+            return
+        node.get_logger().warning(
+            f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
+            f'{LARGEST_JOINT_STATE} are accepted: it is left out; find its publisher',
+            throttle_duration_sec=WARNED_EVERY,
+        )
+
+    return check
+
+
 def create_bounded_subscription(
     node: Node,
     kind: Any,
@@ -34,14 +51,7 @@ def create_bounded_subscription(
     they are made. Here it is asked first how long the serialized message is; what is left is the
     copy that the middleware makes. A warning says what is left out.
     """
-    def receive(data: bytes) -> None:
-        if len(data) > LARGEST_JOINT_STATE:
-            node.get_logger().warning(
-                f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
-                f'{LARGEST_JOINT_STATE} are accepted: it is left out; find its publisher',
-                throttle_duration_sec=WARNED_EVERY,
-            )
-            return
-        callback(deserialize_message(data, kind))
-
+    receive = within_bounds(
+        node, topic, lambda data: callback(deserialize_message(data, kind))
+    )
     return node.create_subscription(kind, topic, receive, qos, raw=True)

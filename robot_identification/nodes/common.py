@@ -231,10 +231,11 @@ def run_node(
     """
     Run a node until it is done or asked to stop; return the exit code of its process.
 
-    A node may have `finished` (its exit code, once it has one) and `close()`, called when the
-    process is asked to stop and again until it returns True, so that a motion can come to rest.
-    The wait is bounded, because a wait without end can miss a signal. The younger of two nodes
-    of one name leaves with the exit code of a wrong call.
+    A node may have `finished` (its exit code, once it has one), `failure` (the error that ended a
+    thread of its own, which is raised) and `close()`, called when the process is asked to stop and
+    again until it returns True, so that a motion can come to rest. The wait is bounded, because a
+    wait without end can miss a signal. The younger of two nodes of one name leaves with the exit
+    code of a wrong call.
     """
     stop = StopRequest()
     for number in ending_signals():
@@ -262,6 +263,7 @@ def run_node(
             executor.spin_once(timeout_sec=0.1)
             instance.update()
             clock.update()
+            _raise_failure(node)
         _close(node, executor)
         if instance.refusal:
             instance.say_last_word()
@@ -280,6 +282,13 @@ def run_node(
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _raise_failure(node: Node) -> None:
+    """Raise the error that ended a thread of the node, as one of a callback is raised."""
+    failure: Exception | None = getattr(node, 'failure', None)
+    if failure is not None:
+        raise failure
 
 
 def _close(node: Node, executor: Executor) -> None:

@@ -29,22 +29,25 @@ from robot_identification.monitoring import (
     RecursiveFriction, RecursiveFrictionOptions, RecursivePayload, RecursivePayloadOptions,
     ThinningOptions, viscous_slopes,
 )
-from robot_identification.nodes.bounded_subscription import create_bounded_subscription
+from robot_identification.nodes.bounded_subscription import within_bounds
 from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
-from robot_identification.nodes.conversions import (
-    driver_names, joint_state, joint_values, to_seconds,
-)
+from robot_identification.nodes.conversions import driver_names, joint_state
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.joint_order import JointOrder
+from robot_identification.nodes.joint_state_reader import JointStateReader
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, declare_roots, read_path
-from robot_identification.nodes.torque_predictor import find_problem
 from robot_identification.studies.temperature import FRICTION, TEMPERATURE
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from std_srvs.srv import Trigger
 
-# An estimate may be late, but gaps spoil what is filtered: a second of 500 Hz is queued.
-SENSOR = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
+# An estimate may be late, but gaps spoil what is filtered: a second of 1 kHz is queued.
+SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Between two takings of what came [s]; chosen: few waits, and soon enough for estimates
+# of once a second.
+TAKE_PERIOD = 0.05
 # Times of the joint states between two values for the recommendation [s], and how many are kept;
 # chosen: 90 minutes.
 HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
@@ -64,6 +67,7 @@ class Prepared:
 
     model: IdentifiedModel  # the identified arm, bare
     names: tuple[str, ...]  # what the driver calls the joints, kinematic order
+    order: JointOrder  # of these in joint states
     residuals: LiveResiduals  # its filters
     estimator: OnlineEstimator  # of payload and friction
     slopes: np.ndarray  # (n,): viscous friction of the model [N m s/rad]
@@ -104,15 +108,16 @@ class OnlineEstimatorNode(Node):
                 'running, which begins anew')
         declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
                 'compares', longest=4096)
-        create_bounded_subscription(
-            self, JointState, 'joint_states', self._on_joint_state, SENSOR
-        )
+        self._joint_states = DirectSubscription(self, JointState, 'joint_states', SENSOR)
+        self._receive = within_bounds(self, 'joint_states', self._on_joint_state)
+        self._reader = JointStateReader()
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
         self.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE_QOS)
         self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
         # The clock of a replay may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=steady)
         self.create_timer(self._publish_period, self._publish_state, clock=steady)
         self.create_timer(self._advice_period, self._advise, clock=steady)
 
@@ -186,7 +191,8 @@ class OnlineEstimatorNode(Node):
         ))
         names = driver_names(model, self._prefix)
         return Prepared(
-            model, names, residuals, OnlineEstimator(payload, friction), viscous_slopes(model),
+            model, names, JointOrder(names, model.robot.encoders), residuals,
+            OnlineEstimator(payload, friction), viscous_slopes(model),
             1.0 / model.effort_per_torque,
         )
 
@@ -200,7 +206,14 @@ class OnlineEstimatorNode(Node):
         self._problem = why
         self.get_logger().warning(why, throttle_duration_sec=5.0)
 
+    def _take_joint_states(self) -> None:
+        """Take all that came: that is cheaper than to wait for each."""
+        for data, _ in self._joint_states.take(SENSOR.depth):
+            self._receive(data)
+
     def _on_temperature(self, message: Float64MultiArray) -> None:
+        # It belongs to the joint states before it.
+        self._take_joint_states()
         prepared = self._prepared
         if prepared is None:
             return
@@ -216,24 +229,27 @@ class OnlineEstimatorNode(Node):
         # They have no stamp of their own.
         _keep(self._history[TEMPERATURE], self._last_stamp, values)
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, data: bytes) -> None:
         self._counts['received'] += 1
         prepared = self._prepared
         if prepared is None:
             return
-        problem = find_problem(message, prepared.names)
-        if not problem and len(message.effort) != len(message.name):
-            problem = 'joint states have not one effort for each joint: nothing can be estimated'
+        reading = self._reader.read(data)
+        problem = prepared.order.find_problem(reading)
         if problem:
             self._refuse('unusable', problem)
             return
-        q, dq, effort = joint_values(message, prepared.names, prepared.model.robot.encoders)
+        q, dq, effort = prepared.order.values(reading)
+        if effort is None:
+            self._refuse('unusable', 'joint states have not one effort for each joint: nothing '
+                         'can be estimated')
+            return
         # A sum is finite where all are; this is done 500 times a second.
         if not math.isfinite(float(q.sum() + dq.sum() + effort.sum())):
             self._refuse('not finite', 'a joint state has a position, velocity or effort of NaN '
                          'or inf')
             return
-        stamp = to_seconds(message.header.stamp)
+        stamp = reading.stamp
         self._note_time(stamp, dq)
         torque = effort * prepared.torque_per_effort
         try:
@@ -272,6 +288,7 @@ class OnlineEstimatorNode(Node):
         if self._prepared is None:
             response.success, response.message = False, 'no model_file is set'
             return response
+        self._take_joint_states()
         self._prepared.estimator.restart()
         self._forget_history()
         self._changed = ''

@@ -1,0 +1,281 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The part of the torque predictor that runs at every joint state."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+import time
+
+import numpy as np
+from robot_identification.monitoring import FrictionHealth
+from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.joint_order import JointOrder
+from robot_identification.nodes.joint_state_reader import JointStateReader
+from robot_identification.nodes.prepared_model import PreparedModel
+from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
+from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
+from robot_identification.prediction import lacks_temperature, Prediction
+
+# A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
+# lacks were not dropped.
+LONGEST_PAUSE = 5.0
+# [s]; chosen: joints take minutes to warm up.
+OLDEST_TEMPERATURE = 60.0
+OLDEST_REFERENCE = 0.1  # [s]; chosen: an older one is of another place on the path
+# Standard deviations on either side that hold 95 % of what is normal; 97.5 % quantile of the
+# normal distribution.
+BAND = 1.96
+# Between two looks for subscribers [s]; chosen: a listener loses no more than a few samples.
+LOOK_PERIOD = 0.05
+# Samples that are kept for another thread; chosen: 4 s at 1 kHz.
+KEPT = 4096
+REFUSED = ('not finite', 'unusable', 'without temperature')
+COUNTED = (
+    'received', 'predicted', 'dropped', 'repeated', 'restarts', *REFUSED, 'without effort',
+    'collisions',
+)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the numbers go."""
+
+    torque: VectorPublisher
+    residual: VectorPublisher
+    external: VectorPublisher
+    band: VectorPublisher
+    forward: VectorPublisher
+    # Called with the joints that are touched where these are others than before; None: unknown.
+    touched: Callable[[frozenset[str] | None], object]
+    # Called with why a joint state is refused.
+    warn: Callable[[str], object]
+
+    def look(self) -> None:
+        """Look for the subscribers of each topic."""
+        for publisher in (self.torque, self.residual, self.external, self.band, self.forward):
+            publisher.look()
+
+
+@dataclass(frozen=True, eq=False)
+class HealthSample:
+    """A joint state as friction health takes it, see `FrictionHealth.step`."""
+
+    health: FrictionHealth
+    stamp: float
+    rows: np.ndarray  # (5, n): position, velocity, acceleration, friction and residual
+    temperature: np.ndarray | None
+
+    def take(self) -> None:
+        """Hand it over."""
+        self.health.step(self.stamp, *self.rows, self.temperature)
+
+
+class LivePrediction:
+    """
+    Predicts at every joint state; all its methods are called by the thread that takes these.
+
+    Another thread may set `prepared` and `temperature`, and read `counts`, which only grow, and
+    `problem`; it may put an empty deque in the place of `lags` or `stamps`, and take from the left
+    of `health`. `take_reference` calls `receive_reference` if something came.
+    """
+
+    def __init__(
+        self, outputs: Outputs, now: Callable[[], float],
+        take_reference: Callable[[], object],
+    ) -> None:
+        self._outputs, self._now, self._take_reference = outputs, now, take_reference
+        self._reader, self._reference_reader = JointStateReader(), JointStateReader()
+        self.prepared: PreparedModel | None = None
+        # When it was read [s], and joint temperatures [deg C].
+        self.temperature: tuple[float, np.ndarray] | None = None
+        self.counts = dict.fromkeys(COUNTED, 0)
+        self.problem = ''
+        self.lags: deque[float] = deque(maxlen=KEPT)
+        self.stamps: deque[float] = deque(maxlen=KEPT)
+        self.health: deque[HealthSample] = deque(maxlen=KEPT)
+        self._current: PreparedModel | None = None
+        self._last_stamp, self._looked = math.nan, -math.inf
+        self._touched: bytes | None = None
+
+    def _begin(self, prepared: PreparedModel) -> None:
+        """Find what stays the same for as long as a model is used."""
+        self._current, self._reference = prepared, (-math.inf, np.zeros(prepared.model.robot.n))
+        self._order = JointOrder(prepared.names, prepared.model.robot.encoders)
+        self._message = VectorMessage(prepared.names)
+        self._rest = np.zeros(prepared.model.robot.n)
+        self._heed_temperature(prepared, None)
+        self._report_touched(prepared, None)
+
+    def receive(self, data: bytes) -> None:
+        """Take a serialized joint state: predict, and publish to the subscribers there are."""
+        counts, prepared = self.counts, self.prepared
+        counts['received'] += 1
+        if prepared is None:
+            return
+        if prepared is not self._current:
+            self._begin(prepared)
+        reading = self._reader.read(data)
+        stamp, now = reading.stamp, self._now()
+        self._note_time(stamp, prepared.predictor.rate, now)
+        problem = self._order.find_problem(reading)
+        if problem:
+            self._refuse('unusable', problem)
+            return
+        q, dq, effort = self._order.values(reading)
+        # A sum is finite where all are; this is done at every joint state.
+        if not math.isfinite(float(q.sum() + dq.sum())):
+            self._refuse('not finite', 'a joint state has a position or velocity of NaN or inf')
+            return
+        temperature = self._measured_temperature(prepared, now)
+        if self._lacking:
+            self._refuse('without temperature', self._lacking)
+            return
+        predictor = prepared.predictor
+        restarts = predictor.restarts
+        prediction = predictor.step(stamp, q, dq, temperature)
+        if prediction is None:
+            counts['repeated'] += 1
+            return
+        counts['predicted'] += 1
+        counts['restarts'] += predictor.restarts - restarts
+        self.stamps.append(stamp)
+        self._look()
+        self._message.begin(reading)
+        self._publish(self._outputs.torque, prediction.torque)
+        torque = self._torque(prepared, effort)
+        if torque is not None:
+            self._compare(prepared, stamp, prediction, torque, temperature)
+        if prepared.feed_forward is not None:
+            wanted = self._wanted_velocity(stamp)
+            forward = prepared.feed_forward.step(stamp, q, dq, wanted, torque)
+            if prepared.feed_forward.valid:
+                self._publish(self._outputs.forward, forward)
+
+    def _torque(self, prepared: PreparedModel, effort: np.ndarray | None) -> np.ndarray | None:
+        """Return the measured joint torque [N m], None where there is none."""
+        if effort is None:
+            self.counts['without effort'] += 1
+            return None
+        if not math.isfinite(float(effort.sum())):
+            self._refuse('not finite', 'a joint state has an effort of NaN or inf')
+            return None
+        torque: np.ndarray = effort / prepared.model.effort_per_torque
+        return torque
+
+    def _compare(
+        self, prepared: PreparedModel, stamp: float, prediction: Prediction, torque: np.ndarray,
+        temperature: np.ndarray | None,
+    ) -> None:
+        """Publish what follows from a measured torque and the predicted one."""
+        residual, motion = torque - prediction.torque, prediction.motion
+        self._publish(self._outputs.residual, residual)
+        if prepared.contact is not None:
+            external = prepared.contact.step(stamp, prediction, torque)
+            if external is None:
+                self._report_touched(prepared, None)
+            else:
+                self._publish(self._outputs.external, external.torque)
+                if self._outputs.band.heard:
+                    self._publish(self._outputs.band, BAND * external.deviation)
+                if external.touched is not None:
+                    self._report_touched(prepared, external.touched)
+        rows = np.concatenate((
+            motion.q[0], motion.dq[0], motion.ddq[0], prediction.friction, residual,
+        )).reshape(5, -1)
+        self.health.append(HealthSample(prepared.health, stamp, rows, temperature))
+
+    def _publish(self, publisher: VectorPublisher, torque: np.ndarray) -> None:
+        if publisher.heard:
+            publisher.publish(self._message.with_effort(torque))
+
+    def _look(self) -> None:
+        """Look for subscribers now and then."""
+        now = time.monotonic()
+        if now - self._looked > LOOK_PERIOD:
+            self._looked = now
+            self._outputs.look()
+
+    def _refuse(self, what: str, why: str) -> None:
+        self.problem = why
+        self.counts[what] += 1
+        self._outputs.warn(why)
+
+    def _note_time(self, stamp: float, rate: float, now: float) -> None:
+        """Count what is missing before a stamp, and note how late it is."""
+        elapsed, self._last_stamp = stamp - self._last_stamp, stamp
+        if 0.0 < elapsed < LONGEST_PAUSE:
+            self.counts['dropped'] += max(round(elapsed * rate) - 1, 0)
+        self.lags.append(now - stamp)
+
+    def _measured_temperature(self, prepared: PreparedModel, now: float) -> np.ndarray | None:
+        """Return the joint temperatures that were read last, None without any, or of old ones."""
+        taken = self.temperature
+        if taken is not None:
+            read, values = taken
+            if abs(now - read) >= OLDEST_TEMPERATURE or values.shape != self._rest.shape:
+                taken = None
+        if taken is not self._heeded:
+            self._heed_temperature(prepared, taken)
+        return None if taken is None else taken[1]
+
+    def _heed_temperature(
+        self, prepared: PreparedModel, taken: tuple[float, np.ndarray] | None
+    ) -> None:
+        """Find whether friction lacks a temperature."""
+        lacking = lacks_temperature(prepared.model, None if taken is None else taken[1])
+        self._heeded = taken
+        self._lacking = without_temperature(prepared.names, lacking) if lacking.any() else ''
+
+    def receive_reference(self, data: bytes) -> None:
+        """Take what a controller wants, as a serialized joint state."""
+        prepared = self._current
+        if prepared is None:
+            return
+        reference = self._reference_reader.read(data)
+        wanted = self._rest
+        if set(prepared.names) <= set(reference.name):
+            _, found, _ = joint_values(
+                reference, prepared.names, prepared.model.robot.encoders
+            )
+            if np.all(np.isfinite(found)):
+                wanted = found
+        self._reference = reference.stamp, wanted
+
+    def _wanted_velocity(self, stamp: float) -> np.ndarray:
+        """
+        Return the velocity that a controller wants (n,) [rad/s].
+
+        Zeros where nothing usable was heard at `stamp` [s] of the joint state: then only gravity
+        is fed forward.
+        """
+        self._take_reference()
+        heard, wanted = self._reference
+        return wanted if abs(heard - stamp) <= OLDEST_REFERENCE else self._rest
+
+    def _report_touched(self, prepared: PreparedModel, touched: np.ndarray | None) -> None:
+        """Report which joints are touched, where that is other than before; None: unknown."""
+        key = None if touched is None else touched.tobytes()
+        if key == self._touched:
+            return
+        before, self._touched = bool(self._touched and any(self._touched)), key
+        if touched is None:
+            self._outputs.touched(None)
+            return
+        self.counts['collisions'] += bool(touched.any() and not before)
+        names = (name for name, one in zip(prepared.names, touched, strict=True) if one)
+        self._outputs.touched(frozenset(names))
+
+
+def without_temperature(names: tuple[str, ...], lacking: np.ndarray) -> str:
+    """Return why nothing is predicted where friction needs temperatures that do not come."""
+    joints = ', '.join(np.array(names)[lacking])
+    return (
+        f'friction of {joints} needs a joint temperature, and none came in the last '
+        f'{OLDEST_TEMPERATURE:g} s on {" or ".join(TEMPERATURE_TOPICS)}: start rtde_reader, or '
+        'use a model whose friction knows no temperature'
+    )

@@ -1,0 +1,212 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a joint state costs the torque predictor, counted in calls; and the bytes it publishes."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+from robot_identification.model.model_file import load_model
+from robot_identification.nodes import joint_state_reader, live_prediction, vector_publisher
+from robot_identification.nodes.live_prediction import HealthSample, LivePrediction, Outputs
+from robot_identification.nodes.prepared_model import PredictorOptions, prepare_model
+from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
+from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.recording.bag import read_recording
+from ros_helpers import deserialized, joint_state
+from sensor_msgs.msg import JointState
+
+TOPICS = ('torque', 'residual', 'external', 'band', 'forward')
+START = 10**12  # of the stamps [ns]
+FIRST, COUNT = 100, 40
+OPTIONS = PredictorOptions(
+    cutoff=30.0, bandwidth=25.0, tf_prefix='', feed_forward='kinetic', feed_forward_bandwidth=0.0,
+    friction_reference=None,
+)
+
+
+class Publisher:
+    """Stands where one of rclpy stands."""
+
+    def __init__(self, calls, topic, listeners):
+        self._calls, self._topic, self._listeners = calls, topic, listeners
+        self.published = []
+
+    def get_subscription_count(self):
+        self._calls['looks'] += 1
+        return self._listeners
+
+    def publish(self, data):
+        self._calls[self._topic] += 1
+        self.published.append(data)
+
+
+class Bench:
+    """A live prediction between publishers that count."""
+
+    def __init__(self, model_file, recording, listened=TOPICS):
+        self.calls, self.recording = Counter(), recording
+        self.publishers, vectors = {}, {}
+        for topic in TOPICS:
+            publisher = Publisher(self.calls, topic, int(topic in listened))
+            self.publishers[topic] = publisher
+            node = SimpleNamespace(create_publisher=lambda *_, made=publisher: made)
+            vectors[topic] = VectorPublisher(node, topic)
+        self.warnings = []
+        self.live = LivePrediction(
+            Outputs(**vectors, touched=self.note_touched, warn=self.warnings.append),
+            lambda: 0.0, self.take_reference,
+        )
+        self.live.prepared = prepare_model(model_file, OPTIONS, None)
+
+    def note_touched(self, touched):
+        self.calls['touched'] += 1
+
+    def take_reference(self):
+        self.calls['references'] += 1
+
+    def data(self, k):
+        """Return a recorded sample, serialized."""
+        recording = self.recording
+        return serialize_message(joint_state(
+            START + round(recording.stamps[k] * 1e9), recording.joint_names, recording.q[k],
+            recording.dq[k], recording.effort[k],
+        ))
+
+    def run(self):
+        """Take the samples; return what was called at all but the first one."""
+        self.live.receive(self.data(FIRST))
+        samples = [self.data(k) for k in range(FIRST + 1, FIRST + COUNT)]
+        self.calls.clear()
+        for data in samples:
+            self.live.receive(data)
+        return self.calls
+
+
+@pytest.fixture(scope='module')
+def recording(bag, ur5):
+    """Return the samples of the bag."""
+    return read_recording(bag, ur5.joint_names)
+
+
+@pytest.mark.parametrize('listened', [(), ('torque',), ('residual', 'band'), TOPICS])
+def test_publishes_what_somebody_listens_to(model_file, recording, listened):
+    """Once per joint state each; the observer is silent while it settles."""
+    bench = Bench(model_file, recording, listened)
+    calls = bench.run()
+    assert bench.live.counts['predicted'] == COUNT
+    for topic in TOPICS:
+        published = calls[topic]
+        if topic not in listened:
+            assert published == 0, topic
+        elif topic in ('external', 'band'):
+            assert 0 < published < COUNT - 1, topic
+        else:
+            assert published == COUNT - 1, topic
+
+
+def test_builds_no_message_for_a_joint_state(model_file, recording, monkeypatch):
+    """Neither of what comes nor of what goes; and nobody is asked each time whether he listens."""
+    bench = Bench(model_file, recording)
+    bench.live.receive(bench.data(FIRST - 1))
+    built = Counter()
+
+    def counted(module, name):
+        original = getattr(module, name)
+
+        def call(*given, **options):
+            built[name] += 1
+            return original(*given, **options)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(vector_publisher, 'serialize_message')
+    counted(vector_publisher, 'JointState')
+    counted(joint_state_reader, 'deserialize_message')
+    counted(live_prediction, 'joint_values')
+    monkeypatch.setattr(live_prediction, 'LOOK_PERIOD', 1000.0)
+    calls = bench.run()
+    assert not built
+    assert calls['looks'] == 0
+    assert calls['references'] == COUNT - 1
+    assert calls['touched'] == 0
+
+
+def test_what_is_published_is_what_the_model_says(model_file, recording):
+    """In bytes that ROS reads: stamp, frame and names of the joint state, one effort for each."""
+    bench = Bench(model_file, recording)
+    bench.run()
+    model = load_model(model_file)
+    rows = np.arange(FIRST, FIRST + COUNT)
+    stamps = np.array([(START + round(stamp * 1e9)) * 1e-9 for stamp in recording.stamps[rows]])
+    effort = TorquePredictor(model).run(stamps, recording.q[rows], recording.dq[rows])
+    messages = [
+        deserialized(JointState, data) for data in bench.publishers['torque'].published
+    ]
+    assert [list(message.name) for message in messages] == [list(recording.joint_names)] * COUNT
+    np.testing.assert_allclose(
+        [message.effort for message in messages], effort / model.effort_per_torque, rtol=1e-12,
+        atol=1e-12,
+    )
+    for message, row in zip(messages, rows, strict=True):
+        nanoseconds = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        assert nanoseconds == START + round(recording.stamps[row] * 1e9)
+
+
+@pytest.mark.parametrize('joints', [1, 2, 7])
+@pytest.mark.parametrize('frame', ['', 'b', 'base', 'base_link'])
+def test_a_vector_is_the_message_that_ros_would_write(joints, frame):
+    """Byte by byte, whatever the lengths of names and frame, which move the numbers."""
+    names = tuple('j' * (1 + 3 * index) for index in range(joints))
+    vector = VectorMessage(names)
+    for seconds, effort in ((3, np.arange(joints) - 0.5), (-4, np.full(joints, np.nan))):
+        expected = joint_state(seconds * 10**9 + 17, names, [], [], effort)
+        expected.header.frame_id = frame
+        vector.begin(joint_state_reader.JointReading(
+            seconds, 17, frame, ('other',), *np.zeros((3, 1))
+        ))
+        assert vector.with_effort(effort) == serialize_message(expected)
+
+
+def test_friction_health_takes_the_samples_elsewhere(model_file, recording, monkeypatch):
+    """Whoever diagnoses hands them over; a joint state does not wait for it."""
+    taken = []
+    bench = Bench(model_file, recording)
+    health = bench.live.prepared.health
+    monkeypatch.setattr(health, 'step', lambda *sample: taken.append(sample))
+    bench.run()
+    assert not taken
+    assert len(bench.live.health) == COUNT
+    while bench.live.health:
+        sample = bench.live.health.popleft()
+        assert isinstance(sample, HealthSample)
+        sample.take()
+    assert len(taken) == COUNT
+    stamp, *rows, temperature = taken[-1]
+    assert stamp == pytest.approx(START * 1e-9 + recording.stamps[FIRST + COUNT - 1], abs=1e-6)
+    assert [row.shape for row in rows] == [(6,)] * 5
+    np.testing.assert_allclose(rows[0], recording.q[FIRST + COUNT - 1])
+    assert temperature is None
+
+
+def test_what_is_refused_is_counted_and_told(model_file, recording):
+    """Nothing is published for it."""
+    bench = Bench(model_file, recording)
+    bench.run()
+    bench.calls.clear()
+    message = deserialized(JointState, bench.data(FIRST + COUNT))
+    for field in ('position', 'velocity'):
+        for value in (np.nan, np.inf, -np.inf):
+            getattr(message, field)[3] = value
+            bench.live.receive(serialize_message(message))
+        getattr(message, field)[3] = 0.0
+    message.name = ['other', *message.name[1:]]
+    bench.live.receive(serialize_message(message))
+    assert not bench.calls
+    assert bench.live.counts['not finite'] == 6
+    assert bench.live.counts['unusable'] == 1
+    assert 'lacks' in bench.live.problem
+    assert len(bench.warnings) == 7
