@@ -116,6 +116,46 @@ def joint_states(names, times, q, dq, effort, log_delay=0.0):
     ]
 
 
+def ros_types():
+    """Return the types of ROS 2 Jazzy, by rosbags."""
+    from rosbags.typesys import get_typestore, Stores
+
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+def write_rows(path, kinds, rows, metadata=None, plugin='mcap') -> Path:
+    """Write log times [ns], topics and messages, the types by topic, with rosbags alone."""
+    # So that what reads them is tested by something else.
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    store = ros_types()
+    writer = Writer(path, version=9, storage_plugin=StoragePlugin[plugin.upper()])
+    for key, value in (metadata or {}).items():
+        writer.set_custom_data(key, value)
+    with writer:
+        connections = {
+            topic: writer.add_connection(topic, kind, typestore=store)
+            for topic, kind in kinds.items()
+        }
+        for log_time, topic, message in rows:
+            data = store.serialize_cdr(message, kinds[topic])
+            writer.write(connections[topic], log_time, data)
+    return path
+
+
+def rows_of(messages: Sequence[Message], topic='/joint_states'):
+    """Return joint states as rows of a bag."""
+    types = ros_types().types
+    header, time = types['std_msgs/msg/Header'], types['builtin_interfaces/msg/Time']
+    return [
+        (one.log_time, topic, types[JOINT_STATE](
+            header(time(*divmod(one.stamp, 10**9)), ''), list(one.name), one.position,
+            one.velocity, one.effort,
+        ))
+        for one in messages
+    ]
+
+
 def write_bag(
     path: Path,
     messages: Sequence[Message],
@@ -123,25 +163,8 @@ def write_bag(
     topic: str = '/joint_states',
     plugin: str = 'mcap',
 ) -> Path:
-    """Write messages with rosbags alone, so that what reads them is tested by something else."""
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import get_typestore, Stores
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
-    writer = Writer(path, version=9, storage_plugin=StoragePlugin[plugin.upper()])
-    for key, value in (metadata or {}).items():
-        writer.set_custom_data(key, value)
-    with writer:
-        connection = writer.add_connection(topic, JOINT_STATE, typestore=store)
-        for message in messages:
-            stamp = time(*divmod(message.stamp, 1_000_000_000))
-            content = store.types[JOINT_STATE](
-                header(stamp, ''), list(message.name), message.position, message.velocity,
-                message.effort,
-            )
-            writer.write(connection, message.log_time, store.serialize_cdr(content, JOINT_STATE))
-    return path
+    """Write joint states of one topic, in their order."""
+    return write_rows(path, {topic: JOINT_STATE}, rows_of(messages, topic), metadata, plugin)
 
 
 def topics_of(path):
@@ -162,9 +185,7 @@ def custom_data_of(path):
 
 def decode_joint_state(log_time, raw):
     """Return a serialized joint state, by rosbags alone."""
-    from rosbags.typesys import get_typestore, Stores
-
-    found = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(raw, JOINT_STATE)
+    found = ros_types().deserialize_cdr(raw, JOINT_STATE)
     stamp = found.header.stamp.sec * 1_000_000_000 + found.header.stamp.nanosec
     return Message(log_time, stamp, found.name, found.position, found.velocity, found.effort)
 
@@ -187,17 +208,11 @@ def write_run(path, robot, run, **changes):
 
 def write_text_bag(path: Path, count: int) -> Path:
     """Write a bag of `count` strings and no joint state."""
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import get_typestore, Stores
-
-    store = get_typestore(Stores.ROS2_JAZZY)
     kind = 'std_msgs/msg/String'
-    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        connection = writer.add_connection('/words', kind, typestore=store)
-        for number in range(count):
-            data = store.serialize_cdr(store.types[kind](f'word {number}'), kind)
-            writer.write(connection, 10**9 + number, data)
-    return path
+    text = ros_types().types[kind]
+    return write_rows(path, {'/words': kind}, [
+        (10**9 + number, '/words', text(f'word {number}')) for number in range(count)
+    ])
 
 
 @contextmanager

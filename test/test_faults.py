@@ -19,7 +19,8 @@ import signal
 from typing import Any
 
 from builders import (
-    contents, FIRST_STAMP, JOINT_STATE, joint_states, room_for, run_command, write_bag,
+    contents, FIRST_STAMP, JOINT_STATE, joint_states, room_for, ros_types, rows_of, run_command,
+    write_bag, write_rows,
 )
 import numpy as np
 import pytest
@@ -672,34 +673,14 @@ def test_what_cannot_be_read_at_all_is_refused(lab, share, words):
 
 def record_states(path, messages, states):
     """Write joint states, and by topic (type, times after the first one [s], values)."""
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import get_typestore, Stores
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
-    raw = [
-        (message.log_time, '/joint_states', JOINT_STATE, store.types[JOINT_STATE](
-            header(time(*divmod(message.stamp, 10**9)), ''), list(message.name),
-            message.position, message.velocity, message.effort,
-        ))
-        for message in messages
-    ]
+    types, rows, kinds = ros_types().types, rows_of(messages), {'/joint_states': JOINT_STATE}
     for topic, (kind, times, values) in states.items():
-        raw += [
-            (messages[0].log_time + round(when * 1e9), topic, kind, store.types[kind](value))
+        kinds[topic] = kind
+        rows += [
+            (messages[0].log_time + round(when * 1e9), topic, types[kind](value))
             for when, value in zip(times, values, strict=True)
         ]
-    writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
-    for key, value in METADATA.items():
-        writer.set_custom_data(key, value)
-    with writer:
-        connections = {
-            topic: writer.add_connection(topic, kind, typestore=store)
-            for topic, kind in {topic: kind for _, topic, kind, _ in raw}.items()
-        }
-        for when, topic, kind, message in sorted(raw, key=lambda row: row[0]):
-            writer.write(connections[topic], when, store.serialize_cdr(message, kind))
-    return path
+    return write_rows(path, kinds, sorted(rows, key=lambda row: row[0]), METADATA)
 
 
 def test_what_was_slowed_or_stopped_is_left_out_with_its_times(lab):

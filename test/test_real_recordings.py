@@ -16,7 +16,7 @@ import os
 from pathlib import Path
 import re
 
-from builders import FINGERS, run_command
+from builders import FINGERS, ros_types, run_command
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -100,9 +100,8 @@ def mean_error(content):
 def count_from(bag, seconds):
     """Return how many joint states are stamped so long after the first, or later."""
     from rosbags.highlevel import AnyReader
-    from rosbags.typesys import get_typestore, Stores
 
-    with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+    with AnyReader([bag], default_typestore=ros_types()) as reader:
         stamps = [
             (header.stamp.sec * 10**9 + header.stamp.nanosec) * 1e-9
             for connection, _, raw in reader.messages()

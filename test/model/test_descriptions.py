@@ -188,8 +188,12 @@ def test_what_is_neither_link_nor_joint_is_left_out():
         '<material name="m"><color rgba="a b c d"/></material>'
     )
     plain = robot_urdf(link('ground'), *chain(4))
-    assert parse_urdf(plain.replace('</robot>', f'{more}</robot>'), 'arm') == parse_urdf(
-        plain, 'arm')
+    stripped = parse_urdf(plain.replace('</robot>', f'{more}</robot>'), 'arm')
+    assert stripped == parse_urdf(plain, 'arm')
+    # The text in a model file is stripped again when it is read; its hash must not change.
+    assert parse_urdf(stripped.text, 'arm') == stripped
+    inside = robot_urdf(link('ground'), *chain(4, more='<dynamics damping="3" friction="2"/>'))
+    assert parse_urdf(inside, 'arm') == stripped
 
 
 def test_prefixes_need_no_declaration():

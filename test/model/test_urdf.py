@@ -89,18 +89,6 @@ def test_meshes_are_not_looked_for():
     np.testing.assert_array_equal(torque(build(text)), torque(build(two_link_urdf())))
 
 
-def test_stripping_is_idempotent_and_keeps_the_dynamics():
-    """The text in a model file is stripped again when it is read; its hash must not change."""
-    more = '<dynamics damping="3" friction="2"/><calibration rising="0"/>'
-    text = two_link_urdf(more=more).replace(
-        '</robot>', '<transmission name="t"/><gazebo/><material name="x"/></robot>'
-    )
-    once = parse_urdf(text, 'arm.urdf').text
-    assert parse_urdf(once, 'arm.urdf').text == once
-    assert not any(word in once for word in ('transmission', 'gazebo', 'material', 'dynamics'))
-    np.testing.assert_array_equal(torque(build(once)), torque(build(two_link_urdf())))
-
-
 def test_an_axis_of_any_length_is_a_direction():
     long = build(two_link_urdf(axis=(0, 0, 5)))
     np.testing.assert_allclose(torque(long), torque(build(two_link_urdf())), atol=1e-12)

@@ -64,13 +64,6 @@ def test_properties_and_arguments_are_expanded(write):
 
 
 @needs_xacro
-def test_includes_are_found_beside_the_file(write):
-    write('<xacro:macro name="arm">' + arm('') + '</xacro:macro>', 'macros.xacro')
-    path = write('<xacro:include filename="macros.xacro"/><xacro:arm/>')
-    assert len(read_urdf(path).joints) == 2
-
-
-@needs_xacro
 def test_packages_are_found_where_ament_looks(write, tmp_path, monkeypatch):
     """The xacro of PyPI asks ament_index_python, which reads AMENT_PREFIX_PATH."""
     pytest.importorskip('ament_index_python', reason='only a part of ROS finds packages')

@@ -3,7 +3,7 @@
 
 """One arm on several topics or messages, prefixes on either side, and two arms in one bag."""
 
-from builders import JOINT_STATE, joint_states, run_command
+from builders import JOINT_STATE, joint_states, rows_of, run_command, write_rows
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError
@@ -30,23 +30,9 @@ def messages(names, joints, times, factor=1.0):
 
 def write_topics(path, topics):
     """Write topics of joint states, in the order of their times."""
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import get_typestore, Stores
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
-    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        connections = {
-            topic: writer.add_connection(topic, JOINT_STATE, typestore=store) for topic in topics
-        }
-        rows = [(one.log_time, topic, one) for topic, found in topics.items() for one in found]
-        for log_time, topic, one in sorted(rows, key=lambda row: row[:2]):
-            content = store.types[JOINT_STATE](
-                header(time(*divmod(one.stamp, 10**9)), ''), list(one.name), one.position,
-                one.velocity, one.effort,
-            )
-            writer.write(connections[topic], log_time, store.serialize_cdr(content, JOINT_STATE))
-    return path
+    rows = [row for topic, found in topics.items() for row in rows_of(found, topic)]
+    kinds = dict.fromkeys(topics, JOINT_STATE)
+    return write_rows(path, kinds, sorted(rows, key=lambda row: row[:2]))
 
 
 @pytest.mark.parametrize('topic', [None, '/upper/joint_states,/lower/joint_states'])

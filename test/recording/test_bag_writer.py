@@ -4,7 +4,7 @@
 """What the writer leaves: whole bags, bags of a killed writer, and bags on a full disk."""
 
 
-from builders import custom_data_of, room_for, topics_of
+from builders import custom_data_of, room_for, ros_types, topics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.reader import make_reader
@@ -18,11 +18,10 @@ from robot_identification.recording.bag_writer import BagWriter, OfferedQos
 from robot_identification.recording.joint_states import JOINT_STATE
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability
-from rosbags.typesys import get_typestore, Stores
 import yaml
 
 NAMES = ('joint_0', 'joint_1')
-TYPES = get_typestore(Stores.ROS2_JAZZY)
+TYPES = ros_types()
 NOTES = {'robot': 'ur5e', 'effort_unit': 'A', 'trajectory_sha256': '12e34' + 59 * '0'}
 SENSOR = {
     'lab_msgs/msg/Sensor': '# A comment\nstd_msgs/Header header\nReading[<=4] readings\n',

@@ -110,20 +110,14 @@ def test_states_of_the_ur_driver(read, serialize):
     assert recording.channels['robot_mode'].stamps == pytest.approx([-1.0], abs=1e-9)
 
 
-def test_speed_scaling_of_the_rtde_publisher_is_a_share(read, serialize):
-    kind = 'example_interfaces/msg/Float64'
-    recording = read({('/rtde/speed_scaling', kind): [(times(1)[0], serialize(kind, 0.5))]})
-    assert recording.channels['speed_scaling'].values.tolist() == [[0.5]]
-
-
-def test_stand_ins_of_standard_types_serve(read, serialize):
-    """A simulated robot has no ur_dashboard_msgs."""
-    recording = read({
-        ('/io_and_status_controller/safety_mode', 'std_msgs/msg/Int32'): [
-            (times(1)[0], serialize('std_msgs/msg/Int32', 3))
-        ],
-    })
-    assert recording.channels['safety_mode'].values.tolist() == [[3.0]]
+@pytest.mark.parametrize(('topic', 'kind', 'value'), [
+    ('/rtde/speed_scaling', 'example_interfaces/msg/Float64', 0.5),
+    ('/io_and_status_controller/safety_mode', 'std_msgs/msg/Int32', 3),
+])
+def test_states_of_other_types(read, serialize, topic, kind, value):
+    """A share stays one; a simulated robot has no ur_dashboard_msgs."""
+    recording = read({(topic, kind): [(times(1)[0], serialize(kind, value))]})
+    assert recording.channels[topic.rpartition('/')[2]].values.tolist() == [[value]]
 
 
 def test_other_topics_are_nothing_to_us(read, serialize, array):

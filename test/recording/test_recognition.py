@@ -6,7 +6,9 @@
 from builders import run_command, UR_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_styles import by_joint, columns_of, make_run, names, PLAIN, SO101, table, write_lerobot
+from log_styles import (
+    by_joint, columns_of, make_run, names, PLAIN, SO101, STYLES, table, write_lerobot,
+)
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, MissingDependencyError, UsageError
@@ -393,3 +395,21 @@ def test_a_mapping_of_no_table(tmp_path):
 
     with pytest.raises(UsageError, match='no recording is a table'):
         save_mapping(tmp_path / 'm.yaml', [], False)
+
+
+@pytest.mark.parametrize('form', STYLES, ids=lambda form: form.name)
+def test_a_log_is_understood(form, tmp_path):
+    """Whatever the names, the units and the layout, the arrays are those that were written."""
+    run, path = make_run(), tmp_path / form.file
+    form.write(path, run)
+    recording = read_recording(path, form.joints)
+    # Times have the digits that are left of seconds since 1970.
+    np.testing.assert_allclose(recording.stamps, run.t, atol=1e-6)
+    np.testing.assert_allclose(recording.q, run.q, atol=form.tolerance)
+    if form.has_velocity:
+        np.testing.assert_allclose(recording.dq, run.dq, atol=form.tolerance)
+    else:
+        assert np.isnan(recording.dq).all()
+    np.testing.assert_allclose(recording.effort, run.effort, atol=form.tolerance)
+    assert recording.metadata.get('effort_unit') == form.unit
+    assert len(find_joint_names(path)) >= 6

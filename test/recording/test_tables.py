@@ -77,15 +77,6 @@ def test_a_table_without_a_mapping(plain, rows):
     np.testing.assert_array_equal(other.effort, encoders.sign * effort)
 
 
-def test_velocity_and_effort_may_be_absent(rows, tmp_path):
-    times, q, *_ = rows
-    path = write(tmp_path / 'a.csv', ['time', *(f'q_{n}' for n in NAMES)],
-                 np.column_stack([times, q]).tolist())
-    recording = read_recording(path, NAMES)
-    assert np.isnan(recording.dq).all() and np.isnan(recording.effort).all()
-    np.testing.assert_array_equal(recording.q, q)
-
-
 @pytest.fixture
 def mapped(rows, tmp_path):
     """Return a table in other units and another order, with its mapping beside it."""
@@ -177,7 +168,9 @@ def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
         'schema_version': 1, 'time': {'column': 'time', 'unit': 's'},
         'q': {'columns': 'p{i}', 'unit': 'rad'},
     }))
-    np.testing.assert_array_equal(read_recording(path, NAMES).q, q)
+    recording = read_recording(path, NAMES)
+    np.testing.assert_array_equal(recording.q, q)
+    assert np.isnan(recording.dq).all() and np.isnan(recording.effort).all()
     assert find_joint_names(path) == ('p0', 'p1', 'p2')
     with pytest.raises(DataError, match='has more columns of q than the model has joints'):
         read_recording(path, NAMES[:2])
