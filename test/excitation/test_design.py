@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from long_tests import long_test
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -41,7 +42,7 @@ def designed(ur5, experiment):
     return design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT)
 
 
-@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
+@pytest.mark.parametrize('name', ['ur5', 'ur5e', pytest.param('ur10', marks=long_test)])
 def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     """Ten times denser than the certificate's grid, with torques by Pinocchio."""
     robot, experiment = robots[name], alone

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -156,7 +157,7 @@ def test_forms_without_the_option_are_what_they_were():
     }
 
 
-@pytest.mark.parametrize('name', ['ur5', 'ur5e'])
+@pytest.mark.parametrize('name', ['ur5', pytest.param('ur5e', marks=long_test)])
 def test_the_shipped_experiment_is_certified(robots, name):
     """Of the first draws one keeps all limits, clear of the table, and every joint both sides."""
     experiment = load_experiment(find_experiment('static_poses'))

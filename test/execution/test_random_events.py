@@ -15,7 +15,7 @@ import pytest
 from robot_identification.execution import events as ev
 from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
 
-SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 2000
+SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 1000
 BATCH = 250
 # What the issue of safe stops allows over the planned peaks.
 SHARE = 1.1
