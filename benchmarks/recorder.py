@@ -4,8 +4,9 @@
 """
 The bag recorder against a 500 Hz driver: losses, CPU time and memory.
 
-The driver is a process of its own (`python -m benchmarks.recorder`), and so is the recorder. Each
-repeat records twice: on the machine as it is, and with a busy process for every core.
+The driver is a process of its own (`python -m benchmarks.recorder`), and so are the recorder and,
+beside it, the least that a node in Python can do: a subscriber of rclpy that throws away what it
+hears. Each repeat records twice: on the machine as it is, and with a busy process for every core.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
@@ -48,6 +50,8 @@ def measure(repeats: int, seconds: float = SECONDS) -> list[Figure]:
         for name, unit, key in (
             (f'lost of {messages} messages at {RATE:.0f} Hz', '', 'lost'),
             ('CPU of the recorder, of one core', '%', 'recorder_cpu'),
+            ('CPU of a bare subscriber beside it, of one core', '%', 'bare_cpu'),
+            ('CPU of the recorder, of the bare subscriber', '', 'ratio'),
             ('CPU of the publisher, of one core', '%', 'publisher_cpu'),
             ('memory of the recorder at the start', 'MB', 'memory_start'),
             ('memory of the recorder at the end', 'MB', 'memory_end'),
@@ -76,15 +80,20 @@ def _run(seconds: float) -> dict[str, float]:
             environment, folder / 'recorder.log',
         )
         nodes.append(recorder)
-        publisher = subprocess.run(
-            [sys.executable, '-m', 'benchmarks.recorder', str(recorder.process.pid),
-             str(messages)],
-            env=environment, cwd=Path(__file__).resolve().parents[1],
-            capture_output=True, text=True, timeout=2.0 * seconds + 4.0 * DEADLINE,
-        )
+        call: dict[str, Any] = {'env': environment, 'cwd': Path(__file__).resolve().parents[1]}
+        command = [sys.executable, '-m', 'benchmarks.recorder']
+        with subprocess.Popen([*command, 'listen'], **call) as bare:
+            try:
+                publisher = subprocess.run(
+                    [*command, str(recorder.process.pid), str(bare.pid), str(messages)], **call,
+                    capture_output=True, text=True, timeout=2.0 * seconds + 4.0 * DEADLINE,
+                )
+            finally:
+                bare.kill()
         if publisher.returncode != 0:
             raise DataError(f'the publisher failed: {publisher.stderr or recorder.last_words()}')
         result = json.loads(publisher.stdout.splitlines()[-1])
+        result['ratio'] = result['recorder_cpu'] / result['bare_cpu']
         library = rosbags_library()
         with library.Reader(bag) as reader:
             found = [
@@ -99,7 +108,22 @@ def _run(seconds: float) -> dict[str, float]:
         return result
 
 
-def drive(recorder: int, messages: int) -> dict[str, float]:
+def listen() -> None:
+    """Hear joint states and do nothing with them, until the process is killed."""
+    import rclpy
+    from rclpy.qos import qos_profile_sensor_data
+    from sensor_msgs.msg import JointState
+
+    rclpy.init()
+    node = rclpy.create_node('bare_subscriber')
+    # As a driver's listeners do: nobody waits for it.
+    node.create_subscription(
+        JointState, '/joint_states', lambda message: None, qos_profile_sensor_data
+    )
+    rclpy.spin(node)
+
+
+def drive(recorder: int, bare: int, messages: int) -> dict[str, float]:
     """Publish at the rate of a driver while the recorder records; return what it took."""
     import rclpy
     from rclpy.duration import Duration
@@ -122,14 +146,17 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
 
     call('start')
     deadline = time.monotonic() + DEADLINE
-    while not publisher.get_subscription_count():
+    while publisher.get_subscription_count() < 2:
         if time.monotonic() > deadline:
-            sys.exit('the recorder does not listen')
+            sys.exit('the recorder, or the bare subscriber, does not listen')
         time.sleep(0.01)
     message = JointState(name=JOINTS)
     start = resident_memory(recorder, 'VmRSS')
     latest = 0.0
-    with cpu_share(recorder) as recorder_cpu, cpu_share(os.getpid()) as publisher_cpu:
+    with (
+        cpu_share(recorder) as recorder_cpu, cpu_share(bare) as bare_cpu,
+        cpu_share(os.getpid()) as publisher_cpu,
+    ):
         started = time.monotonic()
         for number in range(messages):
             due = started + number / RATE
@@ -149,6 +176,7 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
     rclpy.shutdown()
     return {
         'recorder_cpu': recorder_cpu[0],
+        'bare_cpu': bare_cpu[0],
         'publisher_cpu': publisher_cpu[0],
         'memory_start': start,
         'memory_end': end,
@@ -158,4 +186,7 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
 
 
 if __name__ == '__main__':
-    print(json.dumps(drive(*map(int, sys.argv[1:]))))
+    if sys.argv[1:] == ['listen']:
+        listen()
+    else:
+        print(json.dumps(drive(*map(int, sys.argv[1:]))))

@@ -23,5 +23,5 @@ from .state_machine import (
     ARMED_SECONDS as ARMED_SECONDS, ExecutionStateMachine as ExecutionStateMachine,
     NOT_EXECUTED as NOT_EXECUTED,
 )
-from .states import Armed as Armed, Moving as Moving, Stopping as Stopping
+from .states import Armed as Armed, Moving as Moving, State as State, Stopping as Stopping
 from .watch import REST_SPEED as REST_SPEED

@@ -246,8 +246,10 @@ class ArmClaim:
             )
         except (ValueError, TypeError, KeyError):
             return
-        self._heard = {
+        known = {
             other: claim for other, claim in self._heard.items() if claim.silent_for < SILENCE
         }
-        if name != self._id and len(self._heard) < MOST_CLAIMS:
-            self._heard[name] = heard
+        if name != self._id and len(known) < MOST_CLAIMS:
+            known[name] = heard
+        # In one step: `check` may be called in another thread.
+        self._heard = known

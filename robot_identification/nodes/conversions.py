@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Duration
 import numpy as np
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model import IdentifiedModel, JointEncoders, RobotModel
+from robot_identification.nodes.joint_state_reader import JointReading
 from robot_identification.simulation import TrajectoryPoints
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
@@ -23,7 +24,7 @@ def to_seconds(stamp) -> float:
 
 
 def joint_values(
-    message: JointState, joints: Sequence[str], encoders: JointEncoders
+    message: JointState | JointReading, joints: Sequence[str], encoders: JointEncoders
 ) -> tuple[np.ndarray, ...]:
     """
     Return position, velocity and effort (n,) of some joints, as the model has them.

@@ -11,15 +11,20 @@ only a person who arms again goes on. Without a person it moves only the simulat
 carries the same `simulation_token`, which the same process started.
 
 The decisions are those of `execution.state_machine`; this node translates messages to its events
-and its commands to messages.
+and its commands to messages. What is watched comes in a thread of its own, which also sends a
+stop; the executor's thread has the calls, proofs, files and what is published.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
+import gc
 import json
 import sys
+import threading
 import time
 import traceback
 
@@ -33,7 +38,8 @@ from robot_identification.errors import IdentificationError, UnsafeMotionError
 from robot_identification.excitation import load_trajectory, Trajectory
 from robot_identification.execution import (
     Approval, approve, Armed, ARMED_SECONDS, check_hash, check_same_arm, compare_execution,
-    ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path, REST_SPEED, Stopping,
+    ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path, REST_SPEED, State,
+    Stopping,
 )
 from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
@@ -50,6 +56,7 @@ from robot_identification.nodes.robot import DriverArm, robot_from_parameters, R
 from robot_identification.nodes.robot_state import RobotState
 from robot_identification.nodes.roots import allowed_to_write, read_path
 from robot_identification.nodes.runner_parameters import declare_runner
+from robot_identification.nodes.watch_thread import WatchThread
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -84,22 +91,31 @@ class ExperimentRunner(Node):
             robot.joint_names, joint_states,
             simulated=bool(self._token) or self._value('use_sim_time'),
         )
+        # Held while the machine decides, and until its decision is on its way to the controller.
+        self._lock = threading.RLock()
+        # What the executor is to do, in order.
+        self._later: deque[Callable[[], object]] = deque()
+        self._is_draining = False
+        self._wake = self.create_guard_condition(self._drain)
+        self._thread = WatchThread(self, WATCH_PERIOD)
         self._driver = RobotState(
-            self, arm, joint_states, self._handle, watch_safety=self._value('watch_safety')
+            self._thread, arm, joint_states, self._handle,
+            watch_safety=self._value('watch_safety'),
         )
         self._interface = MotionInterface(
             self, arm, self._handle, controller=self._value('controller'),
-            interface=self._value('interface'),
+            interface=self._value('interface'), lock=self._lock,
         )
         self._constraints = ControllerParameters(self, self._joints)
         self._graph_guard = GraphGuard(self, joint_states, self._token)
         self._claim = ArmClaim(self, joint_states, self._token)
-        self._recorder = RecorderBond(self, self._value('recorder'))
+        self._recorder = RecorderBond(self._thread, self._value('recorder'))
         # What is published of the last trajectory that was approved, and of its execution.
         self._approval: Approval | None = None
         self._worst_error = 0.0
         self._result: dict = {}
-        self._published: tuple = ()
+        self._told: tuple = ()
+        self._published = ''
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'execution')
         for verb, event in (
@@ -111,11 +127,18 @@ class ExperimentRunner(Node):
                 qos_profile=SERVICE_QOS,
             )
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
-        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
-        self._publish_state()
+        self.create_timer(
+            REFRESH_PERIOD, self._refresh, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        self._tell_state()
+        self._drain()
         self.add_on_set_parameters_callback(self._on_set)
+        self._thread.start(self._watch, self._on_error)
+
+    def destroy_node(self) -> None:
+        """End the watch, and take the node off the graph."""
+        self._thread.stop()
+        super().destroy_node()
 
     def _value(self, name: str):
         return self.get_parameter(name).value
@@ -159,36 +182,61 @@ class ExperimentRunner(Node):
         return response
 
     def _handle(self, event: ev.Event, response: Trigger.Response | None = None) -> None:
-        """Hand an event to the state machine, and carry out its commands."""
-        for command in self._machine.handle(event, time.monotonic()):
-            self._carry_out(command, response)
-        self._publish_state()
+        """
+        Hand an event to the state machine, and carry out its commands.
+
+        What goes to the controller is sent here and now, in either thread; the rest is the
+        executor's.
+        """
+        with self._lock:
+            for command in self._machine.handle(event, time.monotonic()):
+                self._carry_out(command, response)
+            self._tell_state()
+        if not self._thread.is_current:
+            self._drain()
+        elif self._later:
+            self._wake.trigger()
 
     def _carry_out(self, command: ev.Command, response: Trigger.Response | None) -> None:
         if isinstance(command, ev.Reply) and response is not None:
             response.success, response.message = command.success, command.message
-        elif isinstance(command, ev.Approve):
-            self._handle(_or_refused(self._approve, ev.ApprovalRefused), response)
-        elif isinstance(command, ev.MakePlan):
-            self._handle(
-                _or_refused(lambda: self._plan(command.approval), ev.PlanRefused), response
-            )
         elif isinstance(command, ev.Send):
             self._interface.send(command.number, command.knots)
         elif isinstance(command, ev.CancelGoals):
             self._interface.cancel()
+        elif isinstance(command, ev.Approve):
+            self._later.append(lambda: self._handle(
+                _or_refused(self._approve, ev.ApprovalRefused), response
+            ))
+        elif isinstance(command, ev.MakePlan):
+            self._later.append(lambda: self._handle(
+                _or_refused(lambda: self._plan(command.approval), ev.PlanRefused), response
+            ))
         elif isinstance(command, ev.NoteExecution):
-            self._note(command)
+            self._later.append(lambda: self._note(command))
+
+    def _drain(self) -> None:
+        """Do what is to be done, in the executor's thread; what it leads to comes behind it."""
+        if self._is_draining:
+            return
+        self._is_draining = True
+        try:
+            while self._later:
+                self._later.popleft()()
+        finally:
+            self._is_draining = False
 
     def _watch(self) -> None:
-        """Watch a motion; an unexpected error ends the motion, not the watch."""
-        try:
-            if self._machine.is_busy:
-                self._handle(self._robot_state())
-            self._handle(ev.Tick())
-        except Exception as error:
-            self.get_logger().error(traceback.format_exc())
-            self._handle(ev.InternalError(repr(error)))
+        """Watch a motion."""
+        if self._machine.is_busy:
+            self._handle(self._robot_state())
+        self._handle(ev.Tick())
+
+    def _on_error(self, error: Exception) -> None:
+        """End the motion: an unexpected error does not end the watch."""
+        text = ''.join(traceback.format_exception(error))
+        self._later.append(lambda: self.get_logger().error(text))
+        self._handle(ev.InternalError(repr(error)))
 
     def _robot_state(self) -> ev.RobotStateReceived:
         checks: dict[str, Callable[[], object]] = {
@@ -270,6 +318,10 @@ class ExperimentRunner(Node):
             self._recorder.check()
         plan = make_plan(approval, latest.q, options)
         if not options.dry_run:
+            self._interface.prepare(plan.approach, plan.motion)
+            # What lives longer than the motion needs no look while the arm is watched.
+            gc.collect()
+            gc.freeze()
             return ev.PlanMade(plan)
         way = f'{self._interface.way} of {self._interface.controller}'
         message = approval.describe_dry_run(
@@ -300,15 +352,23 @@ class ExperimentRunner(Node):
 
     # What it publishes
 
-    def _publish_state(self) -> None:
-        """Publish the state where it has changed; let others command an arm that is not armed."""
+    def _tell_state(self) -> None:
+        """Have the state published where it has changed."""
         state = self._machine.state
+        told = state.name, state.reason, getattr(state, 'executions', 0)
+        if told != self._told:
+            self._told = told
+            self._later.append(partial(self._publish_state, state))
+
+    def _publish_state(self, state: State) -> None:
+        """Publish a state; let others command an arm that is not armed any more."""
+        was, self._published = self._published, state.name
         left = getattr(state, 'executions', 0)
-        content = state.name, state.reason, left
-        if content == self._published:
-            return
-        was, self._published = self._published[:1], content
-        if state.name in ('IDLE', 'FAULT') or (state.name == 'DONE' and not left):
+        # By now it may be another one: what was armed meanwhile keeps its claim.
+        now = self._machine.state
+        if now.name in ('IDLE', 'FAULT') or (
+            now.name == 'DONE' and not getattr(now, 'executions', 0)
+        ):
             self._claim.release()
         self._worst_error = self._machine.worst_error or self._worst_error
         approval = self._approval
@@ -329,10 +389,13 @@ class ExperimentRunner(Node):
         # rclpy insists on one severity for each line that logs.
         if state.name == 'FAULT':
             self.get_logger().error(f'{state.name}: {state.reason}')
-        elif was != (state.name,) or state.name == 'IDLE':
+        elif was != state.name or state.name == 'IDLE':
             self.get_logger().info(f'{state.name}: {state.reason}')
 
     def _refresh(self) -> None:
+        if self._thread.failure is not None:
+            raise self._thread.failure
+        self._thread.report_events()
         self._interface.refresh(connect=not self._machine.is_moving)
         self._constraints.refresh(self._interface.controller)
         state, now = self._machine.state, time.monotonic()

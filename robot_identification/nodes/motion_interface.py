@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 import json
 import os
@@ -58,21 +59,46 @@ class Controller:
         return self.state == 'active' and KIND in self.kind
 
 
+class _SharedActionClient(ActionClient):
+    """
+    Action client of which one thread asks and another one, the executor's, reads the answers.
+
+    rclpy notes what was asked after it was sent, and forgets an answer that is read in between.
+    """
+
+    def __init__(self, lock: AbstractContextManager[Any], *given: Any) -> None:
+        self._shared = lock
+        super().__init__(*given)
+
+    def send_goal_async(self, *given: Any, **named: Any) -> Any:
+        """Send a goal, as rclpy does, and note it before an answer is read."""
+        with self._shared:
+            return super().send_goal_async(*given, **named)
+
+    async def execute(self, taken_data: Any) -> None:
+        """Hand over answers, as rclpy does."""
+        with self._shared:
+            await super().execute(taken_data)
+
+
 class MotionInterface:
     """
     Sends trajectories to the active joint-trajectory controller.
 
     An empty `controller` is the only active one; `interface` 'auto' uses the action where it is
     offered. A `simulated` robot lists its controllers on a topic. `on_event` takes `GoalAccepted`,
-    `GoalFailed` and `GoalsReleased`.
+    `GoalFailed` and `GoalsReleased`. `send` and `cancel` are called with the re-entrant `lock`
+    held, from any thread; answers are read by the executor's, with it as well.
     """
 
     def __init__(
         self, node: Node, arm: DriverArm,
         on_event: Callable[[GoalAccepted | GoalFailed | GoalsReleased], object], *,
-        controller: str, interface: str,
+        controller: str, interface: str, lock: AbstractContextManager[Any],
     ) -> None:
-        self._node, self._arm, self._on_event = node, arm, on_event
+        self._node, self._arm, self._on_event, self._lock = node, arm, on_event, lock
+        # The motions to come and their messages.
+        self._prepared: list[tuple[TrajectoryPoints, JointTrajectory]] = []
         self._wanted, self._interface, self._simulated = controller, interface, arm.simulated
         self._listed: list[Controller] | None = None
         self._listed_at = -np.inf
@@ -164,11 +190,20 @@ class MotionInterface:
             state = states[self._name].state if self._name in states else 'gone'
             raise UnsafeMotionError(f'the controller {self._name} is {state}')
 
-    def send(self, number: int, knots: TrajectoryPoints) -> None:
-        """Send a trajectory under a number; it replaces what the controller follows now."""
+    def prepare(self, *motions: TrajectoryPoints) -> None:
+        """Make the messages of motions to come: one of many minutes takes too long under watch."""
+        self._prepared = [(knots, self._message(knots)) for knots in motions]
+
+    def _message(self, knots: TrajectoryPoints) -> JointTrajectory:
         knots.check(self._arm.robot.n)
         message = knots_to_message(self._arm.robot, knots)
         message.joint_names = list(self._arm.joints)
+        return message
+
+    def send(self, number: int, knots: TrajectoryPoints) -> None:
+        """Send a trajectory under a number; it replaces what the controller follows now."""
+        prepared = [message for motion, message in self._prepared if motion is knots]
+        message = prepared[0] if prepared else self._message(knots)
         self._number = number
         self._by_action = self._uses_action()
         if not self._by_action:
@@ -211,6 +246,10 @@ class MotionInterface:
             answer.return_code in NOT_FOLLOWED
             or name in {bytes(goal.goal_id.uuid) for goal in answer.goals_canceling}
         ):
+            self._forget(name)
+
+    def _forget(self, name: bytes) -> None:
+        with self._lock:
             self._goals.pop(name, None)
             self._tell_release()
 
@@ -226,11 +265,13 @@ class MotionInterface:
         self._listed_at += max(now - self._awake_at - OWN_PAUSE, 0.0)
         self._awake_at = now
 
+    @property
+    def _silence(self) -> float:
+        """Time without an answer in which answers were read [s]."""
+        return min(time.monotonic(), self._awake_at + OWN_PAUSE) - self._listed_at
+
     def _list(self) -> list[Controller]:
-        self._forgive_pause()
-        if self._listed is None or (
-            not self._simulated and time.monotonic() - self._listed_at > LIST_TIMEOUT
-        ):
+        if self._listed is None or (not self._simulated and self._silence > LIST_TIMEOUT):
             if not self._simulated and ListControllers is None:
                 raise UnsafeMotionError(
                     'controller_manager_msgs is not installed, without which the active '
@@ -277,8 +318,8 @@ class MotionInterface:
         )
         self._action = None
         if FollowJointTrajectory is not None:
-            self._action = ActionClient(
-                self._node, FollowJointTrajectory, f'{name}/follow_joint_trajectory'
+            self._action = _SharedActionClient(
+                self._lock, self._node, FollowJointTrajectory, f'{name}/follow_joint_trajectory'
             )
             self._cancel_client = self._node.create_client(
                 CancelGoal, f'{name}/follow_joint_trajectory/_action/cancel_goal'
@@ -304,8 +345,7 @@ class MotionInterface:
 
     def _on_goal_answer(self, number: int, name: bytes, goal: Any) -> None:
         if goal is None or not goal.accepted:
-            self._goals.pop(name, None)
-            self._tell_release()
+            self._forget(name)
             self._on_event(GoalFailed(
                 number,
                 f'{self._name} rejected the goal; its log says why (not active, other joints, '
@@ -315,15 +355,15 @@ class MotionInterface:
         goal.get_result_async().add_done_callback(
             lambda answer: self._on_result(number, name, answer.result())
         )
-        if number == self._number:
-            self._on_event(GoalAccepted(number))
-        else:
-            # It was replaced or given up meanwhile, and must not be followed.
-            goal.cancel_goal_async()
+        with self._lock:
+            if number == self._number:
+                self._on_event(GoalAccepted(number))
+            else:
+                # It was replaced or given up meanwhile, and must not be followed.
+                goal.cancel_goal_async()
 
     def _on_result(self, number: int, name: bytes, answer: Any) -> None:
-        self._goals.pop(name, None)
-        self._tell_release()
+        self._forget(name)
         if number != self._number or answer is None:
             return
         result = answer.result

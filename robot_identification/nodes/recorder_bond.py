@@ -9,9 +9,9 @@ import json
 import time
 
 import numpy as np
-from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.watch_thread import WatchThread
 from std_msgs.msg import String
 
 # [s] (docs/execution.md); chosen: four heartbeats, and with the half second of a smooth stop an
@@ -20,13 +20,13 @@ HEARTBEAT_TIMEOUT = 0.4
 
 
 class RecorderBond:
-    """Listens to the state of the bag recorder of that node name."""
+    """Hears the state of the bag recorder of that node name, in the thread of the watch."""
 
-    def __init__(self, node: Node, recorder: str) -> None:
+    def __init__(self, watch: WatchThread, recorder: str) -> None:
         self._recorder = recorder
         self._state: dict = {}
         self._heard_at = -np.inf
-        node.create_subscription(String, f'{recorder}/state', self._on_state, LATCHED)
+        watch.hear(String, f'{recorder}/state', LATCHED, self._on_state)
 
     def check(self) -> None:
         """Raise UnsafeMotionError, with the recorder's last state, if it does not record."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 import json
 from pathlib import Path
 import time
@@ -16,15 +15,10 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, UsageError
+from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.recording_losses import DuplicateCounter, LossCounter, stamp_of
 from robot_identification.nodes.recording_types import definitions_of, has_header, message_class
 from robot_identification.recording import BagWriter, OfferedQos
-
-try:
-    from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
-except ImportError:
-    # Humble has them elsewhere.
-    from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
 
 # Messages; chosen: 4 s of a 500 Hz driver, as the disk may stall that long (docs/recording.md).
 DEPTH = 2000
@@ -34,9 +28,9 @@ CHUNK_SIZE = 48 * 1024
 # A killed process loses at most this much, and what it had not taken yet [s] (docs/recording.md);
 # chosen: twice the period of the heartbeat.
 FLUSH_PERIOD = 0.2
-# Messages taken at a time before timers and services have their turn; chosen: 0.2 s of a 500 Hz
-# topic.
-AT_A_TIME = 100
+# Messages of a topic taken at a time before timers and services have their turn; chosen: 1 s of a
+# 500 Hz topic, which takes some 10 ms.
+AT_A_TIME = 500
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,9 @@ class RecordedTopic:
     stamps: DuplicateCounter | None  # where messages begin with a header
     messages: int = 0  # written so far
     losses: LossCounter = field(default_factory=LossCounter)  # of what did not arrive
-    subscription: Any = field(default=None, repr=False)
+    subscription: DirectSubscription | None = field(default=None, repr=False)
+    # Nothing waited then any more [ns] of the system's clock: what is taken now came later.
+    emptied_at: int = field(default_factory=time.time_ns)
 
     @property
     def lost(self) -> int:
@@ -76,16 +72,23 @@ class RecordedTopic:
     @property
     def publishers(self) -> int:
         """Publishers that the subscription has met; 1 where it is unknown, as on Humble."""
-        count = getattr(self.subscription, 'get_publisher_count', None)
-        return 1 if count is None else int(count())
+        return 0 if self.subscription is None else self.subscription.publishers
+
+    def arrival(self, info: Mapping[str, Any], now: int) -> int:
+        """Return when a message came [ns], by the system's clock."""
+        # Some middleware knows only when it was sent, by the clock of its publisher.
+        return int(info.get('received_timestamp') or min(
+            max(info.get('source_timestamp') or now, self.emptied_at), now
+        ))
 
 
 class RecordingSession:
     """
     A bag being recorded, from the moment that every required topic is connected.
 
-    Nothing is deserialized. All methods are called from one thread, the executor's. `failure` says
-    why nothing more is written; `is_gone` whether the bag is not at its place any more. Raises
+    Nothing is deserialized, and no executor turns for a message: `take` is called regularly, from
+    the one thread that calls all methods. `failure` says why nothing more is written; `is_gone`
+    whether the bag is not at its place any more. Raises
     BagError if a topic is not published, not connected or of an unknown type, or the bag cannot be
     written; then no bag is left behind.
     """
@@ -162,6 +165,8 @@ class RecordingSession:
         self.check_file()
         for topic in self.topics.values():
             topic.losses.look(topic.publishers)
+            if topic.subscription is not None:
+                topic.subscription.look()
         now = time.monotonic()
         if now < self._flushed_at + FLUSH_PERIOD or self.failure:
             return
@@ -195,8 +200,7 @@ class RecordingSession:
 
         Raises BagError if the disk does not take it, or the bag is not at its place any more.
         """
-        for topic in self.topics.values():
-            self._take_waiting(topic, DEPTH)
+        self.take(DEPTH)
         self._unsubscribe()
         self.check_file()
         if self.is_gone:
@@ -237,15 +241,9 @@ class RecordingSession:
     def _subscribe(self, name: str, kind: str) -> None:
         message = message_class(name, kind)
         topic = RecordedTopic(name, kind, DuplicateCounter() if has_header(message) else None)
-        subscribe = partial(
-            self._node.create_subscription, message, name, partial(self._receive, topic),
-            self._qos(name), raw=True,
+        topic.subscription = DirectSubscription(
+            self._node, message, name, self._qos(name), lost=topic.losses.report
         )
-        lost = SubscriptionEventCallbacks(message_lost=partial(_count_dropped, topic))
-        try:
-            topic.subscription = subscribe(event_callbacks=lost)
-        except UnsupportedEventTypeError:
-            topic.subscription = subscribe()
         self.topics[name] = topic
 
     def _declare(self, topic: RecordedTopic) -> None:
@@ -259,12 +257,14 @@ class RecordingSession:
 
     def _drop(self, name: str) -> None:
         topic = self.topics.pop(name, None)
-        if topic is not None:
-            self._node.destroy_subscription(topic.subscription)
+        if topic is not None and topic.subscription is not None:
+            topic.subscription.destroy()
 
     def _unsubscribe(self) -> None:
         for topic in self.topics.values():
-            self._node.destroy_subscription(topic.subscription)
+            if topic.subscription is not None:
+                topic.subscription.destroy()
+                topic.subscription = None
 
     def _wait_until_connected(self) -> None:
         """Wait until every subscription has met its publisher, which may take seconds."""
@@ -303,28 +303,24 @@ class RecordingSession:
             ),
         )
 
-    def _receive(self, topic: RecordedTopic, data: bytes, info: Mapping[str, Any]) -> None:
-        """Write a message and those that wait behind it: a turn of the executor costs more."""
-        self._write(topic, data, info)
-        self._take_waiting(topic, AT_A_TIME)
+    def take(self, most: int = AT_A_TIME) -> None:
+        """Write what has come since, at most so many messages of a topic."""
+        for topic in self.topics.values():
+            if topic.subscription is None:
+                continue
+            messages, publishers = topic.subscription.take(most), topic.publishers
+            now = time.time_ns()
+            for data, info in messages:
+                topic.losses.add(info.get('publication_sequence_number'), publishers)
+                self._write(topic, data, topic.arrival(info, now))
+            if messages:
+                self._lag = max(self._lag, now - topic.arrival(messages[0][1], now))
+            if len(messages) < most:
+                topic.emptied_at = now
 
-    def _take_waiting(self, topic: RecordedTopic, count: int) -> None:
-        subscription = topic.subscription
-        with subscription.handle:
-            for _ in range(count):
-                taken = subscription.handle.take_message(subscription.msg_type, True)
-                if taken is None:
-                    return
-                self._write(topic, *taken)
-
-    def _write(self, topic: RecordedTopic, data: bytes, info: Mapping[str, Any]) -> None:
+    def _write(self, topic: RecordedTopic, data: bytes, arrival: int) -> None:
         if self.failure:
             return
-        now = time.time_ns()
-        # Some middleware does not know when a message came.
-        arrival = info.get('received_timestamp') or now
-        self._lag = max(self._lag, now - arrival)
-        topic.losses.add(info.get('publication_sequence_number'), topic.publishers)
         if topic.stamps is not None:
             topic.stamps.add(stamp_of(data))
         if self._simulated_time:
@@ -355,7 +351,3 @@ def _identity_of(path: Path) -> tuple[int, int]:
     """Return what a file is, whatever its name."""
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _count_dropped(topic: RecordedTopic, info: Any) -> None:
-    topic.losses.report(info.total_count_change)

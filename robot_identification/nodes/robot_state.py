@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.execution import JointStateReceived, JointStateUnusable
 from robot_identification.nodes.adapter import RobotMode, SafetyMode
-from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.conversions import joint_values, to_seconds
+from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
 from robot_identification.nodes.robot import DriverArm
+from robot_identification.nodes.watch_thread import WatchThread
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, UInt8
 
@@ -32,11 +32,13 @@ SAFETY_MODES = {
     6: 'SYSTEM_EMERGENCY_STOP', 7: 'ROBOT_EMERGENCY_STOP', 8: 'VIOLATION', 9: 'FAULT',
 }
 SAFE_MODES = (1, 2)  # of these, those in which an arm may move: NORMAL and REDUCED
+# Depth: 0.1 s of a 500 Hz driver, which the scheduler of a busy machine takes from a thread.
+_JOINT_STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class RobotState:
     """
-    Listens to the driver, and checks whether the robot is able to move.
+    Hears the driver in the thread of the watch, and checks whether the robot is able to move.
 
     `on_event` takes a `JointStateReceived` or `JointStateUnusable` for each joint state. With
     `watch_safety`, safety, robot mode and program state must be known, as a UR's driver publishes
@@ -44,7 +46,7 @@ class RobotState:
     """
 
     def __init__(
-        self, node: Node, arm: DriverArm, topic: str,
+        self, watch: WatchThread, arm: DriverArm, topic: str,
         on_event: Callable[[JointStateReceived | JointStateUnusable], object], *,
         watch_safety: bool,
     ) -> None:
@@ -54,25 +56,19 @@ class RobotState:
         self._program_running: bool | None = None
         self._safety_mode: int | None = None
         self._robot_mode: int | None = None
-        create_bounded_subscription(
-            node, JointState, topic, self._on_joint_state, qos_profile_sensor_data
+        watch.hear(
+            JointState, topic, _JOINT_STATES, self._on_joint_state, read=JointStateReader().read
         )
-        node.create_subscription(
-            Float64, SCALING_TOPIC, self._on_scaling, qos_profile_sensor_data
-        )
+        watch.hear(Float64, SCALING_TOPIC, qos_profile_sensor_data, self._on_scaling)
         if not watch_safety:
             return
-        node.create_subscription(Bool, PROGRAM_TOPIC, self._on_program, LATCHED)
+        watch.hear(Bool, PROGRAM_TOPIC, LATCHED, self._on_program)
         if arm.simulated:
-            node.create_subscription(
-                UInt8, 'simulated_robot/safety_mode', self._on_simulated_safety, LATCHED
-            )
-            node.create_subscription(
-                Int8, 'simulated_robot/robot_mode', self._on_simulated_mode, LATCHED
-            )
+            watch.hear(UInt8, 'simulated_robot/safety_mode', LATCHED, self._on_simulated_safety)
+            watch.hear(Int8, 'simulated_robot/robot_mode', LATCHED, self._on_simulated_mode)
         elif SafetyMode is not None:
-            node.create_subscription(SafetyMode, SAFETY_TOPIC, self._on_safety, LATCHED)
-            node.create_subscription(RobotMode, MODE_TOPIC, self._on_mode, LATCHED)
+            watch.hear(SafetyMode, SAFETY_TOPIC, LATCHED, self._on_safety)
+            watch.hear(RobotMode, MODE_TOPIC, LATCHED, self._on_mode)
 
     @property
     def scaling(self) -> float:
@@ -118,7 +114,7 @@ class RobotState:
                 'resend_robot_program in headless mode'
             )
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: JointReading) -> None:
         try:
             q, dq, effort = joint_values(message, self._joints, self._encoders)
         except DataError as error:
@@ -131,8 +127,7 @@ class RobotState:
                     f'the {field} of {joint} is missing or not finite: check the driver'
                 ))
                 return
-        stamp = to_seconds(message.header.stamp)
-        self._on_event(JointStateReceived(stamp, q, dq, effort))
+        self._on_event(JointStateReceived(message.stamp, q, dq, effort))
 
     def _on_scaling(self, message: Float64) -> None:
         if np.isfinite(message.data):

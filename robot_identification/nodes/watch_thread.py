@@ -1,0 +1,115 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A thread that hears what is watched and looks at it, whatever else its node does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+import threading
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from robot_identification.nodes.bounded_subscription import within_bounds
+from robot_identification.nodes.direct_subscription import DirectSubscription, MessageWait
+
+# Messages of a topic taken at a time before others have their turn; chosen: 0.1 s of a 500 Hz
+# topic.
+AT_A_TIME = 50
+STOP_TIMEOUT = 5.0  # [s] for the thread to end; chosen: above its longest turn, sending a motion
+
+
+class WatchThread:
+    """
+    Thread in which the watch of a node runs, and nothing else.
+
+    A service, a file, a proof or a burst of other messages, which take the node's executor, do not
+    delay it. What is heard is handed over in it, as it comes; `look` is called `period` seconds
+    apart [s], after all that came before. `on_error` takes what either raises, and both go on; if
+    it fails itself, `failure` is why.
+    """
+
+    def __init__(self, node: Node, period: float) -> None:
+        self._node, self._period = node, period
+        self._heard: list[tuple[DirectSubscription, Callable[[bytes], object]]] = []
+        self._look: Callable[[], object] = _nothing
+        self._on_error: Callable[[Exception], object] = _nothing
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='watch', daemon=True)
+        self.failure: Exception | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether this is called in the thread."""
+        return threading.current_thread() is self._thread
+
+    def hear(
+        self, kind: Any, topic: str, qos: QoSProfile, callback: Callable[[Any], object], *,
+        read: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        """
+        Hand over what comes on a topic, before `start`; messages of more than 64 KiB are left out.
+
+        `read` makes of the serialized message what `callback` takes; by default the message.
+        """
+        receive = within_bounds(self._node, topic, lambda data: callback(
+            deserialize_message(data, kind) if read is None else read(data)
+        ))
+        self._heard.append((DirectSubscription(self._node, kind, topic, qos), receive))
+
+    def start(
+        self, look: Callable[[], object], on_error: Callable[[Exception], object]
+    ) -> None:
+        """Begin."""
+        self._look, self._on_error = look, on_error
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it; what it hears is heard no more."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(STOP_TIMEOUT)
+        for subscription, _ in self._heard:
+            subscription.destroy()
+        self._heard = []
+
+    def report_events(self) -> None:
+        """Log what the middleware reports of publishers; to be called regularly, elsewhere."""
+        for subscription, _ in self._heard:
+            subscription.look()
+
+    def _run(self) -> None:
+        wait = MessageWait(self._node.context, [subscription for subscription, _ in self._heard])
+        due = time.monotonic()
+        while not self._ended.is_set():
+            self._attempt(partial(wait.wait, due - time.monotonic()))
+            for heard in self._heard:
+                self._attempt(partial(_hand_over, *heard))
+            now = time.monotonic()
+            if now >= due:
+                self._attempt(self._look)
+                due = max(due + self._period, now)
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except Exception as error:
+            try:
+                self._on_error(error)
+            except Exception as failure:
+                self.failure = failure
+            # An error that comes again at once would leave no processor time to others.
+            self._ended.wait(self._period)
+
+
+def _hand_over(subscription: DirectSubscription, receive: Callable[[bytes], object]) -> None:
+    for data, _ in subscription.take(AT_A_TIME):
+        receive(data)
+
+
+def _nothing(*given: object) -> None:
+    """Do nothing: the thread has not begun."""
