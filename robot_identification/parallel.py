@@ -77,7 +77,7 @@ def check_processes(processes: int | None) -> None:
 
 @contextmanager
 def ending_signals_wait() -> Iterator[None]:
-    """Let signals wait while a process is started, and in it until `follow_parent`."""
+    """Let signals wait while a process is started, and in it while it imports."""
     # Its start would unblock signals.
     resource_tracker.ensure_running()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
@@ -91,7 +91,7 @@ def follow_parent() -> None:
     """Leave the signals of the terminal to the parent of this worker, and end with it."""
     for number in TERMINAL_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS - {*TERMINAL_SIGNALS})
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

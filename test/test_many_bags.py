@@ -137,8 +137,9 @@ def test_an_error_of_a_job_arrives_as_it_is(scheduler):
 
 def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
     """It would fill the terminal with the imports that it was at; its parent ends it."""
-    assert list(local.run(blocked_signals, NUMBERS[:2])) == [{signal.SIGINT}] * 2
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    terminal = {*parallel.TERMINAL_SIGNALS}
+    assert list(local.run(blocked_signals, NUMBERS[:2])) == [terminal] * 2
+    assert terminal.isdisjoint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def test_a_job_that_always_kills_its_process_is_named(local, monkeypatch):
