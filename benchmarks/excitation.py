@@ -45,7 +45,7 @@ def measure(repeats: int) -> list[Figure]:
         return found.sample(found.times(RATE))
 
     unseen = draw(UNSEEN_SEED)
-    unseen_torque = inverse_dynamics(robot, truth, unseen.q, unseen.dq, unseen.ddq)
+    unseen_torque = inverse_dynamics(robot, truth, unseen)
     noise = NOISE * np.std(unseen_torque, axis=0)
     ratios: dict[str, list[float]] = {}
     beside = 'unseen error, designed motion, FIGAROH / ours'
@@ -56,7 +56,7 @@ def measure(repeats: int) -> list[Figure]:
         )
         qualities = []
         for motion in (designed.sample(designed.times(RATE)), draw(seed)):
-            torque = inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+            torque = inverse_dynamics(robot, truth, motion)
             white = np.random.default_rng(seed).standard_normal(torque.shape)
             qualities.append(judge(
                 SimulatedSet(robot, motion, torque + noise * white, unseen, unseen_torque)

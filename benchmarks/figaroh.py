@@ -93,7 +93,7 @@ def record_set(
 ) -> SimulatedSet:
     """Return MuJoCo's torques of two motions; noise is a share of the first ones' spread."""
     torque, unseen_torque = (
-        inverse_dynamics(robot, truth, one.q, one.dq, one.ddq) for one in (motion, unseen)
+        inverse_dynamics(robot, truth, one) for one in (motion, unseen)
     )
     white = np.random.default_rng(seed).standard_normal(torque.shape)
     return SimulatedSet(

@@ -20,6 +20,7 @@ import time
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.registry import load_robot
+from robot_identification.model.regressor import Motion
 from robot_identification.recording.bag_writer import BagWriter, write_joint_states
 from robot_identification.recording.joint_states import JOINT_STATE
 from robot_identification.simulation.ground_truth import draw_truth
@@ -71,7 +72,7 @@ def simulate_minute() -> tuple[np.ndarray, ...]:
     # Within a turn to either side of the middle.
     coefficients *= 2.5 / np.abs(bases[0] @ coefficients.T).max(axis=0)[:, None]
     q, dq, ddq = (basis @ coefficients.T for basis in bases)
-    current = inverse_dynamics(robot, truth, q, dq, ddq) / truth.drive_gain
+    current = inverse_dynamics(robot, truth, Motion(q, dq, ddq)) / truth.drive_gain
     return q, dq, current
 
 

@@ -103,7 +103,7 @@ class SimulatedGroup:
         self.motion = series(a, b, recorded_instants(), center)
         self.other = another_motion(robot.n, seed=1)
         self.torque, self.other_torque = (
-            rigid_inverse_dynamics(robot, prior_truth(robot), one.q, one.dq, one.ddq)
+            rigid_inverse_dynamics(robot, prior_truth(robot), one)
             for one in (self.motion, self.other)
         )
 
@@ -271,10 +271,8 @@ def identify_whole_arm(center: FloatArray) -> WholeArm:
             arm.other_torque - torque_of_base(robot, reduction, theta, arm.other)
         )
     light = load_robot('ur5_porcelli_bse')
-    alone = rigid_inverse_dynamics(
-        light, prior_truth(light), arm.motion.q[:, :3], arm.motion.dq[:, :3],
-        arm.motion.ddq[:, :3],
-    )
+    first = Motion(*(part[:, :3] for part in (arm.motion.q, arm.motion.dq, arm.motion.ddq)))
+    alone = rigid_inverse_dynamics(light, prior_truth(light), first)
     carried = arm.torque.copy()
     carried[:, :3] -= alone
     return WholeArm(root_mean_square(carried), errors, elsewhere)

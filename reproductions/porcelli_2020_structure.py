@@ -288,9 +288,7 @@ def torques_table(robot: RobotModel) -> Table:
     columns = []
     for state in (rest, EXAMPLE):
         columns.append(rigid_torque(robot, state)[0])
-        columns.append(rigid_inverse_dynamics(
-            robot, prior_truth(robot), state.q, state.dq, state.ddq
-        )[0])
+        columns.append(rigid_inverse_dynamics(robot, prior_truth(robot), state)[0])
     return Table(
         'torques', 'Torques of the arm of tables 2.2 to 2.4, for those who rebuild it [N m]',
         ('joint', 'at rest, q = 0, Pinocchio', 'MuJoCo', 'moving, Pinocchio', 'moving, MuJoCo'),

@@ -135,9 +135,7 @@ class SimulatedYoubot:
 
     def torque(self, motion: Motion, truth: GroundTruth | None = None) -> FloatArray:
         """Return the torques of the robot, or of another one, without noise (N, 5) [N m]."""
-        return inverse_dynamics(
-            self.robot, truth or self.truth, motion.q, motion.dq, motion.ddq
-        )
+        return inverse_dynamics(self.robot, truth or self.truth, motion)
 
     def noisy_torque(self, motion: Motion) -> FloatArray:
         """Return measured torques, shape (N, 5) [N m]."""

@@ -244,7 +244,7 @@ def exact_mountings(model: IdentifiedModel, training: Motion, unseen: Motion) ->
     truth = prior_truth(arms['ground'])
 
     def torque(mounting: str, motion: Motion) -> FloatArray:
-        return inverse_dynamics(arms[mounting], truth, motion.q, motion.dq, motion.ddq)
+        return inverse_dynamics(arms[mounting], truth, motion)
 
     problem = known_problem(
         arms['ground'], model.reduction, training, torque('ground', training), 1.0 / SAMPLE

@@ -50,9 +50,7 @@ def segment_motion(robot, joint, plan=None, rate=RATE, **experiment):
 
 def measured(robot, truth, motion, temperature, seed, noise=1.0):
     """Return position, velocity and torque (N, n) as they are measured along a motion."""
-    torque = inverse_dynamics(
-        robot, truth, motion.q, motion.dq, motion.ddq, temperature=temperature
-    )
+    torque = inverse_dynamics(robot, truth, motion, temperature=temperature)
     drawn = noise * np.random.default_rng(seed).normal(size=(3, *motion.q.shape))
     return (
         motion.q + POSITION_NOISE * drawn[0],

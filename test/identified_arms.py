@@ -50,7 +50,7 @@ class WarmArm:
         N = len(times)
         warmth = np.broadcast_to(np.asarray(temperature, dtype=float), (N, 3)).copy()
         smooth = replace(self.truth, viscous=np.zeros(3))
-        tau = inverse_dynamics(self.robot, smooth, motion.q, motion.dq, motion.ddq)
+        tau = inverse_dynamics(self.robot, smooth, motion)
         tau = tau + self.viscous(warmth) * motion.dq
         rng = np.random.default_rng([seed, 77])
         tau = tau + noise * self.robot.limits.effort * rng.normal(size=tau.shape)

@@ -63,7 +63,7 @@ def case_of(arm, *, friction, noise, laws='none', estimator='ols'):
         truth = replace(truth, coulomb=COULOMB, viscous=VISCOUS)
     training, unseen = motion_of(arm, 0), motion_of(arm, 1)
     torques = [
-        inverse_dynamics(arm, truth, part.q, part.dq, part.ddq) for part in (training, unseen)
+        inverse_dynamics(arm, truth, part) for part in (training, unseen)
     ]
     if noise:
         rng, gains = np.random.default_rng(2), arm.drives.drive_gain

@@ -22,7 +22,7 @@ from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
 from robot_identification.excitation.margins import (
-    MASS_DOUBT, POSITION_MARGIN, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE, VELOCITY_SHARE,
+    MASS_UNCERTAINTY, POSITION_MARGIN, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE, VELOCITY_SHARE,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import file_name
@@ -57,7 +57,7 @@ MARGINS = {
     'position': POSITION_MARGIN,
     'velocity': VELOCITY_SHARE,
     'acceleration': 0.6,
-    'torque': math.floor(100.0 * TORQUE_SHARE / (1.0 + MASS_DOUBT)) / 100.0,
+    'torque': math.floor(100.0 * TORQUE_SHARE / (1.0 + MASS_UNCERTAINTY)) / 100.0,
 }
 # Joints that stay are given this much about their pose [rad]: a range must not be empty.
 STILL = 0.002

@@ -8,7 +8,7 @@ from __future__ import annotations
 POSITION_MARGIN = 0.1  # distance kept from the position limits [rad or m]
 VELOCITY_SHARE = 0.8  # of the hardware's limit
 TORQUE_SHARE = 0.8  # of the hardware's limit, with the masses that may be wrong
-MASS_DOUBT = 0.3  # share by which masses of the description may be wrong
+MASS_UNCERTAINTY = 0.3  # share by which masses of the description may be wrong
 # First run: largest speed of the tool [m/s], that of manual operation in ISO 10218-1, and share of
 # the planned speed.
 SLOW_TOOL_SPEED = 0.25

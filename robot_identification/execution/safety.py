@@ -19,7 +19,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    broken_limits, certificate_times, CollisionModel, hardware_limits, MASS_DOUBT,
+    broken_limits, certificate_times, CollisionModel, hardware_limits, MASS_UNCERTAINTY,
     obstacles_from_content, POSITION_MARGIN, refine_limit_uses, tool_path, TORQUE_SHARE,
     Trajectory, VELOCITY_SHARE,
 )
@@ -67,7 +67,7 @@ def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
         lower=limits.lower + POSITION_MARGIN,
         upper=limits.upper - POSITION_MARGIN,
         velocity=VELOCITY_SHARE * limits.velocity,
-        torque=TORQUE_SHARE / (1.0 + MASS_DOUBT) * limits.torque,
+        torque=TORQUE_SHARE / (1.0 + MASS_UNCERTAINTY) * limits.torque,
     )
     broken = broken_limits(refine_limit_uses(
         robot, kept, trajectory, certificate_times(trajectory.form)
@@ -76,7 +76,7 @@ def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
         raise UnsafeMotionError(
             f'on a real arm a motion keeps {POSITION_MARGIN:g} rad from the position limits, '
             f'{VELOCITY_SHARE:.0%} of the speeds, and {TORQUE_SHARE:.0%} of the torques even '
-            f'where masses are {MASS_DOUBT:.0%} larger: ' + '; '.join(broken)
+            f'where masses are {MASS_UNCERTAINTY:.0%} larger: ' + '; '.join(broken)
         )
 
 
@@ -177,7 +177,7 @@ def effort_bounds(robot: RobotModel, knots: TrajectoryPoints) -> FloatArray:
     # Shares of the limit as of real arms: at rest, and for each rad/s.
     friction = DRY_FRICTION_SHARE + VISCOUS_FRICTION_SHARE * np.abs(speeds).max(axis=0)
     torque = np.minimum(
-        EFFORT_RESERVE * (1.0 + MASS_DOUBT) * expected + friction * limit, limit
+        EFFORT_RESERVE * (1.0 + MASS_UNCERTAINTY) * expected + friction * limit, limit
     )
     if robot.effort_unit == 'Nm':
         return np.asarray(torque)

@@ -138,7 +138,7 @@ def _smoothing_velocity(model: IdentifiedModel, joint: int) -> float:
         term.law.smoothing_velocity for term in model.parameters.friction
         if term.joint == joint and term.law.smoothing_velocity is not None
     ]
-    return max(widths, default=CoulombFriction().width)
+    return max(widths, default=CoulombFriction().smoothing_velocity)
 
 
 def _rows(table: FrictionTable, joint: int) -> FloatArray:

@@ -49,7 +49,7 @@ WORSE, UNEXPLAINED = 2.0, 0.25
 # A model whose friction was that far off says nothing about changes.
 LEAST_LEVEL = 0.3
 # One-sided, of the reference's mean: 90 %.
-MEAN_DOUBT = 1.28
+MEAN_QUANTILE = 1.28
 RECENT, LONGEST_RUN = 5, 20
 
 
@@ -344,9 +344,9 @@ class _JointWatch:
             return 0.0, 0.0
         distance = max(reference.coldest - temperature, temperature - reference.warmest, 0.0)
         if self._lawful:
-            return distance, options.slope_doubt
+            return distance, options.slope_uncertainty
         if reference.slope_error is not None:
-            return distance, options.slope_doubt + 2.0 * reference.slope_error
+            return distance, options.slope_uncertainty + 2.0 * reference.slope_error
         return distance, options.unknown_slope
 
     def _take(
@@ -358,9 +358,9 @@ class _JointWatch:
         change = (1.0 + window.change) / level - 1.0
         distance, slope_error = self._beyond(window.temperature, reference)
         tolerated = (
-            options.tolerated_change + MEAN_DOUBT * reference.mean_error / level
+            options.tolerated_change + MEAN_QUANTILE * reference.mean_error / level
             + distance * slope_error
-            + options.load_doubt * abs(window.load - reference.load) / level
+            + options.load_uncertainty * abs(window.load - reference.load) / level
         )
         self._note = ''
         if reference.temperature is None or math.isnan(window.temperature):

@@ -25,8 +25,8 @@ class HealthOptions:
     instead: viscous friction of a UR5 falls by up to 31 % in half an hour (Raviola et al. 2021).
     `change_to_see` is the share seen soonest; `hours_between_alarms` of motion pass between false
     alarms, in the mean and of all joints together. Temperatures of the reference have to vary by
-    `smallest_span` [K] for a slope, else it is `unknown_slope` [1/K]; `slope_doubt` [1/K] is the
-    error of a known slope beyond the reference's temperatures. `load_doubt` is the growth of
+    `smallest_span` [K] for a slope, else it is `unknown_slope` [1/K]; `slope_uncertainty` [1/K] is
+    that of a known slope beyond the reference's temperatures. `load_uncertainty` is the growth of
     friction per torque unknown to the model, such as a payload's [1]. Windows whose change has a
     standard error above `largest_error` are not judged. Raises UsageError if one of them is out of
     range.
@@ -41,8 +41,8 @@ class HealthOptions:
     warm_up_change: float = 0.35
     smallest_span: float = 5.0
     unknown_slope: float = 0.02
-    slope_doubt: float = 0.002
-    load_doubt: float = 0.1
+    slope_uncertainty: float = 0.002
+    load_uncertainty: float = 0.1
     largest_error: float = 0.05
 
     def __post_init__(self) -> None:
@@ -74,7 +74,8 @@ _BOUNDS = {
     'reference_windows': (10, 10_000), 'tolerated_change': (0.0, 1.0),
     'change_to_see': (0.01, 2.0), 'hours_between_alarms': (0.1, 1.0e5),
     'warm_up_change': (0.0, 2.0), 'smallest_span': (1.0, 50.0), 'unknown_slope': (0.001, 1.0),
-    'slope_doubt': (1.0e-4, 1.0), 'load_doubt': (0.0, 1.0), 'largest_error': (0.001, 1.0),
+    'slope_uncertainty': (1.0e-4, 1.0), 'load_uncertainty': (0.0, 1.0),
+    'largest_error': (0.001, 1.0),
 }
 
 

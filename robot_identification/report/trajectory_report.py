@@ -122,15 +122,15 @@ def judge_trajectory(
         )
     reasons += [*_clearance_words(certificate), shows]
     reserve = certificate.get('torque_reserve')
-    has_doubt = certificate.get('collision') == 'off' or bool(gaps or masses)
+    is_limited = certificate.get('collision') == 'off' or bool(gaps or masses)
     if reserve is not None and reserve < LITTLE_RESERVE:
         reasons.append(
             f'only {percent(reserve)} of the torque limit is left for friction, which the '
             'description does not know'
         )
-        has_doubt = True
+        is_limited = True
     return Verdict(
-        'usable' if weak or has_doubt else 'good', tuple(reasons),
+        'usable' if weak or is_limited else 'good', tuple(reasons),
         'simulate it, state what is missing, and certify it again: the runner of a real arm '
         'refuses a motion that was not checked in full' if gaps else
         'simulate it, then run it slowly with the hash below and the emergency stop in your hand',

@@ -51,9 +51,7 @@ def inverse_elastic(
     """
     if truth.stiffness is None:
         raise UsageError('the joints are rigid: give the truth a stiffness (with_elastic_joints)')
-    joint_torque = rigid_inverse_dynamics(
-        robot, truth, motion.q, motion.dq, motion.ddq, with_rotors=False
-    )
+    joint_torque = rigid_inverse_dynamics(robot, truth, motion, with_rotors=False)
     damping = np.zeros(robot.n) if truth.joint_damping is None else truth.joint_damping
     bend, bend_rate, bend_acceleration = _solve_springs(
         joint_torque, truth.stiffness, damping, period

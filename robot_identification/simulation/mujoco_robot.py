@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UsageError
-from robot_identification.model import for_simulation, massless_joints, RobotModel
+from robot_identification.model import for_simulation, massless_joints, Motion, RobotModel
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_friction import smallest_stable_inertia
@@ -370,13 +370,7 @@ def _build_model(
 
 
 def rigid_inverse_dynamics(
-    robot: RobotModel,
-    truth: GroundTruth,
-    q: FloatArray,
-    dq: FloatArray,
-    ddq: FloatArray,
-    *,
-    with_rotors: bool = True,
+    robot: RobotModel, truth: GroundTruth, motion: Motion, *, with_rotors: bool = True
 ) -> FloatArray:
     """
     Return the true torques (N, n) [N m] along a motion (N, n) without friction, by MuJoCo.
@@ -386,9 +380,9 @@ def rigid_inverse_dynamics(
     mujoco = _import_mujoco()
     model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
     data = mujoco.MjData(model)
-    torque = np.empty(q.shape)
-    for k in range(len(q)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
+    torque = np.empty(motion.q.shape)
+    for k in range(len(motion)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = motion.q[k], motion.dq[k], motion.ddq[k]
         mujoco.mj_inverse(model, data)
         torque[k] = data.qfrc_inverse
     return torque
@@ -397,9 +391,7 @@ def rigid_inverse_dynamics(
 def inverse_dynamics(
     robot: RobotModel,
     truth: GroundTruth,
-    q: FloatArray,
-    dq: FloatArray,
-    ddq: FloatArray,
+    motion: Motion,
     *,
     temperature: FloatArray | float | None = None,
 ) -> FloatArray:
@@ -409,9 +401,9 @@ def inverse_dynamics(
     By MuJoCo; joints are rigid and do not stick here, see `elastic.inverse_elastic` for elastic
     ones. The temperature, (N, n), (n,) or one of all joints [deg C], is by default the reference.
     """
-    torque = rigid_inverse_dynamics(robot, truth, q, dq, ddq)
-    passed_on = torque - truth.reflected_inertia * ddq
-    return torque + truth.friction(dq, passed_on, temperature)
+    torque = rigid_inverse_dynamics(robot, truth, motion)
+    passed_on = torque - truth.reflected_inertia * motion.ddq
+    return torque + truth.friction(motion.dq, passed_on, temperature)
 
 
 def true_inertial_parameters(robot: RobotModel, truth: GroundTruth) -> FloatArray:

@@ -68,9 +68,7 @@ def simulate_poses(
     stamps = period * np.arange(len(reference.q), dtype=np.float64)
     simulator = MujocoRobot(robot, truth, sensors, reference.q[0])
     run = record_motion(robot, simulator, reference, stamps, period)
-    target = (1.0 + options.torque_error) * rigid_inverse_dynamics(
-        robot, truth, reference.q, reference.dq, reference.ddq
-    )
+    target = (1.0 + options.torque_error) * rigid_inverse_dynamics(robot, truth, reference)
     return replace(
         run, target_torque=target, target_current=target / truth.drive_gain, dwells=dwells
     )

@@ -114,32 +114,18 @@ def errors_on(
 
     """
     # Joint by joint: of a long recording there is room for one joint's copies, not for all.
-    joined = join_errors([
-        _errors_of_joint(
-            dataset.joint(j), predicted[:, j: j + 1], rows,
+    parts = []
+    for j in range(len(dataset.joint_names)):
+        joint, own = dataset.joint(j), predicted[:, j: j + 1]
+        details = measure_details(
+            joint, own, rows,
             urdf=None if urdf is None else urdf[:, j: j + 1],
             limits=None if limits is None else limits[j: j + 1],
-            detailed=detailed,
-        )
-        for j in range(len(dataset.joint_names))
-    ])
+        ) if detailed else None
+        parts.append(errors_at(joint, own[rows], rows, details))
+        del joint, own
     dataset.release()
-    return joined
-
-
-def _errors_of_joint(
-    dataset: Dataset,
-    predicted: FloatArray,
-    rows: BoolArray,
-    *,
-    urdf: FloatArray | None,
-    limits: FloatArray | None,
-    detailed: bool,
-) -> BagErrors:
-    return errors_at(
-        dataset, predicted[rows], rows,
-        measure_details(dataset, predicted, rows, urdf=urdf, limits=limits) if detailed else None,
-    )
+    return join_errors(parts)
 
 
 def join_errors(parts: Sequence[BagErrors]) -> BagErrors:

@@ -91,7 +91,7 @@ def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
     stamps = np.arange(round(periods * PERIOD * RATE)) / RATE
     motion = fourier_motion(robot.n, 1, stamps, period=PERIOD)
-    torque = inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    torque = inverse_dynamics(robot, truth, motion)
     return NoisyArm(robot, reduction, reduction.K @ theta, stamps, motion, torque)
 
 

@@ -51,7 +51,7 @@ def case(ur5):
     reduction = arm_reduction(ur5)
     truth = draw_truth(ur5, 0)
     motion = fourier_motion(6, 4, 900, 0.25)
-    tau = inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+    tau = inverse_dynamics(ur5, truth, motion)
     noise = np.random.default_rng(1).normal(size=tau.shape) * [3.0, 3.5, 3.0, 0.7, 0.7, 0.6]
 
     def identify(share, estimator=WEIGHTED, lost_rotor=0.0):

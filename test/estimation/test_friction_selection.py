@@ -108,7 +108,7 @@ def true_torque(seed, friction):
         prior_truth(robot), mass_factor=np.array([1.2, 0.85, 1.1]),
         reflected_inertia=np.array([0.5, 0.3, 0.05]),
     )
-    load = inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    load = inverse_dynamics(robot, truth, motion)
     return load + friction(motion.dq, load, motion.temperature)
 
 
@@ -250,7 +250,7 @@ def test_a_joint_that_stands_keeps_what_it_was_given():
     still = np.array([1.0, 1.0, 0.0])
     standing = Motion(motion.q * still, motion.dq * still, motion.ddq * still)
     truth = prior_truth(arm())
-    tau = inverse_dynamics(arm(), truth, standing.q, standing.dq, standing.ddq)
+    tau = inverse_dynamics(arm(), truth, standing)
     tau = tau + stribeck_and_power(standing.dq, tau, None) + np.random.default_rng(0).normal(
         scale=0.1, size=tau.shape
     )

@@ -126,7 +126,7 @@ def arm(robots):
     limit, nothing = robot.limits.effort, np.zeros(6)
     bodies = replace(drawn, coulomb=nothing, viscous=nothing, reflected_inertia=nothing)
     planned = fourier_motion(6, 5, SAMPLES, 0.2, PERIOD * SAMPLES)
-    load = simulator.inverse_dynamics(robot, bodies, planned.q, planned.dq, planned.ddq)
+    load = simulator.inverse_dynamics(robot, bodies, planned)
     rotor = RotorMotion(
         planned.q + load / STIFFNESS,
         planned.dq + derivative(load, 1) / STIFFNESS,

@@ -175,7 +175,7 @@ def test_what_an_arm_needs_is_below_the_bounds(moving, name, pace):
     # They differ from the description by 20 % of mass, 5 % of gain and 1 cm; torques are MuJoCo's.
     for seed in range(12):
         truth = draw_truth(robot, seed)
-        torque = inverse_dynamics(robot, truth, knots.q, knots.dq, knots.ddq)
+        torque = inverse_dynamics(robot, truth, knots)
         needed = np.abs(torque / truth.drive_gain).max(axis=0)
         assert np.all(needed < bounds), (seed, needed / bounds)
     assert np.all(bounds < 2.0 * np.abs(robot.drives.to_current(robot.limits.effort)))

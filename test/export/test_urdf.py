@@ -186,7 +186,7 @@ def noisy_model(ur5):
     reduction = arm_reduction(ur5, 'viscous,coulomb,offset')
     truth = draw_truth(ur5.with_drive_gains(np.full(6, 10.0)), 2)
     motion = fourier_motion(6, 5, 900)
-    tau = inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+    tau = inverse_dynamics(ur5, truth, motion)
     noise = np.random.default_rng(3).normal(size=tau.shape) * [3.0, 3.5, 3.0, 0.7, 0.7, 0.6]
 
     def make(stage):

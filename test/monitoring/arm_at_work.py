@@ -41,10 +41,7 @@ class ArmAtWork:
 
     def torque(self, motion, *, body=False, truth=None):
         """Return MuJoCo's torques (N, n)."""
-        return inverse_dynamics(
-            self.loaded if body else self.robot, truth or self.truth, motion.q, motion.dq,
-            motion.ddq,
-        )
+        return inverse_dynamics(self.loaded if body else self.robot, truth or self.truth, motion)
 
     def residual(self, motion, tau, rng, correlation=0.0):
         """Return noisy residuals of the model, noise correlated from sample to sample."""

@@ -9,6 +9,7 @@ from known_models import true_model
 import numpy as np
 import pytest
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.regressor import Motion
 from robot_identification.monitoring.collision import CollisionThresholds
 from robot_identification.monitoring.contact_observer import (
     BAND_SAMPLES, ContactObserver, observe_recording,
@@ -39,7 +40,7 @@ def arm(ur5):
     dq = 1.4 * np.cos(2.0 * t[:, None] + phase)
     ddq = -2.8 * np.sin(2.0 * t[:, None] + phase)
     friction = truth.coulomb * np.sign(dq) + truth.viscous * dq
-    torque = rigid_inverse_dynamics(ur5, truth, q, dq, ddq) + friction
+    torque = rigid_inverse_dynamics(ur5, truth, Motion(q, dq, ddq)) + friction
     return model, t, q, dq, torque
 
 

@@ -63,9 +63,7 @@ def drive(
     warmth = None
     if temperature is not None:
         warmth = np.repeat(np.linspace(*temperature, N)[:, None], robot.n, axis=1)
-    tau = inverse_dynamics(
-        robot, truth, motion.q, motion.dq, motion.ddq, temperature=warmth
-    )
+    tau = inverse_dynamics(robot, truth, motion, temperature=warmth)
     noise = NOISE * robot.limits.effort * np.random.default_rng(N).normal(size=tau.shape)
     seen = replace(motion, temperature=warmth)
     theta, parameters = model.theta_lifted, model.parameters

@@ -50,12 +50,11 @@ class Estimator:
 
     def torque(self, motion, body):
         """Return the torque by MuJoCo; the body by itself, as the arm's factors would scale it."""
-        kinematics = motion.q, motion.dq, motion.ddq
-        tau = inverse_dynamics(self.robot, self.truth, *kinematics)
+        tau = inverse_dynamics(self.robot, self.truth, motion)
         if body:
             truth = true_arm(self.robot)
-            tau += inverse_dynamics(carrying(self.robot, BODY), truth, *kinematics)
-            tau -= inverse_dynamics(self.robot, truth, *kinematics)
+            tau += inverse_dynamics(carrying(self.robot, BODY), truth, motion)
+            tau -= inverse_dynamics(self.robot, truth, motion)
         return tau
 
     def message(self, stamp, q, dq, effort):

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model import make_robot_model, parse_urdf
+from robot_identification.model import make_robot_model, Motion, parse_urdf
 from robot_identification.simulation import (
     draw_truth, MujocoRobot, NOISE_FREE, true_inertial_parameters,
 )
@@ -48,7 +48,7 @@ def test_what_is_accepted_is_simulated_as_it_is_read(name):
     expected = np.array([
         pin.rnea(robot.pinocchio, data, *row) for row in zip(q, dq, ddq, strict=True)
     ])
-    found = rigid_inverse_dynamics(robot, prior_truth(robot), q, dq, ddq)
+    found = rigid_inverse_dynamics(robot, prior_truth(robot), Motion(q, dq, ddq))
     tolerance = TOLERANCE.get(name, 1e-7) * np.abs(expected).max()
     np.testing.assert_allclose(found, expected, atol=tolerance)
 
@@ -61,7 +61,7 @@ def test_centres_at_joint_origins_may_be_elsewhere_in_truth():
     ), 'wheel')).with_drive_gains([1.0])
     truth = draw_truth(robot, 0)
     rest, ddq = np.zeros((1, 1)), np.ones((1, 1))
-    found = rigid_inverse_dynamics(robot, truth, rest, rest, ddq, with_rotors=False)
+    found = rigid_inverse_dynamics(robot, truth, Motion(rest, rest, ddq), with_rotors=False)
     # About the joint's axis, centre included.
     np.testing.assert_allclose(found[0, 0], true_inertial_parameters(robot, truth)[9], rtol=1e-9)
 

@@ -154,7 +154,7 @@ def test_inverse_obeys_the_equations(ur5, truth, motion):
 def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
     """At 1e10 N m/rad: bends of 1e-8 rad, whose accelerations times the rotors are 1e-6 N m."""
     found = inverse_elastic(ur5, with_elastic_joints(truth, 1e10), motion, PERIOD)
-    rigid = inverse_dynamics(ur5, truth, *arrays(motion))
+    rigid = inverse_dynamics(ur5, truth, motion)
     np.testing.assert_allclose(found.motor_torque, rigid, atol=1e-5)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.model.regressor import Motion
 from robot_identification.simulation import draw_truth, MujocoRobot, NOISE_FREE, with_warming
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
 from robot_identification.simulation.thermal import (
@@ -71,10 +72,10 @@ def test_a_warm_robot_needs_less_current(ur5):
     """By the slope of viscous friction alone: the difference of two torques rounds at 1e-13."""
     truth = with_warming(draw_truth(ur5, 3), viscous_slope=-0.02)
     rng = np.random.default_rng(0)
-    q, dq, ddq = rng.normal(size=(3, 20, 6))
-    cold = inverse_dynamics(ur5, truth, q, dq, ddq)
-    warm = inverse_dynamics(ur5, truth, q, dq, ddq, temperature=34.0)
-    np.testing.assert_allclose(warm - cold, -0.2 * truth.viscous * dq, atol=1e-11)
+    motion = Motion(*rng.normal(size=(3, 20, 6)))
+    cold = inverse_dynamics(ur5, truth, motion)
+    warm = inverse_dynamics(ur5, truth, motion, temperature=34.0)
+    np.testing.assert_allclose(warm - cold, -0.2 * truth.viscous * motion.dq, atol=1e-11)
 
 
 def test_temperature_is_carried_on(ur5):

@@ -66,7 +66,7 @@ def moving(robot, seed, samples=1500):
 
 def torque_of_simulator(robot, truth, motion):
     """Return MuJoCo's torque along a motion, (N, n)."""
-    return inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    return inverse_dynamics(robot, truth, motion)
 
 
 def identified(robot, motion, tau):

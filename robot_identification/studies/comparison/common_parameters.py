@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model import IdentifiedModel, joint_axes
+from robot_identification.model import (
+    CoulombFriction, FrictionOffset, IdentifiedModel, joint_axes, ViscousFriction,
+)
 from robot_identification.studies.comparison.sliding import common_range, sliding_map
 
 # Joint frames of one arm, calibrated or not, agree to this [m, and sine of an angle].
@@ -182,11 +184,12 @@ def _shared_sliding(first: IdentifiedModel, second: IdentifiedModel) -> CommonPa
     where = common_range((first, second))
     (M, known), (other, other_known) = (sliding_map(model, where) for model in (first, second))
     rows = np.flatnonzero(known & other_known)
-    n = first.robot.n
+    n, plain = first.robot.n, (CoulombFriction(), ViscousFriction())
+    terms = [(plain[row // n], row % n + 1) for row in rows]
     return CommonParameters(
-        tuple(f'{"fc" if row < n else "fv"}{row % n + 1}' for row in rows),
-        tuple('N m' if row < n else 'N m s/rad' for row in rows),
-        tuple('coulomb' if row < n else 'viscous' for row in rows),
+        tuple(f'{law.symbols[0]}{number}' for law, number in terms),
+        tuple(law.units[0] for law, _ in terms),
+        tuple(law.name for law, _ in terms),
         M[rows], other[rows],
         ('the friction laws differ: Coulomb and viscous friction are compared as they are nearest '
          'in steady sliding, up to the speeds that both models know',),
@@ -195,20 +198,26 @@ def _shared_sliding(first: IdentifiedModel, second: IdentifiedModel) -> CommonPa
 
 def _shared_offsets(first: IdentifiedModel, second: IdentifiedModel) -> CommonParameters:
     """Return the friction offsets of the joints that have one in both models."""
-    rows = [
-        {
-            name: row for row, (name, column) in enumerate(
-                zip(model.reduction.names, model.reduction.independent, strict=True)
-            )
-            if _kinds(model)[column] == 'offset'
-        }
-        for model in (first, second)
-    ]
+    rows = [_offset_rows(model) for model in (first, second)]
     names = [name for name in rows[0] if name in rows[1]]
     maps = [
         np.eye(model.reduction.rank)[[of[name] for name in names]]
         for model, of in zip((first, second), rows, strict=True)
     ]
     return CommonParameters(
-        tuple(names), ('N m',) * len(names), ('offset',) * len(names), maps[0], maps[1]
+        tuple(names), FrictionOffset().units * len(names), (FrictionOffset.name,) * len(names),
+        maps[0], maps[1],
     )
+
+
+def _offset_rows(model: IdentifiedModel) -> dict[str, int]:
+    """Return the rows of the base parameters that are friction offsets, by their names."""
+    offsets = {
+        columns.start for term, columns in model.parameters.friction_columns if term.law.is_offset
+    }
+    return {
+        name: row for row, (name, column) in enumerate(
+            zip(model.reduction.names, model.reduction.independent, strict=True)
+        )
+        if column in offsets
+    }

@@ -29,7 +29,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import Covariance, joint_test, JointTest, MOST_FREEDOM
-from robot_identification.model import IdentifiedModel
+from robot_identification.model import FRICTION_LAWS, IdentifiedModel
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
@@ -288,7 +288,8 @@ def _mean_change(
     entries: Sequence[ParameterDifference], errors: FloatArray, group: str
 ) -> float:
     """Return the mean relative change of friction coefficients that are well known."""
-    if group not in ('coulomb', 'viscous'):
+    law = FRICTION_LAWS.get(group)
+    if law is None or not any(law.plain or ()):
         return float('nan')
     changes = [
         entry.second / entry.first - 1.0

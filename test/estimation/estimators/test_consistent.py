@@ -262,7 +262,7 @@ def scene(ur5):
     motions = [fourier_motion(6, seed, 500, 0.25) for seed in (1, 2)]
 
     def true_torque(motion):
-        return inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+        return inverse_dynamics(ur5, truth, motion)
 
     taus = [true_torque(motion) for motion in motions]
     deviation = np.array([3.0, 3.5, 3.0, 0.7, 0.7, 0.6])

@@ -115,7 +115,7 @@ def true_torque(seed, friction=Friction(), *, resting=True, tool='', samples=300
         prior_truth(robot), mass_factor=np.array([1.2, 0.85, 1.0]),
         reflected_inertia=np.array([0.5, 0.3, 0.05]),
     )
-    load = inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    load = inverse_dynamics(robot, truth, motion)
     found = friction.torque(motion, load)
     return load + found, found
 

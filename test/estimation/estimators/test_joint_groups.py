@@ -40,7 +40,7 @@ def case(arm):
     truth = prior_truth(arm)
     motions = [fourier_motion(6, seed, 300, 0.25, 2.0 / 0.3) for seed in (0, 1)]
     torques = [
-        inverse_dynamics(arm, truth, motion.q, motion.dq, motion.ddq) for motion in motions
+        inverse_dynamics(arm, truth, motion) for motion in motions
     ]
     return (
         reduction, reduction.K @ prior_inertial_parameters(arm),

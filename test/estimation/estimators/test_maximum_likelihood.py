@@ -23,7 +23,7 @@ from robot_identification.estimation.rows import RowTreatment
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.processing.fourier import FourierSeries
 from robot_identification.processing.periods import find_periodic_motion, NotPeriodicError
 from robot_identification.simulation.ground_truth import draw_truth
@@ -140,7 +140,7 @@ def test_late_stamps_do_not_matter(noisy_arm):
     ).series
     stamps = arm.stamps + 0.003 * rng.uniform(-1.0, 1.0, len(arm.stamps))
     q, dq, ddq = (exact.evaluate(stamps, order) for order in range(3))
-    torque = inverse_dynamics(arm.robot, draw_truth(arm.robot, 3), q, dq, ddq)
+    torque = inverse_dynamics(arm.robot, draw_truth(arm.robot, 3), Motion(q, dq, ddq))
     dataset = replace(
         arm.dataset(0, 0.0), stamps=stamps, motion=replace(arm.motion, q=q, dq=dq, ddq=ddq),
         effort=torque,
