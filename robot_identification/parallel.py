@@ -23,6 +23,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 import os
+from pathlib import Path
 import platform
 import signal
 import socket
@@ -197,6 +198,61 @@ def _end_with_parent() -> None:
     if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
+
+
+@contextmanager
+def beside(
+    function: Callable[..., Result], *arguments: Any, apart: bool = True
+) -> Iterator[Callable[[], Result]]:
+    """
+    Call a function in a copy of this process during the block; yield what returns its result.
+
+    Without `apart`, without a second processor, and where a copy is not safe because there are
+    other threads, the function is called here when its result is asked for.
+    """
+    if not apart or not _can_be_copied():
+        yield partial(function, *arguments)
+        return
+    context: Any = multiprocessing.get_context('fork')
+    connection, other = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(other, function, arguments), daemon=True)
+    with ending_signals_wait():
+        process.start()
+    other.close()
+
+    def result() -> Result:
+        try:
+            kind, content = connection.recv()
+        except EOFError:
+            # It was killed: memory may be short for both.
+            return function(*arguments)
+        if kind == FAILED:
+            raise content[0]
+        found: Result = content
+        return found
+
+    try:
+        yield result
+    finally:
+        process.kill()
+        process.join()
+        connection.close()
+
+
+def _can_be_copied() -> bool:
+    """Return whether a copy could run, and would hold no lock of a thread that it lacks."""
+    tasks = Path('/proc/self/task')
+    return (
+        available_processors() > 1
+        and tasks.is_dir() and len(list(tasks.iterdir())) == 1
+        and not multiprocessing.current_process().daemon
+    )
+
+
+def _answer(connection: Connection, function: Callable[..., Any], arguments: Any) -> None:
+    """Send what a function returns or raises."""
+    follow_parent()
+    connection.send(_do(function, *arguments))
 
 
 class Job(Protocol):

@@ -15,16 +15,15 @@ from typing import NamedTuple
 
 from robot_identification.errors import UsageError
 from robot_identification.estimation import (
-    choose, fit_recordings, Identification, IdentifyOptions, ignore_progress, judge_identification,
-    make_model, read_inputs, Report,
+    choose, examine_fit, fit_recordings, Identification, IdentifyOptions, ignore_progress,
+    judge_identification, make_model, read_inputs, Report,
 )
 from robot_identification.model import IdentifiedModel, RobotModel
-from robot_identification.parallel import Scheduler
+from robot_identification.parallel import beside, Scheduler
 from robot_identification.prediction import compare_effort, EffortComparison
 from robot_identification.processing import Dataset, load_for_model
-from robot_identification.validation import (
-    find_training_data, validate as score_datasets, Validation,
-)
+from robot_identification.validation import find_training_data, Validation
+from robot_identification.validation import validate as score_datasets
 
 
 def identify(
@@ -78,9 +77,13 @@ def identify(
     report(0.5, 'fitting')
     fitted = fit_recordings(inputs, choice, options, scheduler)
     report(0.6, 'enforcing physical consistency')
-    made = make_model(inputs, choice, fitted, options)
-    report(0.8, 'judging')
-    return judge_identification(inputs, choice, fitted, options, made)
+    # With a scheduler the rows are asked for over its connections, which a copy must not use.
+    with beside(
+        examine_fit, inputs, choice, fitted, options, apart=scheduler is None
+    ) as examined:
+        made = make_model(inputs, choice, fitted, options)
+        report(0.8, 'judging')
+        return judge_identification(inputs, choice, fitted, options, (made, examined()))
 
 
 class ValidatedBags(NamedTuple):

@@ -3,6 +3,8 @@
 
 """Who does the jobs makes no difference, and a lost process costs time only."""
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -61,3 +63,58 @@ def test_processes_are_for_this_machine(name, processes, message):
     """A number that would be ignored is refused."""
     with pytest.raises(UsageError, match=message):
         open_scheduler(name, processes)
+
+
+# In an interpreter of its own: that of the tests may have threads.
+BESIDE = """
+import os
+import threading
+from robot_identification import parallel
+from robot_identification.errors import UsageError
+parallel.available_processors = lambda: 2
+
+
+def refuse():
+    raise UsageError('refused')
+
+
+def vanish(parent):
+    if os.getpid() != parent:
+        os._exit(1)
+    return 'here'
+
+
+with parallel.beside(os.getpid) as first, parallel.beside(refuse) as second:
+    assert first() != os.getpid(), 'in a process of its own'
+    try:
+        second()
+    except UsageError as error:
+        assert str(error) == 'refused'
+    else:
+        raise AssertionError
+with parallel.beside(vanish, os.getpid()) as third:
+    assert third() == 'here', 'what was lost is done here'
+with parallel.beside(os.getpid, apart=False) as fourth:
+    assert fourth() == os.getpid()
+waiting = threading.Event()
+threading.Thread(target=waiting.wait, daemon=True).start()
+with parallel.beside(os.getpid) as fifth:
+    assert fifth() == os.getpid(), 'a copy would lack the other thread, not its locks'
+with parallel.beside(waiting.wait):
+    pass
+print('ended')
+"""
+
+
+def test_a_function_runs_beside_where_that_is_safe():
+    """Errors come back; a lost process costs time only; nothing is waited for that nobody asks."""
+    done = subprocess.run(
+        [sys.executable, '-c', BESIDE], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, 'ended\n'), done.stderr
+
+
+def test_without_a_second_processor_nothing_is_copied(monkeypatch):
+    monkeypatch.setattr(parallel, 'available_processors', lambda: 1)
+    with parallel.beside(os.getpid) as result:
+        assert result() == os.getpid()

@@ -19,7 +19,10 @@ from .inputs import (
     choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,
     read_inputs as read_inputs,
 )
-from .judgement import judge_identification as judge_identification, make_model as make_model
+from .judgement import (
+    examine_fit as examine_fit, judge_identification as judge_identification,
+    make_model as make_model,
+)
 from .linear import solve_weighted as solve_weighted
 from .method import AUTOMATIC as AUTOMATIC, IdentifyOptions as IdentifyOptions, SELECT as SELECT
 from .problem import (

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.errors import DataError
@@ -28,17 +28,35 @@ from robot_identification.estimation.weak_parameters import prior_decided, recom
 from robot_identification.model import IdentifiedModel, SignalSource
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
-    bandwidth_of, describe_two_encoder_figures, examine_data, Folds, judge, Recommendation,
-    score_urdf, temperature_notes, temperatures_covered, two_encoder_figures, Verdict,
+    bandwidth_of, describe_two_encoder_figures, examine_data, Findings, Folds, judge,
+    Recommendation, score_urdf, temperature_notes, temperatures_covered, Trial,
+    two_encoder_figures, Verdict,
 )
 
 # The verdict names no more recommended motions than this.
 RECOMMENDATIONS_IN_VERDICT = 3
 
 
+class MadeModel(NamedTuple):
+    """An identified model without its figures of quality, and what it was made of."""
+
+    model: IdentifiedModel
+    covariance: Covariance
+    consistent: ConsistentParameters
+
+
+class ExaminedFit(NamedTuple):
+    """What the data say of a fit, whatever bodies are made of it."""
+
+    findings: Findings
+    recommendations: tuple[Recommendation, ...]
+    # Held-out blocks with more time between them; None where that leaves too little to fit.
+    wide: Trial | None
+
+
 def make_model(
     inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
-) -> tuple[IdentifiedModel, Covariance, ConsistentParameters]:
+) -> MadeModel:
     """
     Return the identified model, its covariance and its consistent parameters.
 
@@ -74,26 +92,50 @@ def make_model(
         quality={},
         relative_scale=inputs.relative_scale,
     )
-    return model, covariance, consistent
+    return MadeModel(model, covariance, consistent)
+
+
+def examine_fit(
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
+) -> ExaminedFit:
+    """Return what is wrong with the data, which motions to add, and the errors of wider gaps."""
+    fit = fitted.fit
+    # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.
+    names = fit.problem.reduction.parameters.names
+    single = [name for name in fit.unidentifiable if name in names]
+    try:
+        wide = cross_validate(
+            fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
+            Folds(options.recipe.folds, options.recipe.wide_gap),
+        )
+    except DataError:
+        wide = None
+    return ExaminedFit(
+        examine_data(
+            fitted.robot, choice.datasets, fit.estimate.sigma,
+            relative_scale=inputs.relative_scale,
+        ),
+        recommend(fitted.robot, fit.estimate, find_covariance(fit.estimate), single),
+        wide,
+    )
 
 
 def judge_identification(
     inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
-    made: tuple[IdentifiedModel, Covariance, ConsistentParameters],
+    made: tuple[MadeModel, ExaminedFit],
 ) -> Identification:
     """
     Return the identification with verdict, recommendations, quality figures and notes.
 
-    Arguments are those of `make_model`; `made` is its result.
+    Arguments are those of `make_model` and `examine_fit`; `made` are their results.
     """
-    (model, covariance, consistent), datasets, fit = made, choice.datasets, fitted.fit
-    # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.
-    single = [name for name in fit.unidentifiable if name in model.parameters.names]
-    recommendations = recommend(fitted.robot, fit.estimate, covariance, single)
-    verdict = _judge(inputs, choice, fitted, recommendations)
+    ((model, covariance, consistent), examined) = made
+    datasets, fit = choice.datasets, fitted.fit
+    verdict = _judge(inputs, choice, fitted, examined)
     of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
     model = model.with_quality({
-        **_quality(model, choice, fitted, options, verdict),
+        **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
+        **_covered(model, choice, fitted),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,
@@ -118,18 +160,14 @@ def judge_identification(
         ),
         candidates=choice.candidates,
         decided_by_prior=prior_decided(fit.estimate),
-        recommendations=recommendations,
+        recommendations=examined.recommendations,
     )
 
 
 def _judge(
-    inputs: Inputs, choice: Choice, fitted: FittedRecordings,
-    recommendations: Sequence[Recommendation],
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings, examined: ExaminedFit
 ) -> Verdict:
-    found = examine_data(
-        fitted.robot, choice.datasets, fitted.fit.estimate.sigma,
-        relative_scale=inputs.relative_scale,
-    )
+    found = examined.findings
     against: list[str] = []
     assumed: list[str] = []
     for one in fitted.contradictions:
@@ -142,7 +180,9 @@ def _judge(
     findings = replace(
         found, assumptions=(*assumed, *found.assumptions), contradictions=tuple(against),
         unidentifiable=fitted.fit.unidentifiable,
-        recommendations=tuple(str(one) for one in recommendations[:RECOMMENDATIONS_IN_VERDICT]),
+        recommendations=tuple(
+            str(one) for one in examined.recommendations[:RECOMMENDATIONS_IN_VERDICT]
+        ),
     )
     return judge(
         choice.trial.errors, unseen=False, findings=findings,
@@ -150,24 +190,14 @@ def _judge(
     )
 
 
-def _quality(
-    model: IdentifiedModel, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
-    verdict: Verdict,
+def _covered(
+    model: IdentifiedModel, choice: Choice, fitted: FittedRecordings
 ) -> dict[str, object]:
-    try:
-        wide = cross_validate(
-            fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
-            Folds(options.recipe.folds, options.recipe.wide_gap),
-        )
-    except DataError:
-        # So much time between the blocks does not leave enough to fit.
-        wide = None
+    """Return ranges of motion and temperature that the model has seen."""
     ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
     ranges['speeds'] = np.max(
         [ranges['speeds'], *(one.fastest for one in fitted.surveys)], axis=0
     )
     return {
-        **quality_figures(choice, wide, fitted.fit, verdict, options.recipe),
-        **ranges,
-        'temperatures': temperatures_covered(choice.datasets, fitted.temperatures),
+        **ranges, 'temperatures': temperatures_covered(choice.datasets, fitted.temperatures),
     }
