@@ -381,7 +381,7 @@ def rigid_inverse_dynamics(
     model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
     data = mujoco.MjData(model)
     torque = np.empty(motion.q.shape)
-    for k in range(len(motion)):
+    for k in range(len(motion.q)):
         data.qpos[:], data.qvel[:], data.qacc[:] = motion.q[k], motion.dq[k], motion.ddq[k]
         mujoco.mj_inverse(model, data)
         torque[k] = data.qfrc_inverse

@@ -41,7 +41,8 @@ def arm(request):
     if request.param == 'simulated':
         robot, _, recording = request.getfixturevalue('simulated')
         return robot, recording
-    return request.getfixturevalue('real')(request.param)
+    robot, recording = request.getfixturevalue('real')(request.param)
+    return robot, recording.until(12.0)
 
 
 def warnings_of(dataset):

@@ -45,6 +45,20 @@ def examine(made, recording, unit='A', **options):
     return examine_data(made.robot, [dataset], np.zeros(made.robot.n), **options)
 
 
+@cache
+def late():
+    """Return a recording in which the effort of one joint is late, and what is found in it."""
+    recording = corrupted.late(arm().training, 0.08, slice(4, 5))
+    return recording, examine(arm(), recording)
+
+
+@cache
+def doubled():
+    """Return a recording of twice the effort, and what is found in it."""
+    recording = corrupted.scaled(arm().training, 2.0)
+    return recording, examine(arm(), recording)
+
+
 @pytest.mark.parametrize('name', corrupted.ARMS)
 def test_a_sound_recording_raises_no_warning(name):
     """Friction, elasticity and ripple that the model lacks are no reason."""
@@ -68,11 +82,10 @@ def test_what_is_wrong_is_named(wrong):
 
 def test_the_joint_and_the_number_are_right():
     """To a step of the search: 6 ms of a delay, a tenth of a factor, 3 degrees of a mounting."""
-    late = corrupted.late(arm().training, 0.08, slice(4, 5))
-    warning, *_ = examine(arm(), late).warnings
+    warning, *_ = late()[1].warnings
     assert warning.joints == (arm().robot.joint_names[4],)
     assert warning.value == pytest.approx(0.08, abs=0.006)
-    warning, *_ = examine(arm(), corrupted.scaled(arm().training, 2.0)).warnings
+    warning, *_ = doubled()[1].warnings
     # Masses and gains are up to 20 % and 5 % off.
     assert warning.value == pytest.approx(2.0, rel=0.25)
     warning, *_ = examine(arm(), corrupted.exchange(arm().training, 3, 4, effort=True)).warnings
@@ -83,8 +96,7 @@ def test_the_joint_and_the_number_are_right():
 def test_unit_and_order_of_the_bag_do_not_matter(tmp_path):
     """Torques are the same numbers, to rounding, and joints are found by name."""
     made = arm()
-    recording = corrupted.late(made.training, 0.08, slice(4, 5))
-    expected = examine(made, recording)
+    recording, expected = late()
     gain = made.robot.drives.drive_gain
     in_torque = examine(made, replace(recording, effort=recording.effort * gain), 'Nm')
     order = [3, 0, 5, 1, 4, 2]
@@ -102,8 +114,8 @@ def test_unit_and_order_of_the_bag_do_not_matter(tmp_path):
 
 def test_without_gains_a_common_factor_is_an_assumption():
     """The same effort, doubled, is warned of against the URDF's masses, and not without gains."""
-    twice = corrupted.scaled(arm().training, 2.0)
-    assert 'common_factor' in {warning.name for warning in examine(arm(), twice).warnings}
+    twice, found = doubled()
+    assert 'common_factor' in {warning.name for warning in found.warnings}
     free = examine(arm(), twice, relative_scale=True)
     assert 'common_factor' not in {warning.name for warning in free.warnings}
     assert any('drive gains are unknown' in text for text in free.assumptions)
