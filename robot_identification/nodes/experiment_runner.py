@@ -135,6 +135,11 @@ class ExperimentRunner(Node):
         self.add_on_set_parameters_callback(self._on_set)
         self._thread.start(self._watch, self._on_error)
 
+    @property
+    def failure(self) -> Exception | None:
+        """The error that the watch could not cope with."""
+        return self._thread.failure
+
     def destroy_node(self) -> None:
         """End the watch, and take the node off the graph."""
         self._thread.stop()
@@ -393,8 +398,6 @@ class ExperimentRunner(Node):
             self.get_logger().info(f'{state.name}: {state.reason}')
 
     def _refresh(self) -> None:
-        if self._thread.failure is not None:
-            raise self._thread.failure
         self._thread.report_events()
         self._interface.refresh(connect=not self._machine.is_moving)
         self._constraints.refresh(self._interface.controller)

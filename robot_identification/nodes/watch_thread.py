@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+import sys
 import threading
 import time
 from typing import Any
@@ -20,6 +21,9 @@ from robot_identification.nodes.direct_subscription import DirectSubscription, M
 # Messages of a topic taken at a time before others have their turn; chosen: 0.1 s of a 500 Hz
 # topic.
 AT_A_TIME = 50
+# For which another thread may go on while this one waits for its turn [s]; chosen: a turn of this
+# thread waits some ten times where the other one computes. Python's own is 5 ms.
+SWITCH_INTERVAL = 0.001
 STOP_TIMEOUT = 5.0  # [s] for the thread to end; chosen: above its longest turn, sending a motion
 
 
@@ -64,7 +68,8 @@ class WatchThread:
     def start(
         self, look: Callable[[], object], on_error: Callable[[Exception], object]
     ) -> None:
-        """Begin."""
+        """Begin; other threads of the process have to give way soon from then on."""
+        sys.setswitchinterval(SWITCH_INTERVAL)
         self._look, self._on_error = look, on_error
         self._thread.start()
 

@@ -1,0 +1,85 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The runner watches in a thread of its own: here nobody turns its executor at all."""
+
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from robot_identification.execution.events import InternalError
+from robot_identification.execution.states import Fault
+from robot_identification.nodes import joint_state_reader
+from robot_identification.nodes.experiment_runner import ExperimentRunner
+from ros_helpers import joint_state, RELIABLE, wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+
+COUNT = 500
+SCALING = '/speed_scaling_state_broadcaster/speed_scaling'
+
+
+@pytest.fixture
+def runner(graph, tmp_path, monkeypatch):
+    """Return a runner in this process, whose executor's thread is never free."""
+    monkeypatch.chdir(tmp_path)
+    rclpy.init(args=[], domain_id=graph.domain)
+    node = ExperimentRunner()
+    yield node
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_joint_states_are_heard_and_not_built(graph, runner, ur5, monkeypatch):
+    """Five hundred, each with its own stamp, of which the last one is the robot's state."""
+    monkeypatch.setattr(joint_state_reader, 'deserialize_message', None)
+    publisher = graph.publisher(JointState, '/joint_states', RELIABLE)
+    scaling = graph.publisher(Float64, SCALING, RELIABLE)
+    names = sorted(ur5.joint_names)
+    scaling.publish(Float64(data=50.0))
+    for number in range(COUNT):
+        q = [0.001 * number + k for k in range(6)]
+        publisher.publish(joint_state(number * 2_000_000, names, q, [0.0] * 6, [0.0] * 6))
+        time.sleep(0.0005)
+    machine = runner._machine
+    last = (COUNT - 1) * 0.002
+    wait_until(lambda: machine.latest and machine.latest.stamp == pytest.approx(last), 'the last')
+    order = [names.index(name) for name in ur5.joint_names]
+    np.testing.assert_allclose(machine.latest.q, [q[k] for k in order])
+    wait_until(lambda: runner._driver.scaling == 0.5, 'the speed scaling')
+    # The watch looks on: with the silence of the driver the state gets old.
+    wait_until(lambda: machine.silence(time.monotonic()), 'silence')
+    assert 'no joint state for' in machine.silence(time.monotonic())
+
+
+def test_what_is_decided_there_is_published_in_order(runner, monkeypatch):
+    """States wait for the executor, each of them, the first one first."""
+    published = []
+    monkeypatch.setattr(runner, '_publish_state', published.append)
+    looks = []
+
+    def look():
+        if len(looks) < 3:
+            looks.append(0)
+            runner._machine._state = Fault(f'fault {len(looks)}')
+            runner._handle(InternalError('anything'))
+
+    monkeypatch.setattr(runner._thread, '_look', look)
+    wait_until(lambda: len(looks) == 3 and len(runner._later) == 3, 'three states')
+    assert not published
+    runner._drain()
+    assert [state.reason for state in published] == [f'fault {number}' for number in (1, 2, 3)]
+
+
+def test_an_error_of_the_watch_ends_the_node(runner, monkeypatch):
+    """One that cannot be handled is raised where the node runs."""
+    assert runner.failure is None
+
+    def fail(event, response=None):
+        raise RuntimeError('no decision')
+
+    monkeypatch.setattr(runner, '_handle', fail)
+    wait_until(lambda: runner.failure is not None, 'a failure')
+    assert str(runner.failure) == 'no decision'
