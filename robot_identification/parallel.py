@@ -78,7 +78,7 @@ def check_processes(processes: int | None) -> None:
 
 @contextmanager
 def ending_signals_wait() -> Iterator[None]:
-    """Let signals wait while a process is started, and in it while it imports."""
+    """Hold signals back while a process is started, and in it while it imports."""
     # Its start would unblock signals.
     resource_tracker.ensure_running()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)

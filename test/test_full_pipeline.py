@@ -18,7 +18,6 @@ from recordings import true_base_parameters
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.pipeline import identify, validate
 from robot_identification.validation.validation import predict_effort
 
@@ -77,17 +76,6 @@ def test_unseen_motion_is_predicted(scene, found, name, friction):
     assert np.abs(wrong - 1.0).max() > 0.01
     errors = unseen_errors(made, found(name, friction).model)
     assert np.all(errors < THRESHOLD), dict(zip(made.robot.joint_names, errors, strict=True))
-
-
-@pytest.mark.parametrize(('name', 'friction'), [('ur5', AUTOMATIC), ('ur10', PLAIN)])
-def test_the_model_file_predicts_the_same(scene, found, name, friction, tmp_path):
-    model = found(name, friction).model
-    path = tmp_path / 'identified_model.yaml'
-    path.write_text(dump_model(model))
-    np.testing.assert_array_equal(
-        unseen_errors(scene(name), load_model(path)),
-        unseen_errors(scene(name), model),
-    )
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -175,34 +163,6 @@ def test_two_recordings_are_better_than_one(scene, found):
         assert np.median(both.model.standard_errors / one.model.standard_errors) < 0.9
     assert len(both.datasets) == len(both.cross_validation) == 2
     assert np.all(unseen_errors(made, both.model) < THRESHOLD)
-
-
-def test_estimators_and_friction_laws_can_be_chosen(scene):
-    """The options reach the fit: ordinary least squares, one law, and no friction is worse."""
-    made = scene('ur5')
-    plain = identify(made.robot, [made.bags[0]], IdentifyOptions(estimator='ols'))
-    options = plain.model.provenance['options']
-    assert (options['estimator'], options['friction']) == ('ols', PLAIN)
-    assert np.all(unseen_errors(made, plain.model) < 2.0 * THRESHOLD)
-    none = identify(made.robot, [made.bags[0]], IdentifyOptions(friction='none'))
-    assert none.model.parameters.friction == ()
-    assert np.all(unseen_errors(made, none.model) > THRESHOLD)
-    sign = identify(made.robot, [made.bags[0]], IdentifyOptions(friction='coulomb_sign,viscous'))
-    assert {term.law.name for term in sign.model.parameters.friction} \
-        == {'coulomb_sign', 'viscous'}
-
-
-def test_a_window_is_kept_apart(scene):
-    """What is after --stop does not count: garbage there changes nothing."""
-    made = scene('ur5')
-    found = identify(
-        made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, start=1.0, stop=7.0)
-    )
-    (dataset,) = found.datasets
-    assert dataset.stamps[-1] < 7.0
-    assert not dataset.scored[dataset.stamps < 1.0].any()
-    options = found.model.provenance['options']
-    assert (options['start'], options['stop']) == (1.0, 7.0)
 
 
 def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, tmp_path):

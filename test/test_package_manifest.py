@@ -126,7 +126,8 @@ def test_every_package_and_shared_file_is_installed(setup_arguments):
 
     installed = {name for _, names in setup_arguments['data_files'] for name in names}
     assert {'package.xml', 'resource/robot_identification'} <= installed
-    for pattern in 'launch/*.launch.py', 'config/**/*.yaml', 'urdf/**/*.urdf':
+    layouts = tuple(f'config/{name}/*' for name in ('rviz', 'plotjuggler', 'foxglove'))
+    for pattern in 'launch/*.launch.py', 'config/**/*.yaml', 'urdf/**/*.urdf', *layouts:
         for path in ROOT.glob(pattern):
             assert path.relative_to(ROOT).as_posix() in installed
     assert (ROOT / 'resource' / 'robot_identification').read_bytes() == b''

@@ -1,11 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Words that the field does not use: not in the package, its messages, its pages and reports."""
+"""What names, docstrings, comments, messages and pages say, and that they say it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 import re
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # With what is said instead.
@@ -32,8 +35,16 @@ PAGES = sorted([
 CODE = re.compile(r'`[^`]*`')
 
 
+@cache
+def parsed(path):
+    """Return the syntax tree of a source."""
+    return ast.parse(path.read_text(encoding='utf-8'))
+
+
 def odd_words(text):
     """Return odd words with the lines they stand in."""
+    if not re.search(rf'\b({"|".join(ODD)})\b', text):
+        return []
     return [
         f'line {number}: {match.group()}; better: {better}'
         for number, line in enumerate(text.splitlines(), 1)
@@ -60,7 +71,84 @@ def test_docstrings_say_what_is_done_or_what_it_is():
     found = {
         (str(path.relative_to(ROOT)), getattr(node, 'name', 'module')): first
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)
+        for node in ast.walk(parsed(path)) if isinstance(node, kinds)
         for first in (ast.get_docstring(node) or '').splitlines()[:1] if OPENING.match(first)
     }
     assert found == {}
+
+
+def is_numeric(node):
+    """Return whether a value is made of numbers alone, so that its name says not enough."""
+    parts = list(ast.walk(node))
+    constants = [part.value for part in parts if isinstance(part, ast.Constant)]
+    return all(not isinstance(part, (ast.Call, ast.Subscript)) for part in parts) and bool(
+        constants
+    ) and all(isinstance(value, (int, float)) for value in constants)
+
+
+def bare_constants(text, tree=None):
+    """Return the names without a comment at their end, or above them and their neighbours."""
+    lines, bare = text.splitlines(), []
+    for node in (tree or ast.parse(text)).body:
+        target = getattr(node, 'target', None) or next(iter(getattr(node, 'targets', [])), None)
+        name = getattr(target, 'id', '')
+        if not (isinstance(node, (ast.Assign, ast.AnnAssign)) and name.isupper()
+                and node.value is not None and is_numeric(node.value)):
+            continue
+        block = node.lineno - 1
+        while block and lines[block - 1].strip() and not lines[block - 1].startswith('#'):
+            block -= 1
+        is_said = block and lines[block - 1].startswith('#')
+        if not is_said and not any('#' in line for line in lines[node.lineno - 1:node.end_lineno]):
+            bare.append(name)
+    return bare
+
+
+def test_numeric_constants_say_unit_and_source():
+    """All but those in a block of constants that has one comment."""
+    found = {
+        str(path.relative_to(ROOT)): bare
+        for path in sorted((ROOT / 'robot_identification').rglob('*.py'))
+        if (bare := bare_constants(path.read_text(encoding='utf-8'), parsed(path)))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(('text', 'bare'), [
+    ('LIMIT = 3.0', ['LIMIT']),
+    ('LIMIT = 3.0  # [s]; chosen', []),
+    ('# Longest pause [s]; chosen.\nLIMIT = 3.0\nOTHER = 4', []),
+    ('# Something else.\n\nLIMIT = (1, 2)', ['LIMIT']),
+    ('NAME = "text"\nlower = 3.0\nSUM = sum([1, 2])', []),
+])
+def test_a_bare_constant_is_found(text, bare):
+    """The check can fail."""
+    assert bare_constants(text) == bare
+
+
+def undocumented(node, name):
+    """Yield the public names in a module or class that have no docstring, itself included."""
+    if not ast.get_docstring(node):
+        yield name
+    for child in node.body:
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if child.name.startswith('_'):
+                continue
+            inner = f'{name}.{child.name}'
+            if isinstance(child, ast.ClassDef):
+                yield from undocumented(child, inner)
+            elif not ast.get_docstring(child):
+                yield inner
+
+
+def test_every_public_name_has_a_docstring():
+    """Modules, classes, functions and methods that do not begin with an underscore."""
+    paths = sorted((ROOT / 'robot_identification').rglob('*.py'))
+    assert len(paths) > 150
+    assert [
+        lost for path in paths
+        for lost in undocumented(
+            parsed(path),
+            path.relative_to(ROOT).with_suffix('').as_posix().replace('/', '.'),
+        )
+    ] == []

@@ -4,7 +4,6 @@
 """A search that was interrupted goes on from its file as if nothing had happened."""
 
 from dataclasses import fields
-from functools import partial
 import json
 import re
 
@@ -15,14 +14,8 @@ from hypothesis.extra import numpy as arrays
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation import (
-    Budget, Knowledge, load_experiment, load_search, search_owner, search_saver,
-)
-from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation import Knowledge, load_experiment, load_search, search_owner
 from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
-from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.search_file import dump_search
 from robot_identification.files import canonical_sha256
 from robot_identification.model import make_robot_model, parse_urdf
@@ -98,27 +91,6 @@ def test_states_come_back_to_the_last_bit(owner, tmp_path_factory, state):
     json.loads(text, parse_constant=pytest.fail)
     path.write_text(text)
     assert same(load_search(path, owner), state)
-
-
-def test_a_search_goes_on_as_if_it_had_not_been_interrupted(arm, write, tmp_path):
-    """Interrupted after the first two rounds: the same state; each round is saved."""
-    experiment = write('spectral')
-    owner, path = search_owner(arm, experiment, 3), tmp_path / 'search.json'
-    rounds = []
-
-    def save(state):
-        rounds.append(state)
-        search_saver(path, owner)(state)
-
-    with Workers(partial(TrajectoryProblem, arm, experiment)) as workers:
-        optimizer = OPTIMIZERS['spectral'](**experiment.optimizer_options)
-        search = Search(optimizer, workers, 3, lambda progress: None, save)
-        whole = search.run(Budget(250))
-        assert len(rounds) >= 2
-        assert same(load_search(path, owner), rounds[-1])
-        for state in rounds[:2]:
-            path.write_text(dump_search(owner, state))
-            assert same(search.run(Budget(250), load_search(path, owner)), whole)
 
 
 def test_a_search_of_another_owner_is_refused_by_what_differs(arm, write, tmp_path, owner):

@@ -6,7 +6,6 @@
 import json
 from pathlib import Path
 import re
-import runpy
 from xml.etree import ElementTree
 
 from long_tests import long_test
@@ -138,15 +137,3 @@ def test_plotjuggler_shows_the_torques_of_each_joint():
     for joint in JOINTS:
         measured, predicted, residual, _ = live[joint]
         assert sums()[measured] == [predicted, residual]
-
-
-def test_setup_installs_them(monkeypatch):
-    """Where `ros2 pkg prefix --share` leads to."""
-    setuptools = pytest.importorskip('setuptools')
-    arguments = {}
-    monkeypatch.setattr(setuptools, 'setup', lambda **keywords: arguments.update(keywords))
-    monkeypatch.chdir(CONFIG.parent)
-    runpy.run_path('setup.py')
-    installed = {file for _, files in arguments['data_files'] for file in files}
-    for path in (RVIZ, PLOTJUGGLER, FOXGLOVE):
-        assert path.relative_to(CONFIG.parent).as_posix() in installed

@@ -58,13 +58,6 @@ def test_nothing_is_evaluated_that_is_not_taken():
     assert (problem.proofs, problem.objectives) == (3, 1)
 
 
-def test_the_budget_ends_a_search_that_finds_nothing():
-    problem = Picky()
-    state = searched(problem, evaluations=2)
-    assert state.best is None
-    assert state.evaluations == 2
-
-
 def test_nothing_is_proposed_when_there_is_a_motion():
     found = searched(FakeProblem())
     assert RandomMotion().propose(FakeProblem(), found, np.random.default_rng(3)) == []
