@@ -7,6 +7,9 @@ from .base_parameters import (
     INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
     random_motion as random_motion, reduce_to_base as reduce_to_base, upper_bound as upper_bound,
 )
+from .bodies import (
+    equivalent_bodies as equivalent_bodies, EquivalentBodies as EquivalentBodies,
+)
 from .registry import (
     configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
     find_xacro_arguments as find_xacro_arguments,
@@ -26,6 +29,7 @@ from .friction import (
     exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
     parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
 )
+from .friction.basis import BasisTerm as BasisTerm, CURVES as CURVES, STOP as STOP
 from .friction.coulomb import CoulombFriction as CoulombFriction
 from .friction.coulomb_sign import CoulombSignFriction as CoulombSignFriction
 from .friction.dictionary import DictionaryFriction as DictionaryFriction

@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 import numpy as np
 from numpy.typing import NDArray
+import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.model import IdentifiedModel, Motion, observation_matrix
+from robot_identification.model import IdentifiedModel
+from robot_identification.prediction import JointFunction, SampleBasis
 
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
@@ -55,6 +58,23 @@ class PredictionBand:
                 '(quality.residual_standard_deviation): identify the arm again'
             )
         self._model, self._variance = model, noise**2
+        parameters = model.parameters
+        terms = [
+            (JointFunction(basis.kind, basis.constants, term.joint), basis, column)
+            for term, columns in parameters.friction_columns
+            for basis, column in zip(
+                term.law.basis, range(columns.start, columns.stop), strict=True
+            )
+        ]
+        functions = sorted({function for function, _, _ in terms})
+        self._basis = SampleBasis(functions)
+        # Of every friction column: its function, its joint, and what the function is times.
+        self._function = np.array([functions.index(function) for function, _, _ in terms], int)
+        self._joint = np.array([function.joint for function, _, _ in terms], int)
+        self._loaded = np.array([basis.per_load for _, basis, _ in terms], bool)
+        self._heated = np.array([basis.reference is not None for _, basis, _ in terms], bool)
+        self._reference = np.array([basis.reference or 0.0 for _, basis, _ in terms])
+        self._data = model.robot.pinocchio.createData()
 
     def at(
         self,
@@ -64,13 +84,37 @@ class PredictionBand:
         temperature: FloatArray | None = None,
     ) -> FloatArray:
         """Return the standard deviation (n,) of noise and parameters at a state [N m]."""
-        model = self._model
-        motion = Motion(q[None], dq[None], ddq[None], starts=()).at_temperature(temperature)
-        W = observation_matrix(model.robot, model.parameters, motion)
+        model, data, parameters = self._model, self._data, self._model.parameters
+        pinocchio, n = model.robot.pinocchio, model.robot.n
+        values = self._friction_columns(
+            q, dq, pin.rnea(pinocchio, data, q, dq, ddq), temperature
+        )
+        W = np.zeros((n, parameters.size))
+        W[:, : 10 * n] = pin.computeJointTorqueRegressor(pinocchio, data, q, dq, ddq)
+        W[self._joint, 10 * n + np.arange(len(values))] = values
+        if parameters.reflected_inertia:
+            W[:, parameters.reflected_inertia_slice] = np.diag(ddq)
         W = W[:, model.reduction.independent]
         of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)
         deviation: FloatArray = np.sqrt(self._variance + of_parameters)
         return deviation
+
+    def _friction_columns(
+        self, q: FloatArray, dq: FloatArray, load: FloatArray, temperature: FloatArray | None
+    ) -> FloatArray:
+        """Return what each friction coefficient multiplies, of stop operators at rest."""
+        self._basis.restart()
+        values: FloatArray = self._basis.step(q, dq[None])[0].take(self._function)
+        values[self._loaded] *= np.abs(load).take(self._joint[self._loaded])
+        heated = self._heated
+        if heated.any():
+            if temperature is None:
+                raise DataError(
+                    f'friction of {self._model.robot.name} depends on joint temperatures, which '
+                    'are not known: give them, or choose laws without temperature'
+                )
+            values[heated] *= temperature.take(self._joint[heated]) - self._reference[heated]
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +167,7 @@ class RestMemory:
         rests = (np.abs(dq) < self._speed).astype(float)
         elapsed, self._stamp = stamp - self._stamp, stamp
         # The first sample, and one of a clock that went back, have no past.
-        kept = np.exp(-self._bandwidth * elapsed) if elapsed > 0.0 else 0.0
+        kept = math.exp(-self._bandwidth * elapsed) if elapsed > 0.0 else 0.0
         before = self._share if self._share.size else rests
         self._share = kept * before + (1.0 - kept) * rests
         return self._share

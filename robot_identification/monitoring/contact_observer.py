@@ -76,15 +76,14 @@ class ContactObserver:
         if not 0.0 < elapsed <= self._longest:
             self._restart()
         self._stamp = stamp
-        q = prediction.motion.q[0]
         external = self._observer.step(
-            elapsed, q, prediction.measured_dq, torque, prediction.measured_friction
+            elapsed, prediction.q, prediction.measured_dq, torque, prediction.measured_friction
         )
         rest_share = self._rest.step(stamp, prediction.measured_dq)
         if self._samples % BAND_SAMPLES == 0:
-            motion = prediction.motion
-            temperature = None if motion.temperature is None else motion.temperature[0]
-            self._deviation = self._band.at(q, motion.dq[0], motion.ddq[0], temperature)
+            self._deviation = self._band.at(
+                prediction.q, prediction.dq, prediction.ddq, prediction.temperature
+            )
         self._samples += 1
         if external is None:
             return None

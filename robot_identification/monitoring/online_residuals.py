@@ -19,12 +19,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation import check_positive
-from robot_identification.model import (
-    continue_torque, IdentifiedModel, initial_friction_states, Motion,
-)
-from robot_identification.processing import (
-    filter_forward, low_pass_sections, settled_state, uses_rotors,
-)
+from robot_identification.model import IdentifiedModel
+from robot_identification.prediction import SampleTorque
+from robot_identification.processing import filter_forward, low_pass_sections, settled_state
 
 ORDER = 2  # of the Butterworth low-pass
 # Part of half the sampling rate that a cut-off can be.
@@ -88,6 +85,7 @@ class LiveResiduals:
         # Rows behind the newest one that a sample may need.
         self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
         self._settling = SETTLING / cutoff
+        self._torque = SampleTorque(model)
         self._temperature = model.temperature
         self.restarts = -1
         self._last_stamp = math.nan
@@ -136,7 +134,7 @@ class LiveResiduals:
         self._waiting: list[tuple[float, FloatArray]] = []
         self._stamps = np.zeros(0)
         self._rows = np.zeros((0, len(row)))
-        self._friction_states = initial_friction_states(self._model.parameters)
+        self._torque.restart()
         self._since = stamp
         self.restarts += 1
 
@@ -157,20 +155,16 @@ class LiveResiduals:
         self._rows = np.concatenate([self._rows, smooth])[-self._reach:]
 
     def _sample(self) -> LiveSample:
-        model, n, h = self._model, self._model.robot.n, self._half
+        n, h = self._model.robot.n, self._half
         middle = len(self._stamps) - 1 - h
         stamp = float(self._stamps[middle])
-        before = stamp - max(model.source.delay, 0.0)
+        before = stamp - max(self._model.source.delay, 0.0)
         at = np.array([before - h / self.rate, before, before + h / self.rate])
         kinematics = np.array([
             np.interp(at, self._stamps, column) for column in self._rows[:, : 2 * n].T
         ]).T
         q, dq = kinematics[1, :n], kinematics[1, n:]
         ddq = (kinematics[2, n:] - kinematics[0, n:]) * self.rate / (2.0 * h)
-        motion = Motion(q[None], dq[None], ddq[None], starts=()).at_temperature(self._temperature)
-        if uses_rotors(model):
-            motion = motion.with_stiff_joints()
-        expected = continue_torque(
-            model.robot, model.parameters, model.theta_lifted, motion, self._friction_states
-        )[0]
+        rigid, friction = self._torque.step(q, dq[None], ddq, self._temperature)
+        expected = rigid + friction[0]
         return LiveSample(stamp, q, dq, ddq, self._rows[middle, 2 * n:] - expected)

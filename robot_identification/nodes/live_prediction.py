@@ -172,7 +172,7 @@ class LivePrediction:
         temperature: np.ndarray | None,
     ) -> None:
         """Publish what follows from a measured torque and the predicted one."""
-        residual, motion = torque - prediction.torque, prediction.motion
+        residual = torque - prediction.torque
         self._publish(self._outputs.residual, residual)
         if prepared.contact is not None:
             external = prepared.contact.step(stamp, prediction, torque)
@@ -185,7 +185,7 @@ class LivePrediction:
                 if external.touched is not None:
                     self._report_touched(prepared, external.touched)
         rows = np.concatenate((
-            motion.q[0], motion.dq[0], motion.ddq[0], prediction.friction, residual,
+            prediction.q, prediction.dq, prediction.ddq, prediction.friction, residual,
         )).reshape(5, -1)
         self.health.append(HealthSample(prepared.health, stamp, rows, temperature))
 

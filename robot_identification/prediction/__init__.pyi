@@ -9,6 +9,8 @@ from .feed_forward import (
     FeedForward as FeedForward, FeedForwardOptions as FeedForwardOptions, RELEASE as RELEASE,
 )
 from .friction_table import FrictionTable as FrictionTable, tabulate_friction as tabulate_friction
+from .sample_basis import JointFunction as JointFunction, SampleBasis as SampleBasis
+from .sample_torque import SampleTorque as SampleTorque
 from .torque_predictor import (
     DEFAULT_CUTOFF as DEFAULT_CUTOFF, GAP_PERIODS as GAP_PERIODS,
     lacks_temperature as lacks_temperature, Prediction as Prediction,

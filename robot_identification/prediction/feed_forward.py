@@ -193,7 +193,7 @@ class FeedForward:
                 f'feed-forward takes {self.n} numbers of each kind, got arrays of shapes '
                 f'{[np.shape(values) for values in given]}'
             )
-        if not (np.isfinite(stamp) and all(np.all(np.isfinite(values)) for values in given)):
+        if not (np.isfinite(stamp) and np.isfinite(np.concatenate(given)).all()):
             return self._refuse()
         elapsed = stamp - self._stamp
         if not 0.0 <= elapsed <= LONGEST_PAUSE:
@@ -207,7 +207,7 @@ class FeedForward:
             friction = self._friction_torque(dq_wanted, np.abs(gravity))
         if not self.options.gravity:
             gravity = np.zeros(self.n)
-        if not all(np.all(np.isfinite(part)) for part in (gravity, friction, self._observed)):
+        if not np.isfinite(np.concatenate([gravity, friction, self._observed])).all():
             return self._refuse()
         self._stamp = stamp
         if elapsed > 0.0 or self._before is None:

@@ -10,6 +10,7 @@ Laws are evaluated once. A control loop then looks their torque up, whatever the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -41,14 +42,31 @@ class FrictionTable:
         negative, and beyond the table its fastest speed is used; `load` (n,) [N m] is the absolute
         torque that each joint transmits.
         """
-        columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
-        found = np.array([
-            [np.interp(v, known, column[joint]) for column in columns]
-            for joint, (v, known) in enumerate(zip(speed, self.speeds, strict=True))
-        ])
+        count, (speeds, columns, places) = self.speeds.shape[1], self._flat
+        v = np.minimum(speed, self.speeds[:, -1])
+        first = count * np.arange(len(v))
+        above = np.searchsorted(places, self._places(v[:, None])[:, 0], side='right')
+        above = np.minimum(np.maximum(above, first + 1), first + count - 1)
+        low, high = speeds.take(above - 1), speeds.take(above)
+        share = (v - low) / (high - low)
+        below = columns.take(above - 1, axis=0)
+        found = below + share[:, None] * (columns.take(above, axis=0) - below)
         resistance: FloatArray = found[:, 0] + load * found[:, 1]
         bias: FloatArray = found[:, 2] + load * found[:, 3]
         return resistance, bias
+
+    def _places(self, speeds: FloatArray) -> FloatArray:
+        """Return speeds (n, m) as numbers that ascend from joint to joint."""
+        return speeds / self.speeds[:, -1:] + 2.0 * np.arange(float(len(speeds)))[:, None]
+
+    @cached_property
+    def _flat(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The table in one list of all joints: speeds, the four columns, and places."""
+        columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
+        return (
+            self.speeds.ravel(), np.stack([column.ravel() for column in columns], axis=1),
+            self._places(self.speeds).ravel(),
+        )
 
     def with_break_away(self, slow: float) -> FrictionTable:
         """

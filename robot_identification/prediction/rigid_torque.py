@@ -8,7 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.model import IdentifiedModel, prior_inertial_parameters, RobotModel
+from robot_identification.errors import DataError
+from robot_identification.model import equivalent_bodies, IdentifiedModel, RobotModel
+
+# Of the largest torque; chosen: rounding of a sum of a hundred products.
+ROUNDING = 1e-13
 
 
 class RigidTorque:
@@ -16,29 +20,42 @@ class RigidTorque:
     Inverse dynamics of a known arm, without friction, fast enough for a control loop.
 
     A description stands for its inertial parameters as they are, with the rotor inertias that the
-    robot's YAML states.
+    robot's YAML states. `rotors` (n,) are the reflected inertias [kg m^2].
     """
 
     def __init__(self, model: IdentifiedModel | RobotModel) -> None:
+        self._theta: FloatArray | None = None
         if isinstance(model, IdentifiedModel):
-            self.robot, theta, parameters = model.robot, model.theta_lifted, model.parameters
-            rotors = np.zeros(self.robot.n)
-            if parameters.reflected_inertia:
-                rotors = theta[parameters.reflected_inertia_slice]
+            self.robot, parameters, theta = model.robot, model.parameters, model.theta_lifted
+            self.rotors = np.zeros(self.robot.n)
+            try:
+                bodies = equivalent_bodies(model, ROUNDING)
+            except DataError:
+                # What base parameters leave open need not be a body; the regressor needs none.
+                self._theta = theta[: 10 * self.robot.n].copy()
+                self._model = self.robot.pinocchio
+                if parameters.reflected_inertia:
+                    self.rotors = theta[parameters.reflected_inertia_slice].copy()
+            else:
+                self._model, self.rotors = bodies.pinocchio, bodies.reflected_inertia.copy()
         else:
-            self.robot, theta = model, prior_inertial_parameters(model)
-            known = model.drives.reflected_inertia
-            rotors = np.where(np.isfinite(known), known, 0.0)
-        self._theta = theta[: 10 * self.robot.n].copy()
-        self._rotors = rotors.copy()
-        self._data = self.robot.pinocchio.createData()
+            self.robot, known = model, model.drives.reflected_inertia
+            self._model = model.pinocchio.copy()
+            self.rotors = np.where(np.isfinite(known), known, 0.0)
+        if self._theta is None:
+            self._model.armature = self.rotors
+        self._data = self._model.createData()
         self._rest = np.zeros(self.robot.n)
 
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Return ``M(q) ddq + C(q, dq) dq + g(q) + Ia ddq`` of a state (n,) [N m]."""
-        # Of parameters, not of bodies: what base parameters leave open need not be a body.
-        Y = pin.computeJointTorqueRegressor(self.robot.pinocchio, self._data, q, dq, ddq)
-        torque: FloatArray = Y @ self._theta + self._rotors * ddq
+        torque: FloatArray
+        if self._theta is None:
+            # The next call overwrites what Pinocchio returns.
+            torque = pin.rnea(self._model, self._data, q, dq, ddq).copy()
+        else:
+            Y = pin.computeJointTorqueRegressor(self._model, self._data, q, dq, ddq)
+            torque = Y @ self._theta + self.rotors * ddq
         return torque
 
     def gravity(self, q: FloatArray) -> FloatArray:

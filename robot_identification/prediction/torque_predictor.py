@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model import (
-    continue_friction, IdentifiedModel, initial_friction_states, Motion,
-    rigid_and_transmitted_torque,
-)
-from robot_identification.processing import (
-    filter_forward, low_pass_sections, settled_state, uses_rotors,
-)
+from robot_identification.model import IdentifiedModel
+from robot_identification.prediction.sample_torque import SampleTorque
+from robot_identification.processing import low_pass_sections
 
 # A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
 DEFAULT_CUTOFF = 30.0
@@ -28,8 +25,7 @@ HIGHEST_CUTOFF = 0.8
 GAP_PERIODS = 10.0
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+class Prediction(NamedTuple):
     """
     Prediction of the model at one joint state.
 
@@ -41,10 +37,12 @@ class Prediction:
         The same in the unit of the recorded effort.
     friction : ndarray, shape (n,)
         The part of `torque` that is friction [N m].
-    motion : Motion
-        One sample: the smoothed kinematics that the effort belongs to.
+    q, dq, ddq : ndarray, shape (n,)
+        The smoothed kinematics that the effort belongs to [rad], [rad/s], [rad/s^2].
+    temperature : ndarray, shape (n,), optional
+        Of the joints, as it was given [deg C].
     measured_dq : ndarray, shape (n,)
-        Velocity as measured where `motion` is smooth, and late [rad/s].
+        Velocity as measured where `dq` is smooth, and late [rad/s].
     measured_friction : ndarray, shape (n,)
         Friction at that velocity [N m].
 
@@ -53,7 +51,10 @@ class Prediction:
     torque: FloatArray
     effort: FloatArray
     friction: FloatArray
-    motion: Motion
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    temperature: FloatArray | None
     measured_dq: FloatArray
     measured_friction: FloatArray
 
@@ -74,11 +75,41 @@ def lacks_temperature(model: IdentifiedModel, temperature: FloatArray | None) ->
     ndarray of bool, shape (n,)
 
     """
-    lacking = np.zeros(model.robot.n, dtype=bool)
+    return _lack(_friction_with_temperature(model), temperature)
+
+
+def _friction_with_temperature(model: IdentifiedModel) -> BoolArray:
+    """Return which joints (n,) have a friction law that needs a temperature."""
+    needed = np.zeros(model.robot.n, dtype=bool)
     for term in model.parameters.friction:
-        if term.law.needs_temperature:
-            lacking[term.joint] = temperature is None or not np.isfinite(temperature[term.joint])
-    return lacking
+        needed[term.joint] |= term.law.needs_temperature
+    return needed
+
+
+def _lack(needed: BoolArray, temperature: FloatArray | None) -> BoolArray:
+    """Return where a temperature is needed and not known."""
+    return needed if temperature is None else needed & ~np.isfinite(temperature)
+
+
+def _kinematic_recursion(b: FloatArray, a: FloatArray, rate: float) -> FloatArray:
+    """
+    Return the step of the causal filters as a matrix (8, 7).
+
+    It takes the states of both low-passes (2 each, transposed direct form II), the smooth velocity
+    before, the measured position and the measured velocity. It returns the states, and
+    acceleration, position, smooth velocity and measured velocity.
+    """
+    velocity_1, velocity_2, acceleration_1, acceleration_2, before, q, dq = np.eye(7)
+    smooth = b[0] * dq + velocity_1
+    difference = rate * (smooth - before)
+    ddq = b[0] * difference + acceleration_1
+    return np.array([
+        b[1] * dq - a[1] * smooth + velocity_2,
+        b[2] * dq - a[2] * smooth,
+        b[1] * difference - a[1] * ddq + acceleration_2,
+        b[2] * difference - a[2] * ddq,
+        ddq, q, smooth, dq,
+    ])
 
 
 class TorquePredictor:
@@ -116,26 +147,33 @@ class TorquePredictor:
                 'positive numbers'
             )
         limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        self._sections = low_pass_sections(ORDER, limited, self.rate)
-        self._last_stamp = np.nan
+        section = low_pass_sections(ORDER, limited, self.rate)[0]
+        self._b, self._a = section[:3], section[3:]
+        self._recursion = _kinematic_recursion(self._b, self._a, self.rate)
+        self._torque = SampleTorque(model)
+        self._scale = model.effort_per_torque
+        self._heated = _friction_with_temperature(model)
+        self._any_heated = bool(self._heated.any())
+        self._ones = np.ones(model.robot.n)
+        self._last_stamp = math.nan
         self.restarts = -1
         self._start(np.zeros(model.robot.n))
 
     @property
     def delay(self) -> float:
         """Lag of the filtered velocity at low frequency [s]."""
-        b, a = self._sections[0, :3], self._sections[0, 3:]
-        order = np.arange(3)
+        b, a, order = self._b, self._a, np.arange(3)
         return float((b @ order / b.sum() - a @ order / a.sum()) / self.rate)
 
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.
-        settled = settled_state(self._sections)
-        self._velocity_state = settled[:, :, None] * dq
-        self._acceleration_state = settled[:, :, None] * np.zeros_like(dq)
-        self._dq = dq.copy()
+        b, a = self._b, self._a
+        self._signals = np.zeros((7, len(dq)))
+        self._signals[0] = (1.0 - b[0]) * dq
+        self._signals[1] = (b[2] - a[2]) * dq
+        self._signals[4] = dq
         self._past: deque[tuple[float, FloatArray]] = deque()
-        self._friction_states = initial_friction_states(self._model.parameters)
+        self._torque.restart()
         self.restarts += 1
 
     def step(
@@ -160,9 +198,10 @@ class TorquePredictor:
             without a temperature that friction needs.
 
         """
-        if not (np.isfinite(stamp) and np.all(np.isfinite(q)) and np.all(np.isfinite(dq))):
+        # A sum is finite where all are, and quicker to look at.
+        if not math.isfinite(stamp + q.dot(self._ones) + dq.dot(self._ones)):
             return None
-        if lacks_temperature(self._model, temperature).any():
+        if self._any_heated and _lack(self._heated, temperature).any():
             return None
         elapsed = stamp - self._last_stamp
         if elapsed == 0.0:
@@ -170,52 +209,31 @@ class TorquePredictor:
         if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
             self._start(dq)
         self._last_stamp = stamp
-        smooth, self._velocity_state = filter_forward(
-            self._sections, dq[None], self._velocity_state
-        )
-        difference = (smooth[0] - self._dq) * self.rate
-        self._dq = smooth[0]
-        ddq, self._acceleration_state = filter_forward(
-            self._sections, difference[None], self._acceleration_state
-        )
-        model = self._model
-        then_q, then_dq, then_ddq, measured_dq = self._before(
-            stamp, np.stack([q, smooth[0], ddq[0], dq])
-        )
-        measured = None if temperature is None else temperature[None]
-        motion = Motion(then_q, then_dq, then_ddq, measured, starts=())
-        if uses_rotors(model):
-            motion = motion.with_stiff_joints()
-        given = model.robot, model.parameters, model.theta_lifted
-        rigid, transmitted = rigid_and_transmitted_torque(*given, motion)
-        # At both velocities in one call. Friction remembers positions alone, and one that comes
-        # twice changes nothing.
-        twice = [0, 0]
-        both = Motion(
-            then_q[twice], np.concatenate([then_dq, measured_dq]), then_ddq[twice],
-            None if measured is None else measured[twice], starts=(),
-        )
-        friction, measured_friction = continue_friction(
-            *given, both, transmitted[twice], self._friction_states
-        )
-        torque = rigid[0] + friction
+        signals = self._signals
+        signals[5], signals[6] = q, dq
+        filtered = self._recursion @ signals
+        signals[:4], signals[4] = filtered[:4], filtered[6]
+        kinematics = self._before(stamp, filtered[4:])
+        ddq, then_q, velocities = kinematics[0], kinematics[1], kinematics[2:]
+        rigid, friction = self._torque.step(then_q, velocities, ddq, temperature)
+        torque = rigid + friction[0]
         return Prediction(
-            torque, torque * model.effort_per_torque, friction, motion, measured_dq[0],
-            measured_friction,
+            torque, torque * self._scale, friction[0], then_q, velocities[0], ddq, temperature,
+            velocities[1], friction[1],
         )
 
     def _before(self, stamp: float, kinematics: FloatArray) -> FloatArray:
-        """Return the kinematics that the effort at a stamp belongs to, shape (4, 1, n)."""
+        """Return the kinematics (4, n) that the effort at a stamp belongs to."""
         delay, past = self._model.source.delay, self._past
         if delay <= 0.0:
-            return kinematics[:, None]
+            return kinematics
         past.append((stamp, kinematics))
         while len(past) > 2 and past[1][0] <= stamp - delay:
             past.popleft()
         (first, older), (second, newer) = past[0], past[min(1, len(past) - 1)]
         share = 0.0 if second == first else (stamp - delay - first) / (second - first)
-        mixed: FloatArray = older + float(np.clip(share, 0.0, 1.0)) * (newer - older)
-        return mixed[:, None]
+        mixed: FloatArray = older + min(max(share, 0.0), 1.0) * (newer - older)
+        return mixed
 
     def run(
         self,

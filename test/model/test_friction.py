@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
-from robot_identification.model.friction.law import FrictionLaw, JointMotion
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.friction.law import JointMotion
 from scipy.optimize import least_squares
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'
@@ -80,27 +81,16 @@ def test_friction_takes_energy(coefficients, dq, load, warmth):
         assert name == 'offset' or torque[0] * dq >= 0.0
 
 
-class _Travel(FrictionLaw):
-    """A law with memory: its column is the sum of the velocities so far."""
-
-    name, symbols, units = 'travel', ('ft',), ('N m s/rad',)
-
-    def initial_state(self):
-        return np.zeros(1)
-
-    def columns(self, motion, state):
-        sums = np.cumsum(np.append(state, motion.dq))[1:]
-        return sums[:, None], sums[-1:]
-
-
 def test_torque_and_derivative_start_from_the_state():
-    """By hand: 5 and then 1, 2 and 3 rad/s, times 2."""
-    motion, coefficients = motion_at([1.0, 2.0, 3.0]), np.array([2.0])
-    torque, state = _Travel().evaluate(motion, coefficients, np.array([5.0]))
-    np.testing.assert_array_equal(torque, [12.0, 16.0, 22.0])
-    np.testing.assert_array_equal(state, [11.0])
-    jacobian = _Travel().jacobian(motion, coefficients, np.array([5.0]))
-    np.testing.assert_array_equal(jacobian, [[6.0], [8.0], [11.0]])
+    """By hand: a spring of radius 4 rad, stretched by 1 rad, goes 1, 2 and 3 rad on; times 8."""
+    law = DictionaryFriction((), (), (4.0,), (), (), ())
+    motion = replace(motion_at([1.0, 2.0, 3.0]), q=np.array([6.0, 8.0, 11.0]))
+    coefficients, before = np.array([8.0]), np.array([1.0, 5.0])
+    torque, state = law.evaluate(motion, coefficients, before)
+    np.testing.assert_array_equal(torque, [4.0, 8.0, 8.0])
+    np.testing.assert_array_equal(state, [4.0, 11.0])
+    jacobian = law.jacobian(motion, coefficients, before)
+    np.testing.assert_array_equal(jacobian, [[0.5], [1.0], [1.0]])
 
 
 # --- passage through rest ------------------------------------------------------------------

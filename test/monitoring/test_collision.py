@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
+from robot_identification.model.regressor import observation_matrix
 from robot_identification.monitoring.collision import (
     calibrate_thresholds, CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
     smallest_seen, SURE,
@@ -185,6 +186,11 @@ def test_the_band_is_that_of_repeated_identifications(identification, rng):
     # The standard deviation of 2000 draws is known to 1.6 %.
     np.testing.assert_allclose(
         band.at(*state), np.sqrt(noise**2 + torques.var(axis=0)), rtol=0.07
+    )
+    W = observation_matrix(model.robot, model.parameters, one)[:, model.reduction.independent]
+    # Sums of a hundred products.
+    np.testing.assert_allclose(
+        band.at(*state), np.sqrt(noise**2 + np.diag(W @ model.covariance @ W.T)), rtol=1e-10
     )
 
 

@@ -8,11 +8,12 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.bodies import equivalent_bodies
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
-from robot_identification.monitoring.momentum_observer import equivalent_bodies, MomentumObserver
+from robot_identification.monitoring.momentum_observer import MomentumObserver
 
 PERIOD = 0.002
 ROTORS = np.array([1.9, 1.9, 1.2, 0.3, 0.3, 0.3])

@@ -6,14 +6,17 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.model.regressor import Motion, standard_torque
+from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF, ORDER, TorquePredictor
 from robot_identification.validation.validation import predict_effort
+from scipy import signal
 
 RATE = 500.0
 
@@ -58,6 +61,43 @@ def test_step_by_step_equals_the_batch(identification, rng):
         np.testing.assert_allclose(
             prediction.torque, prediction.effort * model.robot.drives.drive_gain, rtol=1e-12
         )
+
+
+def test_every_law_equals_the_batch(robots, rng):
+    """With filters of SciPy and the torque of a whole recording, up to rounding; and by joint."""
+    stamps = np.arange(200) / RATE
+    q, dq = recording(stamps)
+    dq = dq + 1e-2 * rng.normal(size=dq.shape)
+    temperature = rng.uniform(20.0, 40.0, q.shape)
+    sections = signal.butter(ORDER, DEFAULT_CUTOFF, fs=RATE, output='sos')
+    settled = signal.sosfilt_zi(sections)[:, :, None]
+    smooth, _ = signal.sosfilt(sections, dq, axis=0, zi=settled * dq[0])
+    difference = RATE * np.diff(smooth, axis=0, prepend=dq[:1])
+    ddq, _ = signal.sosfilt(sections, difference, axis=0, zi=0.0 * settled * dq[0])
+    motion = Motion(q, smooth, ddq, temperature)
+    for law in FRICTION_LAWS:
+        model = model_of(robots['mixed'], law)
+        model = replace(model, theta_base=rng.uniform(0.1, 1.0, model.reduction.rank))
+        expected = standard_torque(model.robot, model.parameters, model.theta_lifted, motion)
+        predictor = TorquePredictor(model)
+        found = [predictor.step(*one).torque for one in zip(
+            stamps, q, dq, temperature, strict=True
+        )]
+        # Of sums of a hundred products, and differences of velocities times 500 Hz.
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11, err_msg=law)
+
+
+def test_a_sample_takes_one_inverse_dynamics(robots, monkeypatch):
+    """Friction at both velocities needs no more; the regressor is for models of no bodies."""
+    model = model_of(robots['mixed'], 'dictionary,offset', Izz1=1.0)
+    predictor, calls = TorquePredictor(model), []
+    for name in ('rnea', 'computeJointTorqueRegressor'):
+        function = getattr(pin, name)
+        monkeypatch.setattr(pin, name, lambda *given, f=function: (calls.append(f), f(*given))[1])
+    q, dq = recording(np.arange(20) / RATE)
+    for k in range(20):
+        predictor.step(k / RATE, q[k], dq[k])
+    assert len(calls) == 20
 
 
 def test_the_future_is_not_seen(robots):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
     smooth_sign, smooth_sign_by_velocity, smooth_sign_by_width,
 )
@@ -38,14 +39,11 @@ class AsymmetricFriction(FrictionLaw):
     def __post_init__(self) -> None:
         check_positive(self.width, 'width of asymmetric friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return sign and velocity of either direction; see `FrictionLaw.columns`."""
-        s = smooth_sign(motion.dq, self.width)
-        forwards, backwards = (1.0 + s) / 2.0, (1.0 - s) / 2.0
-        columns = np.column_stack([
-            forwards * s, backwards * s, forwards * motion.dq, backwards * motion.dq
-        ])
-        return columns, state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        kinds = 'forward_sign', 'backward_sign', 'forward_velocity', 'backward_velocity'
+        return tuple(BasisTerm(kind, (self.width,)) for kind in kinds)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return the slopes of the four columns; see `FrictionLaw.velocity_derivative`."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    smooth_sign, smooth_sign_by_velocity, smooth_sign_by_width,
+    smooth_sign_by_velocity, smooth_sign_by_width,
 )
 from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 
@@ -41,9 +42,10 @@ class CoulombFriction(FrictionLaw):
         """See `FrictionLaw`."""
         return self.width
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``tanh(dq / width)``; see `FrictionLaw.columns`."""
-        return smooth_sign(motion.dq, self.width)[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('smooth_sign', (self.width,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return the slope of the passage; see `FrictionLaw.velocity_derivative`."""

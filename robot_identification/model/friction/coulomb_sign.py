@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.law import check_positive, FrictionLaw
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class CoulombSignFriction(FrictionLaw):
     def __post_init__(self) -> None:
         check_positive(self.zero_velocity, 'zero_velocity of coulomb_sign friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``sign(dq)``; see `FrictionLaw.columns`."""
-        sign = np.where(np.abs(motion.dq) > self.zero_velocity, np.sign(motion.dq), 0.0)
-        return sign[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('sign', (self.zero_velocity,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return zero; see `FrictionLaw.velocity_derivative`."""

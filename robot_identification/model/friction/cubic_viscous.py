@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.law import FrictionLaw, JointMotion
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.law import FrictionLaw
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,10 @@ class CubicViscousFriction(FrictionLaw):
     units = ('N m s^3/rad^3',)
     signed = ('fvc',)
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``dq^3``; see `FrictionLaw.columns`."""
-        return motion.dq[:, None] ** 3, state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('power', (3.0,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return ``3 dq^2``; see `FrictionLaw.velocity_derivative`."""

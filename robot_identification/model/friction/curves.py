@@ -14,8 +14,11 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 import scipy
 
+# A shape constant, or one for every velocity.
+Constant = FloatArray | float
 
-def smooth_sign(dq: FloatArray, width: float) -> FloatArray:
+
+def smooth_sign(dq: FloatArray, width: Constant) -> FloatArray:
     """Return ``tanh(dq / width)``, shape (N,): the sign with a smooth passage through zero."""
     return np.tanh(dq / width)
 
@@ -33,7 +36,7 @@ def smooth_sign_by_width(dq: FloatArray, width: float) -> FloatArray:
     return -dq / width * smooth_sign_by_velocity(dq, width)
 
 
-def static_share(dq: FloatArray, velocity: float, exponent: float) -> FloatArray:
+def static_share(dq: FloatArray, velocity: Constant, exponent: Constant) -> FloatArray:
     """
     Return ``exp(-abs(dq / velocity)^exponent)``, shape (N,).
 
@@ -64,7 +67,7 @@ def static_share_by_shape(
     return share * power * exponent / velocity, -share * scipy.special.xlogy(power, ratio)
 
 
-def signed_power(dq: FloatArray, exponent: float) -> FloatArray:
+def signed_power(dq: FloatArray, exponent: Constant) -> FloatArray:
     """Return ``sign(dq) abs(dq)^exponent`` of a velocity in rad/s, shape (N,)."""
     return np.sign(dq) * np.abs(dq) ** exponent
 

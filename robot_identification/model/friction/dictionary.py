@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
-import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.friction.curves import smooth_sign, static_share
-from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
-from robot_identification.model.friction.stop_operator import run_stops
+from robot_identification.model.friction.basis import BasisTerm, STOP
+from robot_identification.model.friction.law import check_positive, FrictionLaw
 
 # Passage through zero of the Stribeck terms [rad/s], the default width of the other laws.
 STRIBECK_WIDTH = 0.01
@@ -24,6 +21,19 @@ _KINDS = {
     'presliding': ('presliding', 'rad'), 'stribeck': ('Stribeck', 'rad/s'),
     'load_sliding': ('load', 'rad/s'), 'load_presliding': ('load', 'rad'),
 }
+
+
+def _basis_term(kind: str, constant: float) -> BasisTerm:
+    loaded = kind.startswith('load')
+    match kind.removeprefix('load_'):
+        case 'sliding':
+            return BasisTerm('smooth_sign', (constant,), per_load=loaded)
+        case 'presliding':
+            return BasisTerm(STOP, (constant,), per_load=loaded)
+        case 'stribeck':
+            return BasisTerm('static_sign', (STRIBECK_WIDTH, constant, 2.0))
+        case _:
+            return BasisTerm('velocity', (constant,))
 
 
 @dataclass(frozen=True)
@@ -123,35 +133,7 @@ class DictionaryFriction(FrictionLaw):
             f.name: tuple(value for kind, value in left if kind == f.name) for f in fields(self)
         })
 
-    @cached_property
-    def _radii(self) -> FloatArray:
-        return np.array(sorted({*self.presliding, *self.load_presliding}))
-
-    def initial_state(self) -> FloatArray:
-        """Return stops at rest, and no position before; see `FrictionLaw.initial_state`."""
-        return np.append(np.zeros(len(self._radii)), np.nan)
-
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return all terms; see `FrictionLaw.columns`."""
-        dq, load = motion.dq, np.abs(motion.tau_rigid)
-        if not dq.size:
-            return np.zeros((0, len(self.terms))), state
-        q_before = float(motion.q[0] if np.isnan(state[-1]) else state[-1])
-        deflections = run_stops(motion.q, self._radii, state[:-1], q_before)
-        stops = dict(zip(self._radii.tolist(), (deflections / self._radii).T, strict=True))
-        columns = [
-            *(factor * dq for factor in self.viscous),
-            *(smooth_sign(dq, width) for width in self.sliding),
-            *(stops[radius] for radius in self.presliding),
-            *(
-                smooth_sign(dq, STRIBECK_WIDTH) * static_share(dq, velocity, 2.0)
-                for velocity in self.stribeck
-            ),
-            *(load * smooth_sign(dq, width) for width in self.load_sliding),
-            *(load * stops[radius] for radius in self.load_presliding),
-        ]
-        # A live node asks for a sample at a time, for which np.column_stack takes too long.
-        filled = np.empty((len(dq), len(columns)))
-        for index, column in enumerate(columns):
-            filled[:, index] = column
-        return filled, np.concatenate([deflections[-1], motion.q[-1:]])
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return tuple(_basis_term(kind, constant) for kind, constant in self.terms)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import is_number
+from robot_identification.model.friction.basis import BasisTerm, CURVES, STOP
+from robot_identification.model.friction.stop_operator import run_stops
 
 
 def check_positive(value: Any, what: str) -> None:
@@ -75,9 +78,9 @@ class FrictionLaw(ABC):
     """
     Friction torque of one joint, linear in its coefficients.
 
-    A law is a frozen dataclass whose fields are its shape constants. `columns` returns what its
-    coefficients multiply; a law with memory returns the state it ends in, a stateless one returns
-    the empty state it was given.
+    A law is a frozen dataclass whose fields are its shape constants. `basis` declares what its
+    coefficients multiply, and `columns` evaluates it; a law with stop operators has a memory and
+    returns the state it ends in, a stateless one returns the empty state it was given.
 
     Attributes
     ----------
@@ -158,11 +161,25 @@ class FrictionLaw(ABC):
         """Return the name of coefficient k in a table, and the constant that only it has."""
         return f'{self.name} {self.symbols[k]}', ''
 
-    def initial_state(self) -> FloatArray:
-        """Return the state before the first sample, shape (s,)."""
-        return np.zeros(0)
-
+    @property
     @abstractmethod
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """Functions that the coefficients multiply, length k."""
+
+    @cached_property
+    def _radii(self) -> FloatArray:
+        return np.array(sorted({term.constants[0] for term in self.basis if term.kind == STOP}))
+
+    def initial_state(self) -> FloatArray:
+        """
+        Return the state before the first sample, shape (s,).
+
+        The deflections of the stop operators at rest, and NaN for a position that is not known;
+        empty without stop operators.
+        """
+        count = len(self._radii)
+        return np.append(np.zeros(count), np.nan) if count else np.zeros(0)
+
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
         Return the columns and the state after the last sample.
@@ -182,6 +199,28 @@ class FrictionLaw(ABC):
             State after the last sample.
 
         """
+        columns = np.empty((motion.dq.size, len(self.basis)))
+        if not motion.dq.size:
+            return columns, state
+        load = np.abs(motion.tau_rigid) if self.needs_rigid_torque else None
+        values: dict[tuple[str, tuple[float, ...]], FloatArray] = {}
+        if self._radii.size:
+            q_before = float(motion.q[0] if np.isnan(state[-1]) else state[-1])
+            deflections = run_stops(motion.q, self._radii, state[:-1], q_before)
+            state = np.append(deflections[-1], motion.q[-1])
+            for radius, share in zip(
+                self._radii.tolist(), (deflections / self._radii).T, strict=True
+            ):
+                values[STOP, (radius,)] = share
+        for index, term in enumerate(self.basis):
+            key = term.kind, term.constants
+            if key not in values:
+                values[key] = CURVES[term.kind](motion.dq, *term.constants)
+            value = values[key]
+            if term.reference is not None:
+                value = (motion.temperature - term.reference) * value
+            columns[:, index] = load * value if term.per_load and load is not None else value
+        return columns, state
 
     def evaluate(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

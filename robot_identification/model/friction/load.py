@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.curves import smooth_sign, smooth_sign_by_width
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.curves import smooth_sign_by_width
 from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 
 
@@ -36,9 +37,10 @@ class LoadFriction(FrictionLaw):
     def __post_init__(self) -> None:
         check_positive(self.width, 'width of load friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the load with the sign of the velocity; see `FrictionLaw.columns`."""
-        return (np.abs(motion.tau_rigid) * smooth_sign(motion.dq, self.width))[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('smooth_sign', (self.width,), per_load=True),)
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.law import FrictionLaw, JointMotion
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.law import FrictionLaw
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,10 @@ class FrictionOffset(FrictionLaw):
     units = ('N m',)
     signed = ('f0',)
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ones; see `FrictionLaw.columns`."""
-        return np.ones((motion.dq.size, 1)), state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('one'),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return zero; see `FrictionLaw.velocity_derivative`."""

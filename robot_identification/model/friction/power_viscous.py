@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    signed_power, signed_power_by_exponent, signed_power_by_velocity,
+    signed_power_by_exponent, signed_power_by_velocity,
 )
 from robot_identification.model.friction.law import (
     check_between, check_positive, FrictionLaw, JointMotion,
@@ -39,9 +40,10 @@ class PowerViscousFriction(FrictionLaw):
         check_positive(self.exponent, 'exponent of power_viscous friction')
         check_between(self.exponent, 0.0, 1.0, 'exponent of power_viscous friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the power of the velocity; see `FrictionLaw.columns`."""
-        return signed_power(motion.dq, self.exponent)[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('power', (self.exponent,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return the slope of the power; see `FrictionLaw.velocity_derivative`."""

@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    signed_power, signed_power_by_exponent, smooth_sign, smooth_sign_by_width, static_share,
+    signed_power_by_exponent, smooth_sign, smooth_sign_by_width, static_share,
     static_share_by_shape,
 )
 from robot_identification.model.friction.law import (
@@ -69,16 +70,17 @@ class StrainWaveFriction(FrictionLaw):
         )
         check_temperature(self.reference, 'reference of strain_wave friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the seven columns in the order of `symbols`; see `FrictionLaw.columns`."""
-        s = smooth_sign(motion.dq, self.width)
-        static = static_share(motion.dq, self.velocity, self.exponent) * s
-        flow = signed_power(motion.dq, self.viscous_exponent)
-        load, difference = np.abs(motion.tau_rigid), motion.temperature - self.reference
-        columns = np.column_stack([
-            s, load * s, static, load * static, difference * static, flow, difference * flow
-        ])
-        return columns, state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        sliding = 'smooth_sign', (self.width,)
+        static = 'static_sign', (self.width, self.velocity, self.exponent)
+        flow = 'power', (self.viscous_exponent,)
+        return (
+            BasisTerm(*sliding), BasisTerm(*sliding, per_load=True), BasisTerm(*static),
+            BasisTerm(*static, per_load=True), BasisTerm(*static, reference=self.reference),
+            BasisTerm(*flow), BasisTerm(*flow, reference=self.reference),
+        )
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

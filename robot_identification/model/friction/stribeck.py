@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
     smooth_sign, smooth_sign_by_velocity, smooth_sign_by_width, static_share,
     static_share_by_shape, static_share_by_velocity,
@@ -51,11 +52,11 @@ class StribeckFriction(FrictionLaw):
         check_between(self.exponent, 0.5, 2.0, 'exponent of stribeck friction')
         check_positive(self.width, 'width of stribeck friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the kinetic and the static part; see `FrictionLaw.columns`."""
-        s = smooth_sign(motion.dq, self.width)
-        share = static_share(motion.dq, self.velocity, self.exponent)
-        return np.column_stack([(1.0 - share) * s, share * s]), state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        constants = self.width, self.velocity, self.exponent
+        return BasisTerm('kinetic_sign', constants), BasisTerm('static_sign', constants)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return the slopes of both parts; see `FrictionLaw.velocity_derivative`."""

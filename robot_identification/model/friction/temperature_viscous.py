@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.law import check_temperature, FrictionLaw, JointMotion
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.law import check_temperature, FrictionLaw
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class TemperatureViscousFriction(FrictionLaw):
     def __post_init__(self) -> None:
         check_temperature(self.reference, 'reference of temperature_viscous friction')
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``(temperature - reference) dq``; see `FrictionLaw.columns`."""
-        return ((motion.temperature - self.reference) * motion.dq)[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('velocity', (1.0,), reference=self.reference),)

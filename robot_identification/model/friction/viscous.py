@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model.friction.law import FrictionLaw, JointMotion
+from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.law import FrictionLaw
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,10 @@ class ViscousFriction(FrictionLaw):
     symbols = ('fv',)
     units = ('N m s/rad',)
 
-    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``dq``; see `FrictionLaw.columns`."""
-        return motion.dq[:, None], state
+    @property
+    def basis(self) -> tuple[BasisTerm, ...]:
+        """See `FrictionLaw`."""
+        return (BasisTerm('velocity', (1.0,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return one; see `FrictionLaw.velocity_derivative`."""

@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The functions of motion that friction is a sum of.
+
+A law declares one term for each of its coefficients. Batch evaluation, in `FrictionLaw.columns`,
+and evaluation of single samples, for all joints at once, follow from the same declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.curves import (
+    Constant, signed_power, smooth_sign, static_share,
+)
+
+# Function of the position, with a memory; its constant is the radius [rad]. See `run_stops`.
+STOP = 'stop'
+
+
+class BasisTerm(NamedTuple):
+    """Function of motion that one coefficient of a friction law multiplies."""
+
+    kind: str  # key of CURVES, or STOP
+    constants: tuple[float, ...] = ()
+    per_load: bool = False  # times the absolute torque that the joint transmits [N m]
+    reference: float | None = None  # times the temperature above this one [deg C]
+
+
+def _one(dq: FloatArray) -> FloatArray:
+    return np.ones_like(dq)
+
+
+def _velocity(dq: FloatArray, factor: Constant) -> FloatArray:
+    return factor * dq
+
+
+def _sign(dq: FloatArray, zero: Constant) -> FloatArray:
+    return np.where(np.abs(dq) > zero, np.sign(dq), 0.0)
+
+
+def _static_sign(
+    dq: FloatArray, width: Constant, velocity: Constant,
+    exponent: Constant,
+) -> FloatArray:
+    return smooth_sign(dq, width) * static_share(dq, velocity, exponent)
+
+
+def _kinetic_sign(
+    dq: FloatArray, width: Constant, velocity: Constant,
+    exponent: Constant,
+) -> FloatArray:
+    kinetic: FloatArray = (1.0 - static_share(dq, velocity, exponent)) * smooth_sign(dq, width)
+    return kinetic
+
+
+def _forward_share(dq: FloatArray, width: Constant) -> FloatArray:
+    return (1.0 + smooth_sign(dq, width)) / 2.0
+
+
+def _backward_share(dq: FloatArray, width: Constant) -> FloatArray:
+    return (1.0 - smooth_sign(dq, width)) / 2.0
+
+
+# Of the velocity [rad/s] and the constants of a term, which may be arrays that broadcast with it.
+CURVES: MappingProxyType[str, Callable[..., FloatArray]] = MappingProxyType({
+    'one': _one,
+    'velocity': _velocity,
+    'power': signed_power,
+    'sign': _sign,
+    'smooth_sign': smooth_sign,
+    'static_sign': _static_sign,
+    'kinetic_sign': _kinetic_sign,
+    'forward_sign': lambda dq, width: _forward_share(dq, width) * smooth_sign(dq, width),
+    'backward_sign': lambda dq, width: _backward_share(dq, width) * smooth_sign(dq, width),
+    'forward_velocity': lambda dq, width: _forward_share(dq, width) * dq,
+    'backward_velocity': lambda dq, width: _backward_share(dq, width) * dq,
+})
