@@ -46,7 +46,7 @@ class MadeModel(NamedTuple):
 
 
 class ExaminedFit(NamedTuple):
-    """What the data say of a fit, whatever bodies are made of it."""
+    """Findings of the data on a fit, whatever bodies are made of it."""
 
     findings: Findings
     recommendations: tuple[Recommendation, ...]
