@@ -4,10 +4,8 @@
 """The page on contact has the figures of the benchmark, and a small one runs here."""
 
 from dataclasses import replace
-import importlib
-import json
-from pathlib import Path
 
+from benchmark_pages import medians, page_table
 from known_models import true_model
 import numpy as np
 import pytest
@@ -15,39 +13,15 @@ from robot_identification.model.model_file import dump_model
 from robot_identification.monitoring.collision import CollisionThresholds, SURE
 from robot_identification.monitoring.contact_observer import BAND_SAMPLES, observe_recording
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / 'benchmarks' / 'results' / 'contact.json'
+benchmark = pytest.importorskip('benchmarks.contact')
+
 FORCES = (10, 20, 30, 50)
-
-
-@pytest.fixture(scope='module')
-def benchmark():
-    """Return the benchmark's module."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT)
-        return importlib.import_module('benchmarks.contact')
 
 
 @pytest.fixture(scope='module')
 def measured():
     """Return the median of every figure by its name."""
-    if not RESULTS.is_file():
-        pytest.skip(f'no {RESULTS.name}: run `python -m benchmarks contact`')
-    text = RESULTS.read_text(encoding='utf-8')
-    assert len(text.splitlines()) < 100
-    return {figure['name']: figure['median'] for figure in json.loads(text)['figures']}
-
-
-def table(first_cell):
-    """Return the cells of a table of the page, without its header."""
-    lines = (ROOT / 'docs' / 'contact.md').read_text(encoding='utf-8').splitlines()
-    first = next(k for k, line in enumerate(lines) if line.startswith(f'| {first_cell} |'))
-    rows = []
-    for line in lines[first + 2:]:
-        if not line.startswith('|'):
-            break
-        rows.append([cell.strip() for cell in line.strip('|').split('|')])
-    return rows
+    return medians('contact')
 
 
 def test_the_page_has_the_figures_of_the_benchmark(measured):
@@ -64,7 +38,7 @@ def test_the_page_has_the_figures_of_the_benchmark(measured):
         ]
         for joint in range(1, 7)
     ]
-    assert table('joint') == joints
+    assert page_table('contact', 'joint')[1:] == joints
     forces = [
         [
             str(force),
@@ -74,11 +48,11 @@ def test_the_page_has_the_figures_of_the_benchmark(measured):
         ]
         for force in FORCES
     ]
-    assert table('force, N') == forces
+    assert page_table('contact', 'force, N')[1:] == forces
     totals = [[name, f'{measured[name]:.3g}'] for name in measured if not name.startswith(
         ('joint ', *(f'{force} N' for force in FORCES))
     )]
-    assert table('of all joints') == totals
+    assert page_table('contact', 'of all joints')[1:] == totals
 
 
 def test_an_hour_is_silent_and_a_stated_step_is_seen(measured):
@@ -98,7 +72,7 @@ def test_an_hour_is_silent_and_a_stated_step_is_seen(measured):
         )
 
 
-def test_motions_are_ones_the_arm_can_make(benchmark):
+def test_motions_are_ones_the_arm_can_make():
     """One after the other from rest to rest, within the limits, and of all kinds."""
     robot, _ = benchmark.make_arm(1)
     limits = robot.limits
@@ -119,7 +93,7 @@ def test_motions_are_ones_the_arm_can_make(benchmark):
 
 
 @pytest.fixture(scope='module')
-def arm(benchmark):
+def arm():
     """Return the model of an arm, known but for what makes its joints stick and warm up."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     robot, truth = benchmark.make_arm(1)
@@ -131,7 +105,7 @@ def arm(benchmark):
     )
 
 
-def test_the_chain_is_that_of_the_node(benchmark, arm):
+def test_the_chain_is_that_of_the_node(arm):
     """Sample by sample what predictor and observer say, wherever a recording is cut; rounding."""
     robot, truth = benchmark.make_arm(1)
     motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
@@ -150,7 +124,7 @@ def test_the_chain_is_that_of_the_node(benchmark, arm):
     np.testing.assert_allclose(found.rest_share[said], node.rest_share[said], atol=1e-12)
 
 
-def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeypatch):
+def test_a_miniature_is_silent_and_sees_pushes(arm, tmp_path, monkeypatch):
     """Some seconds instead of an hour, with limits that are set instead of calibrated."""
     # Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
     # Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
@@ -179,7 +153,7 @@ def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeyp
     assert min(one.latency for one in moving) > 0.004
 
 
-def test_what_is_wrong_with_an_arm_is_seen(benchmark, arm):
+def test_what_is_wrong_with_an_arm_is_seen(arm):
     """The count of alarms counts: with limits below the noise there are some."""
     robot, truth = benchmark.make_arm(1)
     motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))

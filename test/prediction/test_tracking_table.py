@@ -3,16 +3,13 @@
 
 """The page on feed-forward has the figures of the benchmark, and they show what is promised."""
 
-import importlib
-import json
-from pathlib import Path
-
+from benchmark_pages import medians, page_table
 import numpy as np
 import pytest
 from robot_identification.model.registry import load_robot
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / 'benchmarks' / 'results' / 'tracking.json'
+benchmark = pytest.importorskip('benchmarks.tracking')
+
 # What is compared, from one column of the page to the next.
 PD = 'PD alone'
 GRAVITY = 'PD, gravity'
@@ -26,11 +23,7 @@ IDENTIFIED = 'computed torque, identified bodies and friction'
 @pytest.fixture(scope='module')
 def measured():
     """Return the median of every figure by its name [mrad]."""
-    if not RESULTS.is_file():
-        pytest.skip(f'no {RESULTS.name}: run `python -m benchmarks tracking`')
-    content = json.loads(RESULTS.read_text(encoding='utf-8'))
-    assert content['repeats'] >= 5
-    return {figure['name']: figure['median'] for figure in content['figures']}
+    return medians('tracking', repeats=5)
 
 
 def of_joints(measured, name, kind='rms'):
@@ -38,21 +31,9 @@ def of_joints(measured, name, kind='rms'):
     return np.array([measured[f'{name}: joint {joint}, {kind}'] for joint in range(1, 7)])
 
 
-def table():
-    """Return the cells of the page's table, header first."""
-    lines = (ROOT / 'docs' / 'feed_forward.md').read_text(encoding='utf-8').splitlines()
-    first = next(k for k, line in enumerate(lines) if line.startswith('| controller |'))
-    rows = []
-    for line in lines[first:]:
-        if not line.startswith('|'):
-            break
-        rows.append([cell.strip() for cell in line.strip('|').split('|')])
-    return rows
-
-
 def test_the_page_has_the_figures_of_the_benchmark(measured):
     """Digit by digit, every controller and nothing else."""
-    header, _, *rows = table()
+    header, *rows = page_table('feed_forward', 'controller')
     assert header[1:] == [*(f'joint {joint}' for joint in range(1, 7)), 'slow moves']
     assert [row[0] for row in rows] == list(dict.fromkeys(
         name.partition(': ')[0] for name in measured
@@ -90,9 +71,6 @@ def test_computed_torque_with_the_identified_model_beats_cad(measured, kind):
 
 def test_the_motion_is_one_the_arm_can_make():
     """Within the limits of the UR5, from rest to rest, and not the recorded one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT)
-        benchmark = importlib.import_module('benchmarks.tracking')
     motion, robot = benchmark.tracked_motion(), load_robot('ur5')
     limits = robot.limits
     assert np.all((limits.lower <= motion.q) & (motion.q <= limits.upper))

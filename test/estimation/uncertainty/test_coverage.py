@@ -3,28 +3,17 @@
 
 """Intervals of 95 % hold the truth in 95 % of all recordings, and the page says how often."""
 
-import importlib
-import json
-from pathlib import Path
-
+from benchmark_pages import medians, page_table
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-RESULTS = ROOT / 'benchmarks' / 'results' / 'coverage.json'
+benchmark = pytest.importorskip('benchmarks.coverage')
+
 REPEATS = 50
 
 
 @pytest.fixture(scope='module')
-def benchmark():
-    """Return the module that counts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT)
-        yield importlib.import_module('benchmarks.coverage')
-
-
-@pytest.fixture(scope='module')
-def counts(benchmark):
+def counts():
     """Return what a few repeats of the benchmark's own noise count."""
     found, _ = benchmark.count_coverage(
         benchmark.Design(), benchmark.MIXED, ('residual', 'hac', 'blocks'), REPEATS
@@ -50,7 +39,7 @@ def test_white_errors_do_not_hold(counts):
     assert counts['residual'].share.mean() < 0.65
 
 
-def test_figures_are_named_once_and_in_per_cent(benchmark, counts):
+def test_figures_are_named_once_and_in_per_cent(counts):
     """Every figure of a kind of interval, of the repeats that were made."""
     figures = benchmark.figures_of('hac', counts['hac'], np.ones(58))
     names = [figure.name for figure in figures]
@@ -59,32 +48,16 @@ def test_figures_are_named_once_and_in_per_cent(benchmark, counts):
     assert all(0.0 <= figure.values[0] <= 100.0 for figure in figures)
 
 
-def table():
-    """Return the cells of the page's table of coverage, header first."""
-    lines = (ROOT / 'docs' / 'statistics.md').read_text(encoding='utf-8').splitlines()
-    first = next(k for k, line in enumerate(lines) if line.startswith('| intervals |'))
-    rows = []
-    for line in lines[first:]:
-        if not line.startswith('|'):
-            break
-        rows.append([cell.strip() for cell in line.strip('|').split('|')])
-    return rows
-
-
 def columns():
     """Return the names of the figures that the page has."""
-    return table()[0][1:]
+    return page_table('statistics', 'intervals')[0][1:]
 
 
 def test_the_page_has_the_figures_of_the_benchmark():
     """Digit by digit, where the benchmark was run."""
-    if not RESULTS.is_file():
-        pytest.skip(f'no {RESULTS.name}: run `python -m benchmarks coverage`')
-    content = json.loads(RESULTS.read_text(encoding='utf-8'))
-    assert content['repeats'] >= 1000
-    measured = {figure['name']: figure['median'] for figure in content['figures']}
+    measured = medians('coverage', repeats=1000)
     shown = {}
-    for name, *cells in table()[2:]:
+    for name, *cells in page_table('statistics', 'intervals')[1:]:
         for column, cell in zip(columns(), cells, strict=True):
             shown[f'{name.replace("`", "")}: {column}'] = cell
     assert set(shown) == set(measured)
@@ -96,7 +69,8 @@ def test_the_page_has_the_figures_of_the_benchmark():
 @pytest.mark.parametrize('kind', ['hac', 'blocks'])
 def test_the_page_shows_what_is_promised(kind):
     """95 % to 2 %, in the mean over all parameters, for the worst one and for predictions."""
-    row = next(row for row in table()[2:] if row[0] == f'`{kind}`')
+    rows = page_table('statistics', 'intervals')
+    row = next(row for row in rows if row[0] == f'`{kind}`')
     shown = dict(zip(columns(), row[1:], strict=True))
     for name in ('all parameters', 'worst parameter', 'predictions', 'predictions, worst joint'):
         assert float(shown[name]) == pytest.approx(95.0, abs=2.0), name
