@@ -18,7 +18,7 @@ from robot_identification.files import write_atomically
 
 from . import (
     consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports, live,
-    long, many_bags, optimizers, reading, recorder, regressor, scaling, tracking, whole,
+    long, many_bags, optimizers, reading, recorder, regressor, scaling, short, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -38,6 +38,7 @@ BENCHMARKS = {
     'recorder': recorder,
     'live': live,
     'optimizers': optimizers,
+    'short': short,
     'whole': whole,
     'long': long,
     'many_bags': many_bags,

@@ -76,12 +76,12 @@ def simulate_minute() -> tuple[np.ndarray, ...]:
     return q, dq, current
 
 
-def write_minute(path: Path, states: tuple[np.ndarray, ...]) -> None:
-    """Write a bag with noisy velocities and currents."""
+def write_minute(path: Path, states: tuple[np.ndarray, ...], rate: float = RATE) -> None:
+    """Write a bag with noisy velocities and currents, so many samples a second [Hz]."""
     rng = np.random.default_rng(1)
     q, dq, current = states
     write_joint_states(
-        path, load_robot('ur5e').joint_names, 1.0 + np.arange(len(q)) / RATE,
+        path, load_robot('ur5e').joint_names, 1.0 + np.arange(len(q)) / rate,
         {'/joint_states': (
             q + 1e-5 * rng.standard_normal(q.shape),
             dq + 1e-3 * rng.standard_normal(q.shape),

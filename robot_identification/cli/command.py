@@ -16,7 +16,7 @@ from robot_identification.texts import suggestion
 # What each does, in a line. Each is a module of this folder, loaded when it is asked for: what one
 # command needs takes as long to load as Pinocchio does, what all of them need several times that.
 COMMANDS = {
-    'demo': 'identify and validate a simulated arm through its ROS nodes, in a minute or two',
+    'demo': 'identify and validate a simulated arm through its ROS nodes, in about a minute',
     'robots': 'list the known robots and their files',
     'base-parameters': 'list the identifiable (base) parameters of an arm',
     'urdf': 'write a URDF from a link table, a xacro or a calibrated arm',

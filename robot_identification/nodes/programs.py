@@ -10,6 +10,7 @@ To add one: write its function, add one line to PROGRAMS.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -44,6 +45,12 @@ class Coordinator(Protocol):
 
     def announce(self, text: str, *, step: str = ...) -> None:
         """Publish and log progress."""
+
+    def design(self, path: Path, seed: int) -> Path:
+        """Design a motion into a file, and return it."""
+
+    def identify(self, bag: Path, output: Path) -> Path:
+        """Identify a model from a bag, and return its file."""
 
     def execute(self, trajectory: Path, bag: Path, **options: Any) -> None:
         """Run a trajectory and record it."""
@@ -83,15 +90,25 @@ def excitation(coordinator: Coordinator) -> None:
             'program excitation designs new motions as it goes, and on a real arm each of them '
             'is commissioned first: design with `excite`, then use program record'
         )
-    output = coordinator.output
-    for number, seed in enumerate(coordinator.value('seeds'), start=1):
-        trajectory = coordinator.design(output / f'trajectory_{number}.yaml', seed)
+    output, seeds = coordinator.output, coordinator.value('seeds')
+    upcoming: Future[Path] | None = None
+    for number, seed in enumerate(seeds, start=1):
+        trajectory = (
+            upcoming.result() if upcoming is not None
+            else coordinator.design(output / 'trajectory_1.yaml', seed)
+        )
         bag = output / f'bag_{number}'
         coordinator.execute(trajectory, bag)
-        if number == 1:
-            model = coordinator.identify(bag, output / 'result')
-            coordinator.set_parameters_of('torque_predictor', {'model_file': str(model)})
-            coordinator.announce(f'predicting live with {model}')
+        with ThreadPoolExecutor(1) as aside:
+            if number < len(seeds):
+                # The arm rests: its next motion is designed while a model is identified.
+                upcoming = aside.submit(
+                    coordinator.design, output / f'trajectory_{number + 1}.yaml', seeds[number]
+                )
+            if number == 1:
+                model = coordinator.identify(bag, output / 'result')
+                coordinator.set_parameters_of('torque_predictor', {'model_file': str(model)})
+                coordinator.announce(f'predicting live with {model}')
 
 
 def record(coordinator: Coordinator) -> None:

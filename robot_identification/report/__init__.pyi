@@ -8,6 +8,7 @@ from .canvas import (
 from .figures import (
     decimate as decimate, temperature_picture as temperature_picture, WIDTH as WIDTH,
 )
+from .explanation import score_fit as score_fit
 from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
     text_table as text_table, wrap as wrap,

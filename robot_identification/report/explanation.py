@@ -11,10 +11,11 @@ import math
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel, standard_torque, StandardParameters
 from robot_identification.processing import Dataset
 from robot_identification.report.formatting import effort_unit_text, fixed, number, percent
-from robot_identification.validation import BagErrors
+from robot_identification.validation import BagErrors, errors_on, predict_effort
 
 # A part of the error above this is called most of it, one below the other is not its cause.
 MAIN_SHARE = 0.7
@@ -33,6 +34,18 @@ class Scored:
     predicted: FloatArray  # (N, n): effort of the model in the bag's unit
     rows: BoolArray  # (N,): samples that the errors were taken on
     errors: BagErrors
+
+
+def score_fit(identification: Identification) -> tuple[Scored, ...]:
+    """Return the training recordings as the model fits them, predicted once for all files."""
+    return tuple(
+        Scored(
+            dataset, predicted, dataset.fitted,
+            errors_on(dataset, predicted, dataset.fitted, detailed=False),
+        )
+        for dataset in identification.datasets
+        for predicted in [predict_effort(identification.model, dataset)]
+    )
 
 
 def explain_worst_joint(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -17,7 +18,7 @@ from robot_identification.report.bodies import link_bodies
 from robot_identification.report.correlation import correlation_picture, strongest_pairs
 from robot_identification.report.data_quality import recorder_notes, recording_quality
 from robot_identification.report.explanation import (
-    explain_worst_joint, neighbour_correlation, Scored,
+    explain_worst_joint, neighbour_correlation, score_fit, Scored,
 )
 from robot_identification.report.figures import (
     drawn_bags, effort_pictures, interval_picture, points_of_curve, singular_value_picture,
@@ -34,7 +35,7 @@ from robot_identification.report.tables import (
     urdf_words,
 )
 from robot_identification.report.truth import GroundTruthComparison
-from robot_identification.validation import BagErrors, errors_on, predict_effort, Validation
+from robot_identification.validation import BagErrors, Validation
 
 # With more coefficients a joint, one line for each is easier to read than a wide table.
 MOST_FRICTION_COLUMNS = 4
@@ -42,6 +43,7 @@ MOST_FRICTION_COLUMNS = 4
 
 def render_identification_report(
     identification: Identification,
+    fitted: Sequence[Scored] | None = None,
     *,
     command_line: str = '',
     has_tables: bool = False,
@@ -52,23 +54,17 @@ def render_identification_report(
     """
     Return the report of an identification, one HTML file that needs no network.
 
-    `has_tables` says that tables/ is written next to the page; `truth` is that of a simulated
-    robot. `unseen` are recordings that were not used for the identification, each with the model's
-    effort (N, n) in the bag's unit, and `unseen_validation` the errors on them.
+    `fitted` is of `score_fit`, `has_tables` says that tables/ is written next to the page, and
+    `truth` is that of a simulated robot. `unseen` are recordings that were not used for the
+    identification, each with the model's effort (N, n) in the bag's unit, and `unseen_validation`
+    the errors on them.
     """
     model, datasets = identification.model, identification.datasets
-    predictions = [predict_effort(model, dataset) for dataset in datasets]
-    fits = [
-        errors_on(dataset, predicted, dataset.fitted, detailed=False)
-        for dataset, predicted in zip(datasets, predictions, strict=True)
+    fitted = score_fit(identification) if fitted is None else fitted
+    scored = [
+        replace(one, errors=errors)
+        for one, errors in zip(fitted, identification.cross_validation, strict=True)
     ]
-    scored, fitted = (
-        [
-            Scored(dataset, predicted, dataset.fitted, one)
-            for dataset, predicted, one in zip(datasets, predictions, errors, strict=True)
-        ]
-        for errors in (identification.cross_validation, fits)
-    )
     unseen_bags = unseen_validation.bags if unseen_validation else ()
     residuals = residual_section(fitted)
     shown = {entry.name for entry in inertial_coefficients(model)}
@@ -83,7 +79,8 @@ def render_identification_report(
         has_tables=has_tables,
         truth=truth,
         error_tables=list(map(
-            compared_error_table, identification.cross_validation, fits, identification.prior
+            compared_error_table, identification.cross_validation,
+            [one.errors for one in fitted], identification.prior,
         )),
         nrmse_mean=_mean(identification.cross_validation),
         prior_mean=_mean(identification.prior),
@@ -113,7 +110,7 @@ def render_identification_report(
         data=[recording_quality(dataset, model.provenance) for dataset in datasets],
         singular_values=singular_value_picture(identification.estimate.singular_values),
         **_effort_section(
-            model.robot.n, list(zip(datasets, predictions, strict=True)), unseen
+            model.robot.n, [(one.dataset, one.predicted) for one in fitted], unseen
         ),
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from robot_identification.estimation import Identification
 from robot_identification.files import write_results
 from robot_identification.model import dump_model
+from robot_identification.report.explanation import score_fit
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.paper_tables import identification_tables, table_files
 from robot_identification.report.text_report import results_text
@@ -33,14 +34,15 @@ def save_identification(
     Raises UsageError if one of the files exists already and `force` is not set.
     """
     tables = table_files(identification_tables(found)) if with_tables else {}
+    fitted = score_fit(found)
     write_results(
         directory,
         {
             'identified_model.yaml': dump_model(found.model),
             'report.html': render_identification_report(
-                found, command_line=command_line, has_tables=with_tables
+                found, fitted, command_line=command_line, has_tables=with_tables
             ),
-            'results.txt': results_text(found),
+            'results.txt': results_text(found, fitted),
             **tables,
         },
         force,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
-from robot_identification.report.explanation import Scored
+from robot_identification.report.explanation import score_fit, Scored
 from robot_identification.report.formatting import (
     effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
 )
@@ -19,9 +19,7 @@ from robot_identification.report.tables import (
     Coefficient, compared_error_table, error_table, ErrorTable, friction_table, FrictionTable,
     inertial_coefficients, JointErrors, training_bags, urdf_words,
 )
-from robot_identification.validation import (
-    BagErrors, errors_on, predict_effort, Validation, Verdict,
-)
+from robot_identification.validation import BagErrors, Validation, Verdict
 
 # With more, the table would not fit: one line a coefficient then.
 MAXIMUM_FRICTION_COLUMNS = 3
@@ -34,9 +32,12 @@ MOST_REASONS = 4
 MOST_ADVICE = 5
 
 
-def results_text(identification: Identification) -> str:
-    """Return the results of an identification as plain text."""
+def results_text(
+    identification: Identification, fitted: Sequence[Scored] | None = None
+) -> str:
+    """Return the results of an identification as plain text; `fitted` is of `score_fit`."""
     model = identification.model
+    fitted = score_fit(identification) if fitted is None else fitted
     lines = [
         *_heading('Identification', model),
         *_verdict_lines(identification.verdict),
@@ -46,21 +47,10 @@ def results_text(identification: Identification) -> str:
             'parameters of the URDF on the same samples, friction fitted to these very samples.'
         ),
     ]
-    predictions = [predict_effort(model, dataset) for dataset in identification.datasets]
-    fits = [
-        errors_on(dataset, predicted, dataset.fitted, detailed=False)
-        for dataset, predicted in zip(identification.datasets, predictions, strict=True)
-    ]
-    for errors in zip(
-        identification.cross_validation, fits, identification.prior, strict=True
+    for held_out, fit, prior in zip(
+        identification.cross_validation, fitted, identification.prior, strict=True
     ):
-        lines += _error_lines(compared_error_table(*errors))
-    fitted = [
-        Scored(dataset, predicted, dataset.fitted, errors)
-        for dataset, predicted, errors in zip(
-            identification.datasets, predictions, fits, strict=True
-        )
-    ]
+        lines += _error_lines(compared_error_table(held_out, fit.errors, prior))
     lines += _residual_lines(fitted)
     lines += _section('Base parameters')
     lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "

@@ -16,11 +16,13 @@ from robot_identification.estimation.identification import Candidates
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.report import explanation, plot
 from robot_identification.report.figures import (
     decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
 )
 from robot_identification.report.formatting import number, percent, text_table
 from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.save import save_identification
 from robot_identification.report.tables import coefficients, friction_table, inertial_coefficients
 from robot_identification.report.text_report import results_text, validation_text
 from robot_identification.report.truth import GroundTruthComparison
@@ -431,3 +433,24 @@ def test_drawn_bags():
     assert drawn_bags(6, 1) == 1
     assert drawn_bags(6, 100) == MAXIMUM_PANELS // 6
     assert drawn_bags(64, 3) == 1
+
+
+def test_files_of_an_identification_share_what_they_show(identification, tmp_path, monkeypatch):
+    """Every recording is predicted once, and every figure drawn once."""
+    predicted, drawn = [], []
+
+    def predict(model, dataset):
+        predicted.append(dataset.source)
+        return predict_effort(model, dataset)
+
+    def picture(drawing, title, alternative):
+        drawn.append(alternative)
+        return original(drawing, title, alternative)
+
+    original = plot.Drawing.picture
+    monkeypatch.setattr(explanation, 'predict_effort', predict)
+    monkeypatch.setattr(plot.Drawing, 'picture', picture)
+    save_identification(identification, tmp_path, 'identify ..', force=False)
+    assert predicted == [dataset.source for dataset in identification.datasets]
+    assert len(drawn) == len(set(drawn)) > 3 * identification.model.robot.n
+    assert (tmp_path / 'results.txt').read_text() == results_text(identification)
