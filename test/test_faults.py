@@ -446,14 +446,6 @@ def first_two(values):
 
 REFUSED = {
     # 10: names and lengths.
-    'a joint is missing': (
-        lambda ms: [
-            replace(m, name=m.name[:2], position=m.position[:2], velocity=m.velocity[:2],
-                    effort=m.effort[:2]) for m in ms
-        ],
-        'lacks the joint reach of the model; a message names pan, lift, the model has pan, lift, '
-        'reach',
-    ),
     'no names': (
         lambda ms: [replace(m, name=[]) for m in ms], 'a message has 3 positions and no names',
     ),

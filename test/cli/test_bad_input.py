@@ -373,14 +373,6 @@ def test_an_existing_result_is_found_before_any_work(kit, command, name):
     assert (kit.results / name).read_text() == 'precious'
 
 
-def test_an_output_folder_that_is_a_file_is_refused(kit, command):
-    kit.results.write_text('precious')
-    found = command('validate', kit.model_file, kit.bag, '-o', kit.results)
-    assert found.code == 2
-    assert str(kit.results) in found.err
-    assert kit.results.read_text() == 'precious'
-
-
 def rows_of(document):
     """Return input, message and exit code of every row of the document's first table."""
     rows = []

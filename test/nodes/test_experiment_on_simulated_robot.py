@@ -57,7 +57,8 @@ def test_interruption_brings_it_to_rest(experiment, ur5, number):
     first = len(experiment.true_states)
     experiment.runner.process.process.send_signal(number)
     assert experiment.graph.exit_code(experiment.runner.process) == 130
-    assert experiment.speed() < 0.03
+    # It rests by then; what was said of it before may come to a busy machine a little later.
+    wait_until(lambda: experiment.speed() < 0.03, 'rest', 0.5)
     experiment.wait(1.5)
     experiment.check_smooth_stop(first, ur5)
     # Never faster than planned; 10 % are the servo's, which overshoots.

@@ -199,22 +199,6 @@ def test_after_a_pause_the_pace_rises_by_a_hundredth_a_cycle():
     np.testing.assert_allclose(published, expected, atol=1e-9)
 
 
-def test_the_slider_may_be_moved_while_the_arm_moves():
-    """100, 20, 0, 100 percent: on the path all the time, within the limits, to the end."""
-    run = Run()
-    run.follow(rest_to_rest(2.0))
-    for percent in (100.0, 20.0, 0.0):
-        run.change(RobotCondition(speed_scaling=percent))
-        run.go(0.5)
-    q, _, _ = run.go(1.0)
-    assert moved(q) == 0.0
-    run.change(RobotCondition())
-    run.go(3.0)
-    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
-    progress(run.everything()[0])
-    check_limits(run)
-
-
 def test_a_trajectory_beyond_the_limits_is_stopped_all_the_same():
     """It brakes harder than allowed by itself; a stop is not put off by that."""
     run = Run()
