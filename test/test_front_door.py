@@ -72,15 +72,3 @@ def test_the_options_of_a_command_load_no_other():
     with pytest.raises(CommandLineError, match='--nonsense'):
         parse_arguments(['identify', 'bag', '-o', 'out', '--nonsense'])
     assert parse_arguments(['robots', '--json']).json
-
-
-def test_reading_and_filtering_load_no_signal_processing_of_scipy():
-    """They bring half of SciPy, which takes as long as a fit; `identify` filters without them."""
-    loaded = run(
-        'import sys\nimport numpy as np\n'
-        'from robot_identification.model import KinematicFilter\n'
-        'from robot_identification.processing import low_pass\n'
-        'low_pass(np.ones((90, 2)), 100.0, KinematicFilter())\n'
-        'print(*sys.modules)'
-    ).split()
-    assert not {'scipy.signal', 'scipy.stats', 'scipy.interpolate'} & set(loaded)

@@ -21,7 +21,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation import check_positive
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction import SampleTorque
-from robot_identification.processing import filter_forward, low_pass_sections, settled_state
+import scipy
 
 ORDER = 2  # of the Butterworth low-pass
 # Part of half the sampling rate that a cut-off can be.
@@ -80,7 +80,7 @@ class LiveResiduals:
             )
         self._every = max(math.ceil(self.rate / options.rate - 1e-9), 1)
         cutoff = min(options.cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        self._sections = low_pass_sections(ORDER, cutoff, self.rate)
+        self._sections = scipy.signal.butter(ORDER, cutoff, fs=self.rate, output='sos')
         self._half = max(round(HALF_DIFFERENCE * self.rate), 1)
         # Rows behind the newest one that a sample may need.
         self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
@@ -130,7 +130,8 @@ class LiveResiduals:
         return self._sample()
 
     def _start(self, stamp: float, row: FloatArray) -> None:
-        self._state = settled_state(self._sections)[:, :, None] * row
+        settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
+        self._state = settled[:, :, None] * row
         self._waiting: list[tuple[float, FloatArray]] = []
         self._stamps = np.zeros(0)
         self._rows = np.zeros((0, len(row)))
@@ -150,7 +151,9 @@ class LiveResiduals:
     def _filter(self) -> None:
         stamps, rows = zip(*self._waiting, strict=True)
         self._waiting.clear()
-        smooth, self._state = filter_forward(self._sections, np.array(rows), self._state)
+        smooth, self._state = scipy.signal.sosfilt(
+            self._sections, np.array(rows), axis=0, zi=self._state
+        )
         self._stamps = np.concatenate([self._stamps, stamps])[-self._reach:]
         self._rows = np.concatenate([self._rows, smooth])[-self._reach:]
 

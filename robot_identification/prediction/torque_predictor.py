@@ -14,7 +14,7 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.sample_torque import SampleTorque
-from robot_identification.processing import low_pass_sections
+import scipy
 
 # A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
 DEFAULT_CUTOFF = 30.0
@@ -147,7 +147,7 @@ class TorquePredictor:
                 'positive numbers'
             )
         limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        section = low_pass_sections(ORDER, limited, self.rate)[0]
+        section = scipy.signal.butter(ORDER, limited, fs=self.rate, output='sos')[0]
         self._b, self._a = section[:3], section[3:]
         self._recursion = _kinematic_recursion(self._b, self._a, self.rate)
         self._torque = SampleTorque(model)

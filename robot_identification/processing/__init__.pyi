@@ -1,10 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .butterworth import (
-    filter_both_ways as filter_both_ways, filter_forward as filter_forward,
-    low_pass_sections as low_pass_sections, settled_state as settled_state,
-)
 from .dataset import (
     Dataset as Dataset, have_rotors as have_rotors, MOVING_SPEED as MOVING_SPEED,
 )

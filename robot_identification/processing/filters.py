@@ -8,9 +8,6 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import KinematicFilter
-from robot_identification.processing.butterworth import (
-    filter_both_ways, low_pass_sections, slowest_pole,
-)
 import scipy
 
 # Above this share of the Nyquist frequency a digital Butterworth no longer resembles one.
@@ -27,10 +24,13 @@ def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> F
     filter are those of one pass.
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
-    sections = low_pass_sections(kinematic_filter.order, cutoff, rate)
+    sections = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='sos')
     # Three time constants of the slowest pole, at most the signal itself.
     padding = min(int(np.ceil(3.0 * rate / cutoff)), len(x) - 1)
-    return filter_both_ways(sections, x, padding)
+    filtered: FloatArray = scipy.signal.sosfiltfilt(
+        sections, x, axis=0, padtype='odd', padlen=padding
+    )
+    return filtered
 
 
 def _usable_cutoff(rate: float, kinematic_filter: KinematicFilter) -> float:
@@ -44,8 +44,8 @@ def low_pass_memory(rate: float, kinematic_filter: KinematicFilter) -> int:
     Blocks that overlap by this much are filtered as the whole is, up to FORGOTTEN.
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
-    kept = slowest_pole(kinematic_filter.order, cutoff, rate)
-    return int(np.ceil(np.log(FORGOTTEN) / np.log(kept)))
+    _, poles, _ = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='zpk')
+    return int(np.ceil(np.log(FORGOTTEN) / np.log(np.max(np.abs(poles)))))
 
 
 def window_length(span: float, rate: float, shortest: int) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.processing import filter_both_ways, filter_forward, low_pass_sections
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence, orthonormal
 from robot_identification.validation.data_warnings.likelihood import JointFit, reduce_rows
@@ -15,11 +14,10 @@ from robot_identification.validation.data_warnings.thresholds import (
     FILTER_CUTOFFS, LEAST_FALL, LEAST_GAIN, LEAST_REMOVED,
 )
 from robot_identification.validation.verdict import DataWarning
+import scipy
 
 # Of the Butterworth filters that are tried: between an RC element and a steep one.
 ORDER = 2
-# Samples by which windows are continued at both ends: three times those that the filter sees.
-PADDING = 9
 # Of the half of the sampling rate that a cut-off may reach.
 HIGHEST_SHARE = 0.8
 
@@ -66,13 +64,11 @@ def _filtered(
     """Return signals (m, ..) after a low-pass, window by window."""
     parts = []
     for part, rate in evidence.parts:
-        sections = low_pass_sections(ORDER, cutoff, rate)
-        own = values[part].reshape(len(values[part]), -1)
-        if causal:
-            at_rest = np.zeros((len(sections), 2, own.shape[1]))
-            filtered = filter_forward(sections, own - own[:1], at_rest)[0] + own[:1]
-        else:
-            filtered = filter_both_ways(sections, own, PADDING)
-        parts.append(filtered.reshape(values[part].shape))
+        sos = scipy.signal.butter(ORDER, cutoff, fs=rate, output='sos')
+        own = values[part]
+        parts.append(
+            scipy.signal.sosfilt(sos, own - own[:1], axis=0) + own[:1] if causal
+            else scipy.signal.sosfiltfilt(sos, own, axis=0)
+        )
     joined: FloatArray = np.concatenate(parts)
     return joined
