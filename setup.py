@@ -65,6 +65,7 @@ setup(
         'completion': ['shtab'],
         'consistency': ['clarabel'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
+        'excitation': ['daqp'],
         'genetic': ['pymoo>=0.6.2'],
         'logs': ['h5py', 'pyarrow'],
         'progress': ['rich'],

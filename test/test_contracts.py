@@ -125,6 +125,23 @@ def test_friction_law_says_what_it_is(name):
         FRICTION_LAWS[name](no_such_option=1.0)
 
 
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_softened_friction_law_turns_round_more_slowly(name):
+    """As many columns, no sign that jumps, and in fast sliding the law itself."""
+    law = FRICTION_LAWS[name]()
+    soft = law.softened(0.05)
+    assert soft.units == law.units
+    assert soft.softened(0.05) == soft
+    for tiny in (1e-9, 1e-12):
+        assert law.softened(tiny) == law or law.name == 'coulomb_sign'
+    fast = motion_at(np.full(8, 1.5))
+    columns, of_soft = (one.columns(fast, one.initial_state())[0] for one in (law, soft))
+    np.testing.assert_allclose(of_soft, columns, rtol=1e-9, atol=1e-9)
+    if law.name in ('coulomb', 'coulomb_sign'):
+        slow = columns_at(soft, np.array([0.0, 1e-4, 0.05]))[:, 0]
+        np.testing.assert_allclose(slow, np.tanh([0.0, 0.002, 1.0]), atol=1e-12)
+
+
 def test_symbols_of_friction_laws_are_their_own():
     """All laws on very many joints: no two parameters have one name."""
     laws = tuple(law() for law in FRICTION_LAWS.values())

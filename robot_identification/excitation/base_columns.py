@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +56,17 @@ class BaseColumns:
                 self.robot, experiment.frames
             ).to_joint_frames()
         self._base_change = self._change[:, self.reduction.independent]
+
+    def softened(self, widths: FloatArray) -> BaseColumns:
+        """Return the same columns of friction that turns round within `widths` (n,) [rad/s]."""
+        parameters, soft = self.reduction.parameters, copy(self)
+        terms = tuple(
+            replace(term, law=term.law.softened(float(widths[term.joint])))
+            for term in parameters.friction
+        )
+        soft.__dict__.pop('_gradient', None)
+        soft.reduction = replace(self.reduction, parameters=replace(parameters, friction=terms))
+        return soft
 
     @cached_property
     def _gradient(self) -> RegressorGradient:

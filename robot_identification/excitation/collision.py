@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UnsafeMotionError, UsageError
@@ -209,15 +211,23 @@ class CollisionModel:
         Two, if there are as many pairs: the nearest one changes along a motion.
         """
         count = min(NEAREST_PAIRS, len(self._watched))
-        distances = np.empty((len(poses), count))
-        by_q = np.empty((len(poses), count, self._robot.n))
+        N = len(poses)
+        distances, jacobians = np.empty((N, count)), np.empty((N, 6, self._model.nv))
+        pairs = np.empty((N, count), dtype=np.int64)
+        normals, points = np.empty((N, count, 3)), np.empty((N, count, 2, 3))
         for k, q in enumerate(poses):
             watched = self._watched_distances(q)
-            pin.computeJointJacobians(self._model, self._data, self._full(q))
-            for m, index in enumerate(np.argsort(watched)[:count]):
-                distances[k, m] = watched[index]
-                by_q[k, m] = self._distance_gradient(int(self._watched[index]))
-        return distances, by_q
+            # One joint's comes as a vector.
+            jacobians[k] = pin.computeJointJacobians(
+                self._model, self._data, self._full(q)
+            ).reshape(6, -1)
+            nearest = np.argsort(watched)[:count]
+            distances[k], pairs[k] = watched[nearest], self._watched[nearest]
+            for m, pair in enumerate(pairs[k]):
+                result = self._watched_data.distanceResults[int(pair)]
+                normals[k, m] = result.normal
+                points[k, m] = result.getNearestPoint1(), result.getNearestPoint2()
+        return distances, self._distance_gradients(pairs, normals, points, jacobians)
 
     def watch(self, poses: FloatArray, within: float) -> None:
         """Restrict searches to pairs nearer than `within` [m] in some poses; proofs see all."""
@@ -238,24 +248,37 @@ class CollisionModel:
         results = self._watched_data.distanceResults
         return np.array([results[int(pair)].min_distance for pair in self._watched])
 
-    def _distance_gradient(self, pair: int) -> FloatArray:
-        """Return how a distance changes with the joints, by its two nearest points, (n,)."""
-        result = self._watched_data.distanceResults[pair]
-        bodies = self._geometry.collisionPairs[pair]
-        gradient = np.zeros(self._model.nv)
-        for sign, body, point in (
-            (-1.0, bodies.first, result.getNearestPoint1()),
-            (1.0, bodies.second, result.getNearestPoint2()),
-        ):
-            joint = self._geometry.geometryObjects[body].parentJoint
-            if joint:
-                J = pin.getJointJacobian(
-                    self._model, self._data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-                )
-                arm = point - self._data.oMi[joint].translation
-                gradient += sign * (result.normal @ (J[:3] - pin.skew(arm) @ J[3:]))
-        own: FloatArray = gradient[self._order_of_velocities]
+    def _distance_gradients(
+        self, pairs: NDArray[np.int64], normals: FloatArray, points: FloatArray,
+        jacobians: FloatArray,
+    ) -> FloatArray:
+        """
+        Return how distances change with the joints, by their two nearest points, (N, m, n).
+
+        `pairs` (N, m), `normals` (N, m, 3) and `points` (N, m, 2, 3) are of the nearest pairs at N
+        poses; `jacobians` (N, 6, nv) have the joints' motions about the root frame's origin.
+        """
+        # A joint moves a point p by v + w x p, along the normal n by n'v + (p x n)'w.
+        arms = np.cross(points, normals[:, :, None])
+        along = normals[:, :, None] @ jacobians[:, None, :3] + arms @ jacobians[:, None, 3:]
+        signed = along * self._signed_carriers[pairs]
+        own: FloatArray = signed.sum(axis=2)[..., self._order_of_velocities]
         return own
+
+    @cached_property
+    def _signed_carriers(self) -> FloatArray:
+        """Which joints carry the first body of a pair (-1) and the second (1), (pairs, 2, nv)."""
+        model = self._model
+        carried = np.zeros((model.njoints, model.nv))
+        for joint in range(1, model.njoints):
+            first, count = model.joints[joint].idx_v, model.joints[joint].nv
+            carried[joint] = carried[model.parents[joint]]
+            carried[joint, first:first + count] = 1.0
+        of_shape = [shape.parentJoint for shape in self._geometry.geometryObjects]
+        return np.array([
+            (-carried[of_shape[pair.first]], carried[of_shape[pair.second]])
+            for pair in self._geometry.collisionPairs
+        ])
 
     def place(self, q: FloatArray, pair: int) -> FloatArray:
         """Return where a pair is nearest at a pose (n,), in the root frame [m], shape (3,)."""

@@ -57,6 +57,9 @@ COLLISION_SAMPLES = 5
 # Pairs that come no nearer than this beyond the clearance in so many random poses are left to the
 # proof [m].
 WATCHED, WATCHED_POSES = 0.05, 1000
+# Share of the velocity limit, or of 1 rad/s where there is none, within which friction turns round
+# in a descent of sharpness 1.
+SOFTNESS = 0.15
 # Steps among obstacles are at most this long [rad, root mean square].
 FIRST_RADIUS = 0.3
 # Share of the largest singular value below which a fit leaves combinations of amplitudes alone: of
@@ -109,6 +112,7 @@ class TrajectoryProblem:
         self.form: Parametrization = experiment.form
         self.limits: MotionLimits = motion_limits(self.robot, experiment)
         self.columns = BaseColumns(robot, experiment)
+        self._soft: dict[float, BaseColumns] = {}
         self.collision = collision_model(self.robot, experiment)
         if self.obstructed is not None:
             poses = np.random.default_rng(0).uniform(
@@ -242,15 +246,27 @@ class TrajectoryProblem:
         return max(self.criterion(self._known(W[rows], rows)) for rows in self._sets)
 
     def descend(self, x: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
-        """Return the smooth stand-in, the mean of all sets of samples, and its gradient."""
-        motion = self._motion(self._samples, x)
-        W, passage = self.columns.matrix(motion), self.columns.pass_forward(motion)
+        """
+        Return the smooth stand-in, the mean of all sets of samples, and its gradient.
+
+        Friction turns round as smoothly: the sign of a velocity jumps, and jumps have no gradient.
+        """
+        motion, columns = self._motion(self._samples, x), self._columns_at(sharpness)
+        W, passage = columns.matrix(motion), columns.pass_forward(motion)
         total, weights = 0.0, np.zeros_like(W)
         for rows in self._sets:
             value, by_rows = self.criterion.descend(self._known(W[rows], rows), sharpness)
             total += value / len(self._sets)
             weights[rows] += self._weigh(by_rows[: len(rows)], rows) / len(self._sets)
-        return total, self._by_candidate(passage, weights)
+        return total, self._by_candidate(columns, passage, weights)
+
+    def _columns_at(self, sharpness: float) -> BaseColumns:
+        if np.isinf(sharpness):
+            return self.columns
+        if sharpness not in self._soft:
+            limit = np.where(np.isfinite(self.limits.velocity), self.limits.velocity, 1.0)
+            self._soft[sharpness] = self.columns.softened(SOFTNESS / np.sqrt(sharpness) * limit)
+        return self._soft[sharpness]
 
     def spectra(
         self, x: FloatArray, largest: int, smallest: int
@@ -267,7 +283,7 @@ class TrajectoryProblem:
             for k, by in enumerate(by_rows):
                 weights = np.zeros_like(W)
                 weights[rows] = self._weigh(by[: len(rows)], rows)
-                gradients[k] = self._by_candidate(passage, weights)
+                gradients[k] = self._by_candidate(self.columns, passage, weights)
             top, bottom = wanted < largest, wanted >= rank - smallest
             spectra.append((values[top], gradients[top], values[bottom], gradients[bottom]))
         return spectra
@@ -468,9 +484,11 @@ class TrajectoryProblem:
         weights = self.knowledge.weights[rows % self.robot.n]
         return W * weights[:, None] * self.knowledge.allowed
 
-    def _by_candidate(self, passage: Passage, weights: FloatArray) -> FloatArray:
+    def _by_candidate(
+        self, columns: BaseColumns, passage: Passage, weights: FloatArray
+    ) -> FloatArray:
         """Return the gradient of ``sum(weights * W)`` by the free coefficients."""
-        by = self.columns.gradient(passage, weights)
+        by = columns.gradient(passage, weights)
         full = sum(basis.T @ one for basis, one in zip(self._samples, by, strict=True))
         return np.asarray(full).T[self._free]
 

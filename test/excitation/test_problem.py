@@ -25,7 +25,7 @@ from robot_identification.excitation.parametrizations.modified_fourier import (
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from robot_identification.excitation.problem import equal_size, TrajectoryProblem
 from robot_identification.model import (
-    gravity_of_mounting, link_frames, load_robot, make_standard_parameters, Motion,
+    FrictionTerm, gravity_of_mounting, link_frames, load_robot, make_standard_parameters, Motion,
     observation_matrix, parse_friction, reduce_to_base, rigid_torque,
 )
 
@@ -155,11 +155,15 @@ CRITERION_CASES = {
 EACH_CASE = pytest.mark.parametrize('changes', CRITERION_CASES.values(), ids=CRITERION_CASES)
 
 
-def base_matrix(robot, experiment, coefficients, count):
+def base_matrix(robot, experiment, coefficients, count, widths=None):
     """Return the base observation matrix of even samples from the start, the end left out."""
-    parameters = make_standard_parameters(
-        robot.n, parse_friction(experiment.friction), experiment.rotor_inertia
-    )
+    laws = parse_friction(experiment.friction)
+    if widths is not None:
+        laws = tuple(
+            FrictionTerm(joint, law.softened(width)) for law in laws
+            for joint, width in enumerate(widths)
+        )
+    parameters = make_standard_parameters(robot.n, laws, experiment.rotor_inertia)
     frames = None if experiment.frames == 'joint' else link_frames(robot, experiment.frames)
     reduction = reduce_to_base(robot, parameters, frames=frames, preference=experiment.preference)
     times = experiment.form.duration * np.arange(count) / count
@@ -213,14 +217,16 @@ def test_what_is_known_stands_below_the_new_rows(make, rng):
 def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     make, rng, changes, sharpness
 ):
-    """By the base columns, and by central differences."""
+    """By the base columns, whose friction turns round slowly, and by central differences."""
     problem = make(**changes)
     x = problem.draw(rng)
     value, gradient = problem.descend(x, sharpness)
     criterion = CRITERIA[problem.experiment.criterion]
+    # Half as wide for four times the sharpness; not at all where there is none.
+    widths = None if np.isinf(sharpness) else 0.075 * problem.limits.velocity
     means = np.mean([
         criterion.descend(base_matrix(
-            problem.robot, problem.experiment, problem.coefficients(x), count
+            problem.robot, problem.experiment, problem.coefficients(x), count, widths
         ), sharpness)[0] for count in problem.experiment.samples
     ])
     assert value == pytest.approx(means, rel=1e-7)
@@ -231,6 +237,23 @@ def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     np.testing.assert_allclose(
         along @ gradient, expected, rtol=0.0, atol=1e-4 * np.linalg.norm(gradient)
     )
+
+
+def test_descents_see_the_sign_of_velocities_as_smooth(make, rng):
+    """The criterion jumps where one changes at a sample; the stand-in has exact gradients."""
+    problem = make(friction='coulomb_sign,viscous', criterion='condition_number', samples=(20,))
+    x = problem.draw(rng)
+    along = directions(rng, problem.size)
+    _, gradient = problem.descend(x, 2.0)
+    expected = slopes_along(lambda at: problem.descend(at, 2.0)[0], x, along)
+    np.testing.assert_allclose(
+        along @ gradient, expected, rtol=0.0, atol=1e-4 * np.linalg.norm(gradient)
+    )
+    # Along a line on which dozens of samples change their sign.
+    line = [x + 0.5 * share * along[0] for share in np.linspace(0.0, 1.0, 201)]
+    jumps = np.abs(np.diff([problem.descend(at, 2.0)[0] for at in line]))
+    as_is = np.abs(np.diff([problem.descend(at, INF)[0] for at in line]))
+    assert jumps.max() < 0.5 * as_is.max()
 
 
 def test_the_gradient_with_what_is_known(make, rng):

@@ -17,11 +17,11 @@ from robot_identification.excitation.optimizers.optimizer import (
 from robot_identification.excitation.optimizers.random_motion import draw_fitted, look
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
-# Means of all singular values first, their extremes later.
-# Each stage starts SLSQP anew, whose picture of the curvature is of another function by then.
-STAGES = tuple((2.0**power, 40) for power in range(6))
+# Means of many singular values first, their extremes later, and friction that turns round as
+# slowly: sharpness and most evaluations.
+STAGES = ((2.0, 30), (8.0, 30), (32.0, 40))
 # Criteria that have no extremes are smooth by themselves.
-SMOOTH_STAGES = ((1.0, 120),)
+SMOOTH_STAGES = ((2.0, 60), (8.0, 60))
 # Random motions before the first descent.
 FIRST_LOOKS = 8
 # Of random velocities: their number, and their size as a share of the limit.

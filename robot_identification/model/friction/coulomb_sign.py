@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
+from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.law import check_positive, FrictionLaw
 
 
@@ -42,3 +43,7 @@ class CoulombSignFriction(FrictionLaw):
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """Return zero; see `FrictionLaw.velocity_derivative`."""
         return np.zeros((dq.size, 1))
+
+    def softened(self, width: float) -> FrictionLaw:
+        """Return smooth Coulomb friction; see `FrictionLaw.softened`."""
+        return CoulombFriction(width)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -156,6 +156,11 @@ class FrictionLaw(ABC):
     def smoothing_velocity(self) -> float | None:
         """Width of the passage through zero of `plain` friction [rad/s]; None without one."""
         return None
+
+    def softened(self, width: float) -> FrictionLaw:
+        """Return a law of as many columns that turns round within `width` [rad/s] at least."""
+        own = getattr(self, 'width', None)
+        return self if own is None else replace(self, **{'width': max(own, width)})
 
     def label(self, k: int) -> tuple[str, str]:
         """Return the name of coefficient k in a table, and the constant that only it has."""

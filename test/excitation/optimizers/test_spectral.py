@@ -259,7 +259,7 @@ def test_a_descent_ends_in_a_minimum(rng):
         outcome = descend(problem, Descent(start, ((1.0, 200),)))
         found, = outcome.candidates
         _, slope = FakeProblem().descend(found.x, 1.0)
-        # SLSQP stops where steps gain less than 1e-4; the hills are as steep as 25.
+        # Searches end where steps gain less than 1e-4; the hills are as steep as 25.
         assert np.linalg.norm(slope) < 0.5
         assert found.objective < FakeProblem().objective(start)
         assert outcome.evaluations == problem.objectives

@@ -1,0 +1,229 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Sequential quadratic programming in a box that grows and shrinks: the steps of local searches.
+
+Most of a search's limits are far away at any time: a subproblem is solved with the near ones, and
+again with those that its step would break, until it breaks none.
+
+References
+----------
+.. [1] J. Nocedal and S. J. Wright, "Numerical optimization", 2006, chapter 18.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.excitation.optimizers.quadratic_program import QuadraticProgram
+
+# Numbers of the steps: chosen, as textbooks do; those of docs/benchmarks.md were made with them.
+# Shares of the gain that the model foresaw from which a step counts, and below and above which
+# the box shrinks and grows, and its factors.
+WORTHWHILE, POOR, GOOD = 0.05, 0.25, 0.6
+SHRINK, GROW = 0.4, 2.0
+LEAST_RADIUS = 2.0e-3  # of the box at which a search ends, in the coefficients' unit
+# Largest breach of a limit after a step that started within limits, as a share or in the
+# coefficients' unit: it is scaled away in the end.
+BROKEN = 0.02
+KEPT = 2.0e-3  # sum of breaches at which limits count as kept
+# What a breach costs per unit of the multipliers, how slowly that falls, and its bounds: above the
+# highest the objective would count for nothing.
+PENALTY, FORGET, LEAST_PENALTY, MOST_PENALTY = 1.5, 0.5, 0.1, 30.0
+# Price of giving up a part of what is broken already, in penalties, and its curvature in prices.
+RELAXED, BENT = 10.0, 0.01
+# Limits within so many of the last steps, and at least within this, are near.
+NEAR_STEPS, NEAR = 3.0, 0.05
+MOST_TRIES = 8  # sets of limits that one subproblem is solved with
+SEEN = 1.0e-7  # by how much a step breaks a limit that was left out
+# Powell's damping keeps the curvature along a step above this share of the model's.
+DAMPING = 0.2
+CURVATURE = (1.0e-2, 1.0e2)  # bounds of the first curvature
+NO_STEP = 1.0e-16  # curvature of a step that is no step
+
+
+class Program(Protocol):
+    """A smooth function to be minimized over z within linear and curved limits."""
+
+    rows: FloatArray  # linear limits ``rows @ z <= bounds``, rows of unit length
+    bounds: FloatArray
+    boxed: int  # the first of z, whose steps are bounded
+
+    def value(self, z: FloatArray) -> tuple[float, FloatArray]:
+        """Return the function and its gradient; infinite where it has no value."""
+        ...
+
+    def curved(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and its Jacobian of the limits ``g(z) <= 0``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long and how far a search goes."""
+
+    evaluations: int  # most evaluations of the function
+    tolerance: float  # gain of a step at which it ends
+    radius: float  # first half width of the box
+    largest: float  # largest half width
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    z: FloatArray
+    value: float
+    slope: FloatArray
+    g: FloatArray
+    J: FloatArray
+    linear: FloatArray  # what is left of the linear limits, negative where one is broken
+
+    @property
+    def breach(self) -> float:
+        """Sum of what limits are broken by."""
+        return float(np.maximum(self.g, 0.0).sum() - np.minimum(self.linear, 0.0).sum())
+
+    @property
+    def largest(self) -> float:
+        """Most by which a limit is broken."""
+        return float(max(self.g.max(initial=0.0), -self.linear.min(initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    d: FloatArray
+    given_up: float  # share of what was broken that the step does not mend
+    multipliers: FloatArray  # of the curved limits
+    largest: float  # multiplier of any limit
+
+
+class TrustRegion:
+    """A search by steps; what it knows of the curvature may be handed to a next one."""
+
+    def __init__(self, program: Program, pace: Pace) -> None:
+        self._program, self._pace = program, pace
+        self._radius, self._penalty = pace.radius, 1.0
+        self._last = pace.radius
+        box = np.eye(len(program.rows[0]))[: program.boxed]
+        self._rows = np.vstack([program.rows, box, -box])
+        self.evaluations = 0
+        self.curvature: FloatArray | None = None
+
+    def run(self, z: FloatArray) -> FloatArray:
+        """Return where a search from z ends; limits are kept there, or nearly."""
+        at, small = self._look(z), 0
+        if not np.isfinite(at.value):
+            return z
+        while self.evaluations < self._pace.evaluations and self._radius >= LEAST_RADIUS:
+            step = self._step(at)
+            if step is None:
+                if self.curvature is None:
+                    break
+                self.curvature = None
+                continue
+            foreseen = self._foresee(at, step)
+            if foreseen < self._pace.tolerance and at.breach < KEPT:
+                break
+            new = self._look(at.z + step.d)
+            gain = at.value - new.value + self._penalty * (at.breach - new.breach)
+            self._last = float(np.abs(step.d[: self._program.boxed]).max(initial=0.0))
+            if not np.isfinite(new.value):
+                self._radius = SHRINK * self._last
+                continue
+            self._learn(at, new, step)
+            share = gain / max(foreseen, self._pace.tolerance)
+            kept = new.largest <= max(BROKEN, at.largest)
+            self._resize(share if kept else 0.0)
+            if not kept or share <= WORTHWHILE:
+                continue
+            at = new
+            small = small + 1 if gain < self._pace.tolerance and at.breach < KEPT else 0
+            if small == 2:
+                break
+        return at.z
+
+    def _look(self, z: FloatArray) -> _Point:
+        self.evaluations += 1
+        value, slope = self._program.value(z)
+        g, J = self._program.curved(z)
+        return _Point(z, value, slope, g, J, self._program.bounds - self._program.rows @ z)
+
+    def _hessian(self, size: int) -> FloatArray:
+        return np.eye(size) if self.curvature is None else self.curvature
+
+    def _foresee(self, at: _Point, step: _Step) -> float:
+        """Return what the model gains by a step, at a penalty that outweighs the limits."""
+        if step.given_up < 0.01:
+            wanted = max(PENALTY * step.largest, FORGET * self._penalty, LEAST_PENALTY)
+        else:
+            wanted = 2.0 * self._penalty
+        self._penalty = min(wanted, MOST_PENALTY)
+        d = step.d
+        lower = at.slope @ d + 0.5 * d @ self._hessian(len(d)) @ d
+        return float((1.0 - step.given_up) * self._penalty * at.breach - lower)
+
+    def _resize(self, share: float) -> None:
+        if share < POOR:
+            self._radius = SHRINK * self._last
+        elif share > GOOD and self._last > 0.9 * self._radius:
+            self._radius = min(GROW * self._radius, self._pace.largest)
+
+    def _step(self, at: _Point) -> _Step | None:
+        """Return the best step of the model within the linearized limits and the box."""
+        room = np.concatenate([at.linear, np.full(2 * self._program.boxed, self._radius)])
+        rows, left = np.vstack([self._rows, at.J]), np.concatenate([room, -at.g])
+        near = left < max(NEAR, NEAR_STEPS * self._last)
+        broken = np.maximum(-left, 0.0)
+        size = len(at.z)
+        multipliers = np.zeros(len(rows))
+        for _ in range(MOST_TRIES):
+            found = self._program_of(at, rows[near], left[near], broken[near]).solve()
+            if found is None:
+                return None
+            d, given_up = found[0][:size], float(np.maximum(found[0][size:], 0.0).sum())
+            multipliers[near] = found[1][: int(near.sum())]
+            missed = (rows @ d - left - given_up * broken > SEEN) & ~near
+            if not missed.any():
+                break
+            near |= missed
+        return _Step(d, given_up, multipliers[len(room):], float(multipliers.max(initial=0.0)))
+
+    def _program_of(
+        self, at: _Point, rows: FloatArray, left: FloatArray, broken: FloatArray
+    ) -> QuadraticProgram:
+        """Return the subproblem; where limits are broken it may give up a share of mending."""
+        size, hessian = len(at.z), self._hessian(len(at.z))
+        if not broken.any():
+            return QuadraticProgram(hessian, at.slope, rows, left)
+        price = RELAXED * max(self._penalty, 1.0) * max(at.breach, KEPT)
+        relaxed = np.zeros((size + 1, size + 1))
+        relaxed[:size, :size], relaxed[size, size] = hessian, BENT * price
+        positive = -np.eye(size + 1)[size:]
+        return QuadraticProgram(
+            relaxed, np.append(at.slope, price),
+            np.vstack([np.column_stack([rows, -broken]), positive]), np.append(left, 0.0),
+        )
+
+    def _learn(self, at: _Point, new: _Point, step: _Step) -> None:
+        """Take the curvature of the Lagrangian along a step into the model (BFGS, damped)."""
+        d, change = step.d, new.slope - at.slope
+        change = change + (new.J - at.J).T @ step.multipliers
+        seen = float(d @ change)
+        if self.curvature is None:
+            first = seen / float(d @ d) if seen > 0.0 else 1.0
+            self.curvature = float(np.clip(first, *CURVATURE)) * np.eye(len(d))
+        bent = self.curvature @ d
+        expected = float(d @ bent)
+        if expected < NO_STEP:
+            return
+        if seen < DAMPING * expected:
+            share = (1.0 - DAMPING) * expected / (expected - seen)
+            change = share * change + (1.0 - share) * bent
+            seen = float(d @ change)
+        self.curvature = (
+            self.curvature - np.outer(bent, bent) / expected + np.outer(change, change) / seen
+        )
