@@ -89,13 +89,14 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[A
 class GrowingArray:
     """Array of `width` columns whose rows come in blocks; their number is known at the end."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, dtype: DTypeLike = np.float64) -> None:
         self.width = width
+        self._dtype = np.dtype(dtype)
         self._rows = 0
-        self._blocks: list[NDArray[np.float64]] = []
+        self._blocks: list[NDArray[Any]] = []
         self._file: BinaryIO | None = None
 
-    def append(self, block: NDArray[np.float64]) -> None:
+    def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (m, width); raises DataError if the disk has no room for them."""
         self._rows += len(block)
         self._blocks.append(block)
@@ -108,17 +109,19 @@ class GrowingArray:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=folder())
             for block in blocks:
-                self._file.write(np.ascontiguousarray(block, dtype=np.float64).data)
+                self._file.write(np.ascontiguousarray(block, dtype=self._dtype).data)
             self._file.flush()
 
-    def finish(self) -> NDArray[np.float64]:
+    def finish(self) -> NDArray[Any]:
         """Return all rows, shape (N, width); nothing can be added any more."""
         if self._file is None:
             blocks, self._blocks = self._blocks, []
-            return np.concatenate(blocks) if blocks else np.empty((0, self.width))
+            return (
+                np.concatenate(blocks) if blocks else np.empty((0, self.width), self._dtype)
+            )
         file, self._file = self._file, None
         with file:
-            return np.memmap(file, np.float64, 'r+', shape=(self._rows, self.width))
+            return np.memmap(file, self._dtype, 'r+', shape=(self._rows, self.width))
 
 
 @contextmanager
@@ -150,6 +153,12 @@ def _mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
     while isinstance(base, np.ndarray):
         base = base.base
     return base if isinstance(base, mmap.mmap) else None
+
+
+def slices_of(size: int) -> Iterator[slice]:
+    """Yield consecutive slices of rows that are gone through at a time."""
+    for start in range(0, size, _ROWS_AT_A_TIME):
+        yield slice(start, min(start + _ROWS_AT_A_TIME, size))
 
 
 def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:

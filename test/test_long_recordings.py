@@ -4,19 +4,26 @@
 """Recordings of any length: choices on parts of them, and how often all of them is passed over."""
 
 from collections import Counter
+import tracemalloc
 from types import SimpleNamespace
+import weakref
 
 from builders import write_run
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
+from robot_identification.arrays import allocate
 from robot_identification.estimation import inputs, many_bags
 from robot_identification.estimation.inputs import spread_parts
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.rows import PILE_ROWS
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
+from robot_identification.model.regressor import BLOCK_SAMPLES
 from robot_identification.pipeline import identify
+from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
 
@@ -92,6 +99,53 @@ def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeyp
     """What residuals were expected to scatter is taken from all rows then."""
     monkeypatch.setattr('robot_identification.estimation.fitting.DEVIATION_TOLERANCE', 0.0)
     assert identify(arm.robot, [arm.bag], IN_PARTS).estimate.passes == IN_PARTS.recipe.passes
+
+
+def test_tables_of_rows_are_let_go_block_by_block(arm, monkeypatch):
+    """No more are there at a time than are gathered before they are reduced, and the next."""
+    alive, most = weakref.WeakSet(), [0]
+    original = Observations._compute_bag
+
+    def watch(*arguments):
+        for block in original(*arguments):
+            alive.update(block.joints[:1])
+            most[0] = max(most[0], len(alive))
+            yield block
+
+    monkeypatch.setattr(Observations, '_compute_bag', watch)
+    monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 0)
+    identify(arm.robot, [arm.bag], IN_PARTS)
+    assert most[0] <= PILE_ROWS // BLOCK_SAMPLES + 2
+
+
+def test_processing_keeps_only_what_is_known_of_each_row_in_memory(arm, monkeypatch):
+    """Further rows take some bytes each, by far less than one signal of their joints."""
+    for module in ('arrays', 'processing.blocks'):
+        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 1000)
+    few, many = (most_traced(arm.robot, count) for count in (60_000, 120_000))
+    assert (many - few) / 60_000 < 0.8 * 8 * arm.robot.n
+
+
+def most_traced(robot, count):
+    """Return the most memory that processing so many rows takes [bytes], files left out."""
+    def in_file(values):
+        rows = allocate(values.shape)
+        rows[:] = values
+        return rows
+
+    stamps = in_file(0.002 * np.arange(count))
+    phases = np.arange(robot.n) + 2.0 * stamps[:, None]
+    recording = Recording(
+        'bag', '/joint_states', robot.joint_names, stamps, in_file(np.sin(phases)),
+        in_file(2.0 * np.cos(phases)), in_file(np.sin(3.0 * phases)),
+    )
+    del phases
+    tracemalloc.start()
+    try:
+        process(recording, KinematicFilter(), 'Nm', robot=robot)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def numbered(count, period=0.008):

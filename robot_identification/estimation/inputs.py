@@ -90,12 +90,7 @@ def spread_parts(
     The window is as in `process` [s]. Each recording has its share of them, none that has few is
     divided.
     """
-    start, stop = (-np.inf if window[0] is None else window[0],
-                   np.inf if window[1] is None else window[1])
-    inside = []
-    for recording in recordings:
-        rows = np.flatnonzero((recording.stamps >= start) & (recording.stamps < stop))
-        inside.append(slice(int(rows[0]), int(rows[-1]) + 1) if rows.size else slice(0, 0))
+    inside = [_rows_within(recording, window) for recording in recordings]
     total = sum(rows.stop - rows.start for rows in inside)
     if total <= most:
         return tuple(recordings)
@@ -103,6 +98,22 @@ def spread_parts(
         _spread_in(recording, rows, (rows.stop - rows.start) * most // total)
         for recording, rows in zip(recordings, inside, strict=True)
     )
+
+
+def _rows_within(
+    recording: Recording, window: tuple[float | None, float | None]
+) -> slice:
+    """Return the rows from the first to the last one in a window."""
+    if window == (None, None):
+        return slice(0, len(recording))
+    inside = np.ones(len(recording), dtype=bool)
+    if window[0] is not None:
+        inside &= recording.stamps >= window[0]
+    if window[1] is not None:
+        inside &= recording.stamps < window[1]
+    if not inside.any():
+        return slice(0, 0)
+    return slice(int(np.argmax(inside)), len(inside) - int(np.argmax(inside[::-1])))
 
 
 def _spread_in(recording: Recording, rows: slice, most: int) -> Recording:

@@ -20,14 +20,15 @@ import threading
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import (
+    BoolArray, FloatArray, IntArray, LARGEST_IN_MEMORY, release, slices_of,
+)
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.fitting import training_data
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.problem import Observations, Result
 from robot_identification.estimation.rows import (
-    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, QRAccumulator,
+    begin_time_blocks, count_time_blocks, make_layouts, ObservationBlock, QRAccumulator,
     RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
@@ -231,12 +232,9 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
             None if temperature is None
             else np.stack([temperature.min(axis=0), temperature.max(axis=0)])
         ),
-        standard_deviation=(
-            dataset.effort[fitted].std(axis=0) if fitted.any()
-            else np.zeros(robot.n)
-        ),
+        standard_deviation=_deviation_of_effort(dataset),
         has_rotors=dataset.motion.rotor is not None,
-        fastest=np.abs(dataset.motion.dq[fitted]).max(axis=0, initial=0.0),
+        fastest=_fastest(dataset),
         contradictions=find_contradictions(robot, [dataset]) if fitted.any() else (),
         stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
@@ -269,6 +267,34 @@ def _read_recording(source: BagSource) -> Recording:
         ),
         source=source.name,
     )
+
+
+def _deviation_of_effort(dataset: Dataset) -> FloatArray:
+    """Return the standard deviation of what is fitted, shape (n,); zero of nothing."""
+    count = int(np.count_nonzero(dataset.fitted))
+    n = dataset.effort.shape[1]
+    if count <= LARGEST_IN_MEMORY:
+        return dataset.effort[dataset.fitted].std(axis=0) if count else np.zeros(n)
+    moments = np.zeros((2, n))
+    for power in range(2):
+        for rows in slices_of(len(dataset)):
+            effort = np.asarray(dataset.effort[rows])[dataset.fitted[rows]]
+            moments[power] += effort.sum(axis=0) / count if power == 0 else (
+                np.sum((effort - moments[0]) ** 2, axis=0) / count
+            )
+            release(dataset.effort)
+    deviation: FloatArray = np.sqrt(moments[1])
+    return deviation
+
+
+def _fastest(dataset: Dataset) -> FloatArray:
+    """Return the largest speed of each joint in what is fitted, shape (n,) [rad/s]."""
+    fastest = np.zeros(dataset.motion.dq.shape[1])
+    for rows in slices_of(len(dataset)):
+        dq = np.asarray(dataset.motion.dq[rows])[dataset.fitted[rows]]
+        fastest = np.maximum(fastest, np.abs(dq).max(axis=0, initial=0.0))
+        release(dataset.motion.dq)
+    return fastest
 
 
 def _size_of(dataset: Dataset) -> int:
@@ -346,9 +372,9 @@ class _BagRows(Observations):
             for block in self._kept or () for rows in block.joints
         )
 
-    def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
+    def _begin_time_blocks(self) -> tuple[list[IntArray], int]:
         before, total, count = self.place
-        return [number_time_blocks(self.data[0].rows, before, total, count)], count
+        return [begin_time_blocks(self.data[0].rows, before, total, count)], count
 
 
 class BagObservations(Observations):

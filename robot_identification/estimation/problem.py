@@ -18,11 +18,10 @@ from itertools import pairwise
 from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.estimation.rows import (
-    count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT, number_time_blocks,
+    begin_time_blocks, count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
     ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.model import (
@@ -33,6 +32,8 @@ from robot_identification.processing import fast_enough
 
 # Matrices of more numbers than this are not kept (64 MB) but computed again.
 KEPT_NUMBERS = 8_000_000
+# Blocks after which what was read of files is let go: 4 MB of six joints.
+RELEASED_BLOCKS = 16
 # Rows that are filtered together are kept, up to this (1.6 GB).
 DECIMATED_NUMBERS = 200_000_000
 
@@ -340,7 +341,7 @@ class Observations:
             As in `factor`.
 
         """
-        parts, count = self._parts()
+        begins, count = self._begin_time_blocks()
         piles = [
             [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
             for layout in self._layouts
@@ -351,7 +352,7 @@ class Observations:
                 if theta is not None and weigh is not None:
                     residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
                     table = table * weigh(joint, residual)[:, None]
-                part = parts[block.bag][rows.samples]
+                part = np.searchsorted(begins[block.bag], rows.samples, side='right') - 1
                 edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
                 for first, last in pairwise(edges):
                     if last > first:
@@ -383,16 +384,15 @@ class Observations:
                 torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
         return torques
 
-    def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
-        """Return the contiguous part of time that every sample is in, and their number."""
+    def _begin_time_blocks(self) -> tuple[list[IntArray], int]:
+        """Return the sample of each recording that blocks of time begin at, and their number."""
         sizes = [int(part.rows.sum()) for part in self.data]
         count = count_time_blocks(self.duration, self.time_blocks)
-        parts: list[NDArray[np.int16]] = []
-        before = 0
-        for size, part in zip(sizes, self.data, strict=True):
-            parts.append(number_time_blocks(part.rows, before, sum(sizes), count))
-            before += size
-        return parts, count
+        begins = [
+            begin_time_blocks(part.rows, sum(sizes[:bag]), sum(sizes), count)
+            for bag, part in enumerate(self.data)
+        ]
+        return begins, count
 
     def _compute(self, with_load: bool = True) -> Iterator[ObservationBlock]:
         loaded = with_load and any(layout.loaded.any() for layout in self._layouts)
@@ -411,7 +411,11 @@ class Observations:
     ) -> Iterator[ObservationBlock]:
         parameters, motion = self.reduction.parameters, part.dataset.motion
         states = initial_friction_states(parameters)
-        for rows in block_slices(len(motion)):
+        slowest = self.treatment.slowest
+        fast = None if slowest is None else fast_enough(motion.dq, slowest)
+        for number, rows in enumerate(block_slices(len(motion))):
+            if number % RELEASED_BLOCKS == 0:
+                part.dataset.release()
             chosen = part.rows[rows]
             samples = rows.start + np.flatnonzero(chosen)
             whole = motion.part(rows)
@@ -448,8 +452,7 @@ class Observations:
                 joints[joint] = replace(
                     joints[joint], table=np.zeros_like(joints[joint].table)
                 )
-            if self.treatment.slowest is not None:
-                fast = fast_enough(motion.dq, self.treatment.slowest)
+            if fast is not None:
                 joints = [of_joint.select(fast[:, j]) for j, of_joint in enumerate(joints)]
             yield ObservationBlock(bag, tuple(joints))
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, slices_of, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.model import BaseReduction, JointMotion, RobotModel, StandardParameters
 from robot_identification.processing import Dataset, decimation_step, parallel_decimate
@@ -145,17 +144,22 @@ def count_time_blocks(duration: float, most: int) -> int:
     return int(np.clip(duration / SHORTEST_BLOCK, 1, most))
 
 
-def number_time_blocks(
-    rows: BoolArray, before: int, total: int, count: int
-) -> NDArray[np.int16]:
+def begin_time_blocks(rows: BoolArray, before: int, total: int, count: int) -> IntArray:
     """
-    Return the block of time that every sample of a recording is in, (N,).
+    Return the sample of a recording that every block of time begins at, (count,).
 
     `before` samples are taken of earlier recordings and `total` of all; `rows` (N,) are its own.
     """
-    rank = before + np.maximum(np.cumsum(rows) - 1, 0)
-    numbers: NDArray[np.int16] = (rank * count // max(total, 1)).astype(np.int16)
-    return numbers
+    ranks = -(-np.arange(count) * total // count) - before
+    begins = np.full(count, len(rows))
+    begins[ranks <= 0] = 0
+    passed = 0
+    for part in slices_of(len(rows)):
+        taken = np.flatnonzero(rows[part])
+        inside = (ranks > 0) & (ranks >= passed) & (ranks < passed + len(taken))
+        begins[inside] = part.start + taken[ranks[inside] - passed]
+        passed += len(taken)
+    return begins
 
 
 class QRAccumulator:

@@ -11,6 +11,7 @@ but not in its regressor).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -96,7 +97,8 @@ class Motion:
         """Return some of the samples."""
         temperature = None if self.temperature is None else self.temperature[rows]
         first, last, _ = rows.indices(len(self))
-        starts = tuple(start - first for start in self.starts if first <= start < last)
+        inside = slice(bisect_left(self.starts, first), bisect_left(self.starts, last))
+        starts = tuple(start - first for start in self.starts[inside])
         rotor = None if self.rotor is None else self.rotor.rows(rows)
         return Motion(
             *_take(rows, self.q, self.dq, self.ddq), temperature, rotor=rotor, starts=starts

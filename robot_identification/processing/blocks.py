@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from robot_identification.arrays import allocate, FloatArray, IntegerArray, release
+from robot_identification.arrays import (
+    allocate, BoolArray, FloatArray, IntegerArray, LARGEST_IN_MEMORY, release,
+)
 
 BLOCK_ROWS = 16384  # chosen: 0.8 MB a signal of six joints
+LEAST_BLOCK = 16  # chosen: a call for each row would take longer than the rows
 # Which rows of a recording, all where it is None.
 Rows = slice | IntegerArray | None
 
 
-def row_blocks(size: int) -> Iterator[slice]:
-    """Yield consecutive slices of at most BLOCK_ROWS rows."""
-    for start in range(0, size, BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, size))
+def row_blocks(size: int, most: int | None = None) -> Iterator[slice]:
+    """Yield consecutive slices of at most so many rows, by default BLOCK_ROWS."""
+    most = BLOCK_ROWS if most is None else most
+    for start in range(0, size, most):
+        yield slice(start, min(start + most, size))
 
 
 def block_of(values: FloatArray, rows: Rows, block: slice) -> FloatArray:
@@ -37,8 +41,48 @@ def take_rows(values: FloatArray, rows: Rows) -> FloatArray:
     if isinstance(rows, slice):
         return values[rows]
     taken = allocate((len(rows), *values.shape[1:]))
-    for block in row_blocks(len(rows)):
+    # Of few rows of a long recording a block reaches far in its file.
+    span = int(rows.max() - rows.min()) + 1 if len(rows) else 1
+    size = min(max(BLOCK_ROWS * len(rows) // span, LEAST_BLOCK), BLOCK_ROWS)
+    for block in row_blocks(len(rows), size):
         taken[block] = values[rows[block]]
         release(values)
         release(taken)
     return taken
+
+
+def thin_chosen(chosen: BoolArray, most: int) -> IntegerArray:
+    """Return every k-th of the chosen rows (N,), of which there are then at least `most`."""
+    step = max(int(np.count_nonzero(chosen)) // most, 1)
+    found, before = [np.zeros(0, dtype=np.intp)], 0
+    for block in row_blocks(len(chosen)):
+        rows = block.start + np.flatnonzero(chosen[block])
+        found.append(rows[-before % step:: step])
+        before += len(rows)
+    return np.concatenate(found)
+
+
+def first_chosen(chosen: BoolArray, most: int) -> IntegerArray:
+    """Return the first rows of those that are chosen (N,), at most so many."""
+    found, count = [np.zeros(0, dtype=np.intp)], 0
+    for block in row_blocks(len(chosen)):
+        if count >= most:
+            break
+        found.append(block.start + np.flatnonzero(chosen[block]))
+        count += len(found[-1])
+    return np.concatenate(found)[:most]
+
+
+def some_intervals(times: FloatArray) -> FloatArray:
+    """Return the intervals between neighbours, of a long recording some, evenly spread."""
+    if len(times) <= LARGEST_IN_MEMORY:
+        return np.diff(times)
+    rows = np.arange(0, len(times) - 1, len(times) // LARGEST_IN_MEMORY + 1)
+    return np.asarray(times[rows + 1]) - np.asarray(times[rows])
+
+
+def rows_where(size: int, is_there: Callable[[slice], BoolArray]) -> IntegerArray:
+    """Return the rows at which something is, which is asked for block by block."""
+    found = [np.zeros(0, dtype=np.intp)]
+    found += [block.start + np.flatnonzero(is_there(block)) for block in row_blocks(size)]
+    return np.concatenate(found)

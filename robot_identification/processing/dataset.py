@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, release
 from robot_identification.model import Motion, RobotModel, RotorMotion
+from robot_identification.processing.blocks import take_rows, thin_chosen
 
 # Below this speed a joint counts as resting.
 MOVING_SPEED = 0.02
@@ -102,6 +103,15 @@ class Dataset:
             ),
             effort=self.effort[:, one],
         )
+
+    def thinned(self, most: int) -> tuple[Motion, FloatArray]:
+        """Return motion and effort of every k-th sample to fit, hardly more than `most`."""
+        rows = thin_chosen(self.fitted, most)
+        q, dq, ddq, effort = (
+            take_rows(signal, rows)
+            for signal in (self.motion.q, self.motion.dq, self.motion.ddq, self.effort)
+        )
+        return Motion(q, dq, ddq), effort
 
     def torque_per_effort(self, robot: RobotModel) -> FloatArray:
         """Return what turns recorded effort into joint torque of an arm, shape (n,)."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, release
 from robot_identification.model import (
     inertial_regressor, KinematicFilter, Motion, RobotModel, run_stops,
 )
+from robot_identification.processing.blocks import first_chosen
 from robot_identification.processing.dataset import Delay
 from robot_identification.processing.filters import central_difference, low_pass
 from robot_identification.processing.plausibility import SMALLEST_MOTION
@@ -96,7 +97,8 @@ def _band_limited(
         (samples.known_in(segment) for segment in samples.segments),
         key=lambda rows: int(np.count_nonzero(fitted[rows])),
     )
-    rows = stretch[fitted[stretch]][: MOST_SAMPLES * step]
+    rows = stretch[first_chosen(fitted[stretch], MOST_SAMPLES * step)]
+    release(samples.fresh)
     if len(rows) < 2 or samples.stamps[rows[-1]] - samples.stamps[rows[0]] < SHORTEST_MOTION:
         return None
     times = samples.stamps[rows]

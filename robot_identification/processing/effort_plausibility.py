@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.arrays import FloatArray, release
 from robot_identification.model import Motion, rigid_torque, RobotModel
-from robot_identification.processing.blocks import row_blocks, take_rows
+from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
 
 # Enough samples to see a unit or a sign in.
@@ -39,13 +39,9 @@ STALE_MOTION = 0.1  # [rad]
 
 def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
     """Return warnings where the effort fits neither the torques of the URDF nor the limits."""
-    rows = np.flatnonzero(dataset.fitted)
-    if not rows.size:
+    motion, effort = dataset.thinned(MOST_SAMPLES)
+    if not len(motion):
         return ()
-    rows = rows[:: max(len(rows) // MOST_SAMPLES, 1)]
-    signals = (dataset.motion.q, dataset.motion.dq, dataset.motion.ddq, dataset.effort)
-    q, dq, ddq, effort = (take_rows(signal, rows) for signal in signals)
-    motion = Motion(q, dq, ddq)
     torque = rigid_torque(robot, motion)
     scale, correlation = effort_per_torque(effort, torque, motion)
     # What is small compared with the joint's limit is small compared with friction, too.
@@ -155,38 +151,55 @@ def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]
 
 def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
     """Return notes on joints whose effort does not change, throughout or while they move."""
-    rows = slice(*np.flatnonzero(dataset.scored)[[0, -1]] + [0, 1])
+    first = int(np.argmax(dataset.scored))
+    rows = slice(first, len(dataset.scored) - int(np.argmax(dataset.scored[::-1])))
     stamps, effort = dataset.stamps[rows], dataset.effort[rows]
-    is_new = _changes(effort)
     notes = []
-    for joint, name in enumerate(dataset.joint_names):
-        starts = np.flatnonzero(is_new[:, joint])
-        if len(starts) == 1:
+    standstills = _longest_standstills(stamps, effort)
+    for joint, (name, found) in enumerate(zip(dataset.joint_names, standstills, strict=True)):
+        if found is None:
             notes.append(
                 f'effort of {name} is {effort[0, joint]:g} throughout: nothing can be learned '
                 'from it'
             )
             continue
-        durations = np.diff(stamps[starts], append=stamps[-1])
-        at = int(np.argmax(durations))
-        if durations[at] < STALE_SECONDS:
+        begin, end = found
+        duration = stamps[min(end, len(stamps) - 1)] - stamps[begin]
+        if duration < STALE_SECONDS:
             continue
-        last = starts[at + 1] if at + 1 < len(starts) else len(stamps)
-        travel = float(np.ptp(dataset.motion.q[rows][starts[at]:last, joint]))
+        travel = float(np.ptp(dataset.motion.q[rows][begin:end, joint]))
         if travel > STALE_MOTION:
             notes.append(
-                f'effort of {name} stood still at {effort[starts[at], joint]:g} for '
-                f'{durations[at]:.2f} s from {stamps[starts[at]]:.2f} s on, while the joint moved '
+                f'effort of {name} stood still at {effort[begin, joint]:g} for '
+                f'{duration:.2f} s from {stamps[begin]:.2f} s on, while the joint moved '
                 f'by {travel:.2g} rad: it is stale there'
             )
     return tuple(notes)
 
 
-def _changes(effort: FloatArray) -> BoolArray:
-    """Return where a value is another one than before; the first one is."""
-    is_new = np.ones(effort.shape, dtype=bool)
+def _longest_standstills(
+    stamps: FloatArray, effort: FloatArray
+) -> list[tuple[int, int] | None]:
+    """Return the first row of the longest time without a change, and the next; None of all."""
+    n = effort.shape[1]
+    begins, longest = [0] * n, [-1.0] * n
+    found: list[tuple[int, int] | None] = [None] * n
     for block in row_blocks(len(effort) - 1):
-        later = slice(block.start + 1, block.stop + 1)
-        is_new[later] = effort[later] != effort[block]
+        values = np.asarray(effort[block.start: block.stop + 1])
+        is_new = values[1:] != values[:-1]
+        for joint in range(n):
+            changes = block.start + 1 + np.flatnonzero(is_new[:, joint])
+            if not changes.size:
+                continue
+            starts = np.append(begins[joint], changes)
+            durations = np.diff(stamps[starts])
+            at = int(np.argmax(durations))
+            if durations[at] > longest[joint]:
+                longest[joint] = float(durations[at])
+                found[joint] = int(starts[at]), int(starts[at + 1])
+            begins[joint] = int(changes[-1])
         release(effort)
-    return is_new
+    for joint, begin in enumerate(begins):
+        if begin and stamps[-1] - stamps[begin] > longest[joint]:
+            found[joint] = begin, len(stamps)
+    return found

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.model import block_slices
+from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
 
 # A joint that stays within this range [rad] does not show its friction or inertia.
@@ -26,9 +26,9 @@ def find_constant_effort_joints(dataset: Dataset) -> tuple[int, ...]:
     """Return the joints that move while their effort stays the same to the last bit."""
     moving = _ranges(dataset) >= IDLE_RANGE if dataset.scored.any() else np.zeros(0, dtype=bool)
     constant_effort = []
+    lowest, highest = _extremes(dataset, dataset.effort, dataset.fitted)
     for joint in np.flatnonzero(moving):
-        effort = dataset.effort[:, joint][dataset.fitted]
-        if effort.size and effort.min() == effort.max():
+        if lowest[joint] == highest[joint]:
             constant_effort.append(int(joint))
     return tuple(constant_effort)
 
@@ -43,10 +43,19 @@ def find_unexcited_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
 
 def _ranges(dataset: Dataset) -> FloatArray:
     """Return how far each joint moves in what is scored [rad], shape (n,)."""
-    extremes = []
-    for rows in block_slices(len(dataset)):
-        q = dataset.motion.q[rows][dataset.scored[rows]]
-        if len(q):
-            extremes += [q.min(axis=0), q.max(axis=0)]
-    ranges: FloatArray = np.ptp(extremes, axis=0)
-    return ranges
+    lowest, highest = _extremes(dataset, dataset.motion.q, dataset.scored)
+    return highest - lowest
+
+
+def _extremes(
+    dataset: Dataset, signal: FloatArray, chosen: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest chosen value of each joint; infinite without any."""
+    n = signal.shape[1]
+    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+    for rows in row_blocks(len(dataset)):
+        values = np.asarray(signal[rows])[chosen[rows]]
+        lowest = np.minimum(lowest, values.min(axis=0, initial=np.inf))
+        highest = np.maximum(highest, values.max(axis=0, initial=-np.inf))
+        release(signal)
+    return lowest, highest

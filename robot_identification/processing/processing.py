@@ -17,7 +17,9 @@ import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, LONGEST_DELAY, Motion, RobotModel
-from robot_identification.processing.blocks import block_of, row_blocks, Rows, take_rows
+from robot_identification.processing.blocks import (
+    block_of, row_blocks, Rows, some_intervals, take_rows,
+)
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
 from robot_identification.processing.effort_plausibility import check_effort, find_stale_effort
@@ -230,7 +232,9 @@ def _read_table(
     if with_effort:
         contents.check_effort(recording)
     derived = contents.derived_velocities(recording, found)
-    finite = contents.finite_q & np.all(contents.finite_dq | derived, axis=1)
+    finite = contents.finite_q.copy()
+    for block in row_blocks(len(finite)):
+        finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
     if with_effort:
         finite &= contents.finite_effort | ~in_window
     _check_finite(recording, finite, found)
@@ -246,7 +250,7 @@ def _read_table(
         stamps, in_window = stamps[finite], in_window[finite]
     return _Table(
         stamps=stamps,
-        branch=timeline.branch[:count][finite],
+        branch=timeline.branch[:count] if finite.all() else timeline.branch[:count][finite],
         q=take_rows(recording.q, rows),
         dq=None if derived.all() else take_rows(recording.dq, rows),
         derived=derived,
@@ -319,7 +323,7 @@ def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) ->
     """Look at every column once, block by block."""
     n, N = recording.q.shape[1], len(in_window)
     finite_q, finite_effort = np.empty(N, dtype=bool), np.empty(N, dtype=bool)
-    finite_dq = np.empty((N, n), dtype=bool)
+    finite_dq: BoolArray = allocate((N, n), bool)
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
     slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
     has_effort = has_nonzero = False
@@ -338,8 +342,8 @@ def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) ->
         read = effort[in_window[block]]
         has_effort |= bool(_are_finite(read).any())
         has_nonzero |= bool(np.nan_to_num(read).any())
-        for values in (recording.q, recording.dq, recording.effort):
-            release(values)
+        for signal in (recording.q, recording.dq, recording.effort, finite_dq):
+            release(signal)
     return _Contents(
         finite_q, finite_dq, finite_effort, has_effort, has_nonzero, lowest, highest, slowest,
         fastest,
@@ -368,18 +372,18 @@ def _find_structure(
         found.excluded['duplicate (scored, not fitted)'] = int(
             np.count_nonzero(duplicate & table.in_window)
         )
-    fresh = np.flatnonzero(~duplicate)
+    fresh = _rows_without(duplicate)
     if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
         raise DataError(
             f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states '
             f'{recording.place} are new, all others repeat a stamp or all values: the driver or '
             'its clock stood still'
         )
-    times = table.stamps[fresh]
+    times = take_rows(table.stamps, fresh) if duplicate.any() else table.stamps
     period = sampling_period(times)
     longest = longest_bridged(times, period)
     segments, gaps = find_segments(table.stamps, table.branch, fresh, longest)
-    lost = float(np.mean(np.diff(times) > 1.5 * period))
+    lost = float(np.mean(some_intervals(times) > 1.5 * period))
     if longest > GAP_PERIODS * period:
         found.notes.append(
             f'{lost:.1%} of the joint states are followed by missing ones, at random: pauses of '
@@ -392,6 +396,17 @@ def _find_structure(
         clock_was_set=bool(table.branch[-1]),
     )
     return samples, gaps
+
+
+def _rows_without(duplicate: BoolArray) -> IntegerArray:
+    """Return the rows that are no duplicates."""
+    fresh: IntegerArray = allocate((len(duplicate) - int(np.count_nonzero(duplicate)),), np.int64)
+    written = 0
+    for block in row_blocks(len(duplicate)):
+        rows = block.start + np.flatnonzero(~duplicate[block])
+        fresh[written: written + len(rows)] = rows
+        written += len(rows)
+    return fresh
 
 
 def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:
@@ -452,8 +467,7 @@ def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) 
 
 def _between(moving: BoolArray) -> BoolArray:
     """Return the samples between the first and the last one at which any joint moves."""
-    rows = np.flatnonzero(moving)
     between = np.zeros(len(moving), dtype=bool)
-    if rows.size:
-        between[rows[0]: rows[-1] + 1] = True
+    if moving.any():
+        between[int(np.argmax(moving)): len(moving) - int(np.argmax(moving[::-1]))] = True
     return between

@@ -101,7 +101,7 @@ def find_exclusions(
     found = []
     scaling = _held(channels.get('speed_scaling'), stamps)
     # A comparison with NaN, where nothing is known, is false.
-    slow = scaling < FULL_SPEED
+    slow: BoolArray = scaling < FULL_SPEED
     if slow.any():
         found.append(Exclusion(
             'at reduced speed scaling (neither scored nor fitted)',
@@ -111,7 +111,9 @@ def find_exclusions(
             is_slowed=True,
         ))
     mode = _held(channels.get('safety_mode'), stamps)
-    stopped = np.isfinite(mode) & ~np.isin(mode, SAFE_MODES)
+    stopped: BoolArray = np.isfinite(mode)
+    if stopped.any():
+        stopped &= ~np.isin(mode, SAFE_MODES)
     if stopped.any():
         modes = ', '.join(
             f'{int(value)} {SAFETY_MODES.get(int(value), "unknown")}'
@@ -127,12 +129,14 @@ def find_exclusions(
 
 def _held(channel: Channel | None, stamps: FloatArray) -> FloatArray:
     """Return the last value known at every stamp; NaN before the first and without a channel."""
-    held = np.full(len(stamps), np.nan)
+    # A single NaN stands for as many.
+    nothing = np.broadcast_to(np.nan, len(stamps))
     if channel is None:
-        return held
+        return nothing
     received = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
     if not received.any():
-        return held
+        return nothing
+    held = np.full(len(stamps), np.nan)
     order = np.argsort(channel.stamps[received], kind='stable')
     times, values = channel.stamps[received][order], channel.values[received, 0][order]
     if times[0] <= stamps[0] + FIRST_MESSAGE:

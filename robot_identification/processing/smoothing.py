@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
 from robot_identification.model import KinematicFilter
-from robot_identification.processing.blocks import BLOCK_ROWS
+from robot_identification.processing.blocks import BLOCK_ROWS, take_rows
 from robot_identification.processing.dataset import MOVING_SPEED
 from robot_identification.processing.filters import (
     central_difference, local_polynomial, low_pass, low_pass_memory, window_length,
@@ -177,8 +177,9 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
             continue
         kept.append(segment)
         usable[segment] = True
-        times = samples.stamps[known]
-        at = samples.stamps[segment] - delay
+        times = take_rows(samples.stamps, known)
+        # Of a recording in a file this is no copy.
+        at = samples.stamps[segment] if delay == 0.0 else samples.stamps[segment] - delay
         first = 0
         for piece in uniform_pieces(times, samples.period, _overlap(samples, kinematic_filter)):
             last = int(np.searchsorted(at, piece.end))
@@ -195,7 +196,7 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
             position_rate.append(signals.position_rate)
             first = last
             # A long recording is in files; what was read and written need not stay in memory.
-            for signal in (samples.q, samples.dq, q, dq, ddq):
+            for signal in (samples.q, samples.dq, samples.stamps, samples.fresh, q, dq, ddq):
                 if signal is not None:
                     release(signal)
     return Kinematics(

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntegerArray, release
-from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.blocks import row_blocks, rows_where, some_intervals
 from robot_identification.processing.dataset import Gap
 
 # Nothing is interpolated over more than three periods; stamps jitter by less than half of one.
@@ -60,7 +60,9 @@ def order_by_time(stamps: FloatArray) -> Timeline:
     the parts stay in the order they were recorded in, the later one moved behind the earlier.
     """
     N = len(stamps)
-    descents = np.flatnonzero(np.diff(stamps) < 0.0) + 1
+    descents = 1 + rows_where(
+        N - 1, lambda block: np.diff(stamps[block.start: block.stop + 1]) < 0.0
+    )
     if not descents.size:
         return Timeline(None, np.asarray(stamps), np.zeros(N, dtype=np.int32), 0, ())
     steps = _clock_steps(stamps, descents)
@@ -152,7 +154,7 @@ def sampling_period(stamps: FloatArray) -> float:
     Where messages are lost, the other intervals are multiples of the shortest usual one, which is
     then the period; else it is the median interval.
     """
-    intervals = np.diff(stamps)
+    intervals = some_intervals(stamps)
     median = float(np.median(intervals))
     short = float(np.quantile(intervals, 0.2))
     single = intervals[(intervals > 0.5 * short) & (intervals < 1.5 * short)]
@@ -170,7 +172,7 @@ def longest_bridged(stamps: FloatArray, period: float) -> float:
     Three periods, or as many as single messages lost at random leave out once in a recording by
     chance: with a share p of them lost, N p^k pauses are longer than k periods.
     """
-    intervals = np.diff(stamps)
+    intervals = some_intervals(stamps)
     lost = float(np.mean(intervals > 1.5 * period))
     if not 0.0 < lost < 1.0:
         return GAP_PERIODS * period
@@ -183,12 +185,17 @@ def find_segments(
     stamps: FloatArray, branch: IntegerArray, fresh: IntegerArray, longest: float
 ) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
     """Split rows where the clock was set back and at pauses longer than `longest` [s]."""
-    intervals = np.diff(stamps[fresh])
-    is_pause = intervals > longest
-    is_set = np.diff(branch[fresh]) != 0
-    edges = [0, *fresh[1:][is_pause | is_set].tolist(), len(stamps)]
+    def is_end(block: slice) -> BoolArray:
+        rows = fresh[block.start: block.stop + 1]
+        ends: BoolArray = (np.diff(stamps[rows]) > longest) | (np.diff(branch[rows]) != 0)
+        return ends
+
+    ends = rows_where(len(fresh) - 1, is_end)
+    last, first = fresh[ends], fresh[ends + 1]
+    edges = [0, *first.tolist(), len(stamps)]
+    intervals = stamps[first] - stamps[last]
     gaps = tuple(
-        Gap(float(stamps[fresh[k]]), float(intervals[k]))
-        for k in np.flatnonzero(is_pause & ~is_set)
+        Gap(float(stamps[last[k]]), float(intervals[k]))
+        for k in np.flatnonzero((intervals > longest) & (branch[first] == branch[last]))
     )
     return tuple(slice(first, last) for first, last in pairwise(edges)), gaps

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import allocate, FloatArray, LARGEST_IN_MEMORY, release, slices_of
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.bag_files import BagFiles, open_bag
@@ -253,7 +253,7 @@ class _Reading:
             source=str(self._bag.path),
             topic=','.join(dict.fromkeys(part.topic for part in self._split.parts)),
             joint_names=self._arm.joint_names,
-            stamps=(times - times[0]) * 1e-9,
+            stamps=_seconds_after(times, times[0]),
             q=values['position'],
             dq=values['velocity'],
             effort=values['effort'],
@@ -318,7 +318,9 @@ class _Reading:
 
         Where that is the header stamps, messages without get the usual difference between both.
         """
-        offsets = times - log_times
+        # Of a long recording some rows say what the usual difference is.
+        some = slice(None, None, len(times) // LARGEST_IN_MEMORY + 1)
+        offsets = np.asarray(times[some]) - np.asarray(log_times[some])
         offset = int(np.partition(offsets, len(offsets) // 2)[len(offsets) // 2])
         has_stamps = stamps_from == 'header'
         channels = {}
@@ -333,7 +335,7 @@ class _Reading:
                     channels[channel] = Channel((when - times[0]) * 1e-9, found.values)
         for channel in ('temperature', ROTOR_CHANNEL):
             if any(channel in table.seen for table in self._tables):
-                channels[channel] = Channel((times - times[0]) * 1e-9, values[channel])
+                channels[channel] = Channel(_seconds_after(times, times[0]), values[channel])
         return channels
 
     def _make_notes(self) -> tuple[str, ...]:
@@ -351,8 +353,23 @@ def _are_broken(stamps: IntegerTimes) -> bool:
     A stamp of zero means that it was not set, but a simulated clock may start there. Neighbours
     may come out of order; a clock that was set back by more than that, or stands still, is broken.
     """
-    absent = np.count_nonzero(stamps == 0) > 1
-    steps = np.diff(stamps)
-    still = steps.size > 0 and np.count_nonzero(steps == 0) > 0.5 * steps.size
-    set_back = steps.size > 0 and steps.min() < -LARGEST_DISORDER
-    return bool(absent or still or set_back)
+    zeros = still = 0
+    deepest = 0
+    for rows in slices_of(len(stamps)):
+        some = np.asarray(stamps[rows.start: rows.stop + 1])
+        zeros += int(np.count_nonzero(some[: rows.stop - rows.start] == 0))
+        steps = np.diff(some)
+        still += int(np.count_nonzero(steps == 0))
+        deepest = min(deepest, int(steps.min(initial=0)))
+        release(stamps)
+    return zeros > 1 or still > 0.5 * max(len(stamps) - 1, 1) or deepest < -LARGEST_DISORDER
+
+
+def _seconds_after(times: IntegerTimes, first: np.int64) -> FloatArray:
+    """Return times, shape (N,) [ns], in seconds after the first."""
+    seconds = allocate(times.shape)
+    for rows in slices_of(len(times)):
+        seconds[rows] = (times[rows] - first) * 1e-9
+        release(times)
+        release(seconds)
+    return seconds

@@ -196,8 +196,8 @@ class JointTable:
         self._columns = columns
         self._encoders = encoders
         self._n = len(encoders.sign)
-        self._log_times: list[NDArray[np.int64]] = []
-        self._stamps: list[NDArray[np.int64]] = []
+        self._log_times = GrowingArray(1, np.int64)
+        self._stamps = GrowingArray(1, np.int64)
         self.seen: set[str] = set()  # Those of which there was a value
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
 
@@ -221,8 +221,8 @@ class JointTable:
             stamps[group.rows] = group.stamps(group.fields.stamp)
             for quantity, rows in values.items():
                 rows[group.rows] = group.numbers(group.fields.offsets[quantity][columns])
-        self._log_times.append(np.array(block.log_times, dtype=np.int64)[used])
-        self._stamps.append(stamps[used])
+        self._log_times.append(np.array(block.log_times, dtype=np.int64)[used, None])
+        self._stamps.append(stamps[used, None])
         for quantity, array in self._arrays.items():
             rows = values[quantity] if used.all() else values[quantity][used]
             array.append(self._to_model(quantity, rows))
@@ -238,9 +238,8 @@ class JointTable:
 
     def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, FloatArray]]:
         """Return log times [ns], header stamps [ns], and what was measured by quantity."""
-        nothing = np.empty(0, dtype=np.int64)
         return (
-            np.concatenate([nothing, *self._log_times]),
-            np.concatenate([nothing, *self._stamps]),
+            self._log_times.finish()[:, 0],
+            self._stamps.finish()[:, 0],
             {quantity: array.finish() for quantity, array in self._arrays.items()},
         )

@@ -59,11 +59,9 @@ def find_contradictions(
 
 def contradicting_ratios(robot: RobotModel, dataset: Dataset) -> dict[str, float]:
     """Return measured over expected torque of the joints that contradict the URDF, by name."""
-    rows = np.flatnonzero(dataset.fitted)
-    rows = rows[:: max(len(rows) // MOST_SAMPLES, 1)]
-    motion = dataset.motion.rows(rows)
+    motion, effort = dataset.thinned(MOST_SAMPLES)
     rigid = rigid_torque(robot, motion)
-    measured = dataset.effort[rows] * dataset.torque_per_effort(robot)
+    measured = effort * dataset.torque_per_effort(robot)
     ratios = {}
     for joint, name in enumerate(robot.joint_names):
         dq = motion.dq[:, joint]
