@@ -155,6 +155,10 @@ if __name__ == '__main__':
     from robot_identification.cli.main import main
 
     code = main(sys.argv[1:])
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000.0)
+    usages = [
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
+    print(
+        sum(usage.ru_utime + usage.ru_stime for usage in usages), usages[0].ru_maxrss / 1000.0
+    )
     sys.exit(code)
