@@ -17,8 +17,9 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports, live,
-    long, many_bags, optimizers, reading, recorder, regressor, scaling, short, tracking, whole,
+    consistent, contact, coverage, data_warnings, excitation, excitation_solvers, figaroh,
+    gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor, scaling,
+    short, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -29,6 +30,7 @@ BENCHMARKS = {
     'gradient': gradient,
     'figaroh': figaroh,
     'excitation': excitation,
+    'excitation_solvers': excitation_solvers,
     'scaling': scaling,
     'consistent': consistent,
     'coverage': coverage,

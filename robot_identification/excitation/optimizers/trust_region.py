@@ -65,7 +65,7 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class Pace:
-    """How long and how far a search goes."""
+    """Length of a search, and of its steps."""
 
     evaluations: int  # most evaluations of the function
     tolerance: float  # gain of a step at which it ends
@@ -96,7 +96,7 @@ class _Point:
 @dataclass(frozen=True, eq=False)
 class _Step:
     d: FloatArray
-    given_up: float  # share of what was broken that the step does not mend
+    given_up: float  # share of what is broken that the step leaves so
     multipliers: FloatArray  # of the curved limits
     largest: float  # multiplier of any limit
 
@@ -195,7 +195,7 @@ class TrustRegion:
     def _program_of(
         self, at: _Point, rows: FloatArray, left: FloatArray, broken: FloatArray
     ) -> QuadraticProgram:
-        """Return the subproblem; where limits are broken it may give up a share of mending."""
+        """Return the subproblem; where limits are broken it may leave a share of it."""
         size, hessian = len(at.z), self._hessian(len(at.z))
         if not broken.any():
             return QuadraticProgram(hessian, at.slope, rows, left)
