@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 import math
-from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -25,7 +25,8 @@ HIGHEST_CUTOFF = 0.8
 GAP_PERIODS = 10.0
 
 
-class Prediction(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Prediction:
     """
     Prediction of the model at one joint state.
 
