@@ -63,8 +63,7 @@ def _by_interior_point(program: QuadraticProgram) -> tuple[FloatArray, FloatArra
     H, G = program.hessian, program.rows
     count = len(G)
     if not count:
-        free: FloatArray = np.linalg.solve(H, -program.gradient)
-        return free, np.zeros(0)
+        return np.asarray(np.linalg.solve(H, -program.gradient), dtype=float), np.zeros(0)
     precision = PRECISION * (1.0 + max(
         np.abs(program.gradient).max(), np.abs(program.bounds).max()
     ))
