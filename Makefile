@@ -41,12 +41,10 @@ SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
 # files: that with the fewest tests, which would be last, takes longest.
 NODE_TESTS := test/nodes test/launch
 NODE_OPTIONS := -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -r sfER
-# Lint fills what the nodes leave of the processors, and gives way to them.
-LINT_BESIDE := nice -n 19 $(MAKE) --no-print-directory lint & lint=$$!
-TESTS := echo 'test: all but the nodes'; \
+TESTS := echo 'test: all but the nodes' && \
   $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
-  rest=$$?; echo 'test: the nodes'; $(LINT_BESIDE); \
-  $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && (exit $$rest)
+  rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \
+  (exit $$rest)
 LINTED := $(wildcard robot_identification launch test benchmarks reproductions docs setup.py)
 
 .DEFAULT_GOAL := help
@@ -65,9 +63,9 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
 test: setup ## Lint and run all tests
-	@export LINTED_BESIDE=1; \
-	$(if $(strip $(PYTEST_ARGS)),$(LINT_BESIDE); $(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); \
-	tested=$$?; wait $$lint && exit $$tested
+	@$(MAKE) --no-print-directory lint & lint=$$!; export LINTED_BESIDE=1; \
+	$(if $(strip $(PYTEST_ARGS)),$(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); tested=$$?; \
+	wait $$lint && exit $$tested
 
 lint: setup ## ruff, flake8 with ament's rules of code and docstrings, mypy
 	@echo 'lint: ruff'
