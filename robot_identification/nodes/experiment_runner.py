@@ -56,7 +56,7 @@ from robot_identification.nodes.robot import DriverArm, robot_from_parameters, R
 from robot_identification.nodes.robot_state import RobotState
 from robot_identification.nodes.roots import allowed_to_write, read_path
 from robot_identification.nodes.runner_parameters import declare_runner
-from robot_identification.nodes.watch_thread import WatchThread
+from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -97,7 +97,7 @@ class ExperimentRunner(Node):
         self._later: deque[Callable[[], object]] = deque()
         self._is_draining = False
         self._wake = self.create_guard_condition(self._drain)
-        self._thread = WatchThread(self, WATCH_PERIOD)
+        self._thread = TopicThread(self, WATCH_PERIOD)
         self._driver = RobotState(
             self._thread, arm, joint_states, self._handle,
             watch_safety=self._value('watch_safety'),

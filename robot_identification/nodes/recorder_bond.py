@@ -11,7 +11,7 @@ import time
 import numpy as np
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.watch_thread import WatchThread
+from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 
 # [s] (docs/execution.md); chosen: four heartbeats, and with the half second of a smooth stop an
@@ -22,7 +22,7 @@ HEARTBEAT_TIMEOUT = 0.4
 class RecorderBond:
     """Hears the state of the bag recorder of that node name, in the thread of the watch."""
 
-    def __init__(self, watch: WatchThread, recorder: str) -> None:
+    def __init__(self, watch: TopicThread, recorder: str) -> None:
         self._recorder = recorder
         self._state: dict = {}
         self._heard_at = -np.inf

@@ -16,7 +16,7 @@ from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
 from robot_identification.nodes.robot import DriverArm
-from robot_identification.nodes.watch_thread import WatchThread
+from robot_identification.nodes.topic_thread import TopicThread
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, UInt8
 
@@ -46,7 +46,7 @@ class RobotState:
     """
 
     def __init__(
-        self, watch: WatchThread, arm: DriverArm, topic: str,
+        self, watch: TopicThread, arm: DriverArm, topic: str,
         on_event: Callable[[JointStateReceived | JointStateUnusable], object], *,
         watch_safety: bool,
     ) -> None:

@@ -30,7 +30,7 @@ from robot_identification.nodes.prepared_model import (
 )
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
-from robot_identification.nodes.sample_thread import SampleThread
+from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.nodes.vector_publisher import VectorPublisher
 from robot_identification.prediction import DEFAULT_CUTOFF
 from sensor_msgs.msg import JointState
@@ -41,6 +41,8 @@ from std_srvs.srv import Trigger
 # 500 Hz topic, more than a busy machine keeps a process waiting, and no delay that lasts.
 NEWEST = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 ONE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+# Of the thread of the joint states without any, in which it cannot end [s]; chosen: soon enough.
+IDLE_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0  # [s]; chosen: samples are judged a second at a time
 HEALTH_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
 # Of a second's samples, the share that may be dropped, and by how much more there may be than
@@ -82,10 +84,8 @@ class TorquePredictorNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(HEALTH_PERIOD, self._watch_health, clock=steady)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=steady)
-        self._samples = SampleThread(
-            self, DirectSubscription(self, JointState, 'joint_states', NEWEST),
-            within_bounds(self, 'joint_states', self._live.receive),
-        )
+        self._samples = TopicThread(self, IDLE_PERIOD)
+        self._samples.hear(JointState, 'joint_states', NEWEST, self._live.receive, read=bytes)
         self._samples.start()
 
     def _outputs(self) -> Outputs:

@@ -277,7 +277,7 @@ def test_results_are_not_overwritten_without_a_word(found, tmp_path):
 
 
 def test_the_picture_is_drawn_from_the_repeats(found):
-    """It is a PNG that changes with one of them; who does not see it is told all medians."""
+    """It is a PNG that changes with one of them; a reader without pictures has all medians."""
     first = draw_boxes(found[0])
     assert base64.b64decode(first.source.partition(',')[2]).startswith(b'\x89PNG')
     assert first.title == 'arm_joint_1'

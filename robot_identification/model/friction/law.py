@@ -204,7 +204,8 @@ class FrictionLaw(ABC):
             State after the last sample.
 
         """
-        columns = np.empty((motion.dq.size, len(self.basis)))
+        basis = self.basis
+        columns = np.empty((motion.dq.size, len(basis)))
         if not motion.dq.size:
             return columns, state
         load = np.abs(motion.tau_rigid) if self.needs_rigid_torque else None
@@ -217,7 +218,7 @@ class FrictionLaw(ABC):
                 self._radii.tolist(), (deflections / self._radii).T, strict=True
             ):
                 values[STOP, (radius,)] = share
-        for index, term in enumerate(self.basis):
+        for index, term in enumerate(basis):
             key = term.kind, term.constants
             if key not in values:
                 values[key] = CURVES[term.kind](motion.dq, *term.constants)

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The watch hears and looks on, whatever the executor of its node does or waits for."""
+"""The thread hears and looks on, whatever the executor of its node does or waits for."""
 
+import sys
 from threading import Event
 import time
 
 import pytest
 from rclpy.serialization import serialize_message
-from robot_identification.nodes import watch_thread
+from robot_identification.nodes import common, topic_thread
 from robot_identification.nodes.bounded_subscription import LARGEST_JOINT_STATE
-from robot_identification.nodes.watch_thread import WatchThread
+from robot_identification.nodes.topic_thread import TopicThread
 from ros_helpers import RELIABLE, wait_until
 from std_msgs.msg import Int32, String
 
@@ -20,10 +21,11 @@ PERIOD = 0.01
 
 @pytest.fixture
 def watch(graph):
-    """Return the watch of a node, which ends with the test."""
-    made = WatchThread(graph.add_node('watcher'), PERIOD)
+    """Return the watch of a node, which ends with the test, and its switch interval with it."""
+    made, interval = TopicThread(graph.add_node('watcher'), PERIOD), sys.getswitchinterval()
     yield made
     made.stop()
+    sys.setswitchinterval(interval)
 
 
 def fail(error):
@@ -62,14 +64,14 @@ def test_a_blocked_executor_does_not_delay_the_watch(graph, watch):
 def test_one_wake_takes_all_that_waits(graph, watch, monkeypatch):
     """Messages that came before the thread began are handed over before its first look."""
     heard, at_look, waits = [], [], []
-    wait = watch_thread.MessageWait.wait
+    wait = topic_thread.MessageWait.wait
     monkeypatch.setattr(
-        watch_thread.MessageWait, 'wait',
+        topic_thread.MessageWait, 'wait',
         lambda self, seconds: waits.append(seconds) or wait(self, seconds),
     )
     watch.hear(Int32, '/number', RELIABLE, heard.append)
     publisher = graph.publisher(Int32, '/number')
-    for number in range(watch_thread.AT_A_TIME):
+    for number in range(topic_thread.AT_A_TIME):
         publisher.publish(Int32(data=number))
     subscription = watch._heard[0][0]
     waiting = []
@@ -79,7 +81,7 @@ def test_one_wake_takes_all_that_waits(graph, watch, monkeypatch):
     publisher.wait_for_all_acked()
     watch.start(lambda: at_look.append((len(heard), len(waits))), fail)
     wait_until(lambda: at_look, 'a look')
-    assert at_look[0] == (watch_thread.AT_A_TIME - 2, 1)
+    assert at_look[0] == (topic_thread.AT_A_TIME - 2, 1)
 
 
 def test_what_fails_is_told_and_the_watch_goes_on(graph, watch):
@@ -110,13 +112,20 @@ def test_what_fails_is_told_and_the_watch_goes_on(graph, watch):
     assert watch.failure is None
 
 
-def test_a_watch_that_cannot_tell_its_error_keeps_it(watch):
-    def look():
-        raise RuntimeError('blind')
+@pytest.mark.parametrize('on_error', [fail, None])
+def test_an_error_that_nothing_takes_is_the_nodes(watch, on_error):
+    """As an error of a callback is: `run_node` raises it, the first of them."""
+    looks = []
 
-    watch.start(look, fail)
-    wait_until(lambda: watch.failure is not None, 'a failure')
-    assert 'blind' in str(watch.failure)
+    def look():
+        looks.append(0)
+        raise RuntimeError(f'blind {len(looks)}')
+
+    watch.hear(Int32, '/number', RELIABLE, fail)
+    watch.start(look, on_error)
+    wait_until(lambda: len(looks) > 1, 'two looks')
+    with pytest.raises((RuntimeError, AssertionError), match='blind 1'):
+        common._raise_failure(watch)
 
 
 def test_a_large_message_is_left_out(graph, watch):
@@ -132,6 +141,13 @@ def test_a_large_message_is_left_out(graph, watch):
 
 def test_it_ends_when_asked_to(watch):
     watch.start(lambda: None, fail)
+    assert sys.getswitchinterval() == pytest.approx(topic_thread.SWITCH_INTERVAL, abs=1e-6)
     watch.stop()
     assert not watch._thread.is_alive()
     watch.stop()
+
+
+def test_one_that_has_not_begun_can_be_stopped(watch):
+    """A node that fails while it is made is destroyed all the same."""
+    watch.stop()
+    assert not watch._thread.is_alive()

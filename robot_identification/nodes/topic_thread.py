@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A thread that hears what is watched and looks at it, whatever else its node does."""
+"""A thread that takes what comes on topics at once, whatever else its node does."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from robot_identification.nodes.direct_subscription import DirectSubscription, M
 # Messages of a topic taken at a time before others have their turn; chosen: 0.1 s of a 500 Hz
 # topic.
 AT_A_TIME = 50
-# For which another thread may go on while this one waits for its turn [s]; chosen: a turn of this
-# thread waits some ten times where the other one computes. Python's own is 5 ms.
-SWITCH_INTERVAL = 0.001
+# For which another thread may go on while this one waits for its turn [s]; chosen: a fifth of the
+# period of 500 Hz. Python's own is 5 ms.
+SWITCH_INTERVAL = 0.0004
 STOP_TIMEOUT = 5.0  # [s] for the thread to end; chosen: above its longest turn, sending a motion
 
 
-class WatchThread:
+class TopicThread:
     """
-    Thread in which the watch of a node runs, and nothing else.
+    Thread of a node that hears some topics, and does nothing else.
 
     A service, a file, a proof or a burst of other messages, which take the node's executor, do not
     delay it. What is heard is handed over in it, as it comes; `look` is called `period` seconds
     apart [s], after all that came before. `on_error` takes what either raises, and both go on; if
-    it fails itself, `failure` is why.
+    it raises an error itself, the first of these is `failure`, which `run_node` raises.
     """
 
     def __init__(self, node: Node, period: float) -> None:
         self._node, self._period = node, period
         self._heard: list[tuple[DirectSubscription, Callable[[bytes], object]]] = []
         self._look: Callable[[], object] = _nothing
-        self._on_error: Callable[[Exception], object] = _nothing
+        self._on_error: Callable[[Exception], object] = _raise
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name='watch', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='topics', daemon=True)
         self.failure: Exception | None = None
 
     @property
@@ -66,11 +66,16 @@ class WatchThread:
         self._heard.append((DirectSubscription(self._node, kind, topic, qos), receive))
 
     def start(
-        self, look: Callable[[], object], on_error: Callable[[Exception], object]
+        self, look: Callable[[], object] | None = None,
+        on_error: Callable[[Exception], object] | None = None,
     ) -> None:
-        """Begin; other threads of the process have to give way soon from then on."""
+        """
+        Begin; other threads of the process have to give way soon from then on.
+
+        By default nothing is looked at, and an error is a `failure`.
+        """
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._look, self._on_error = look, on_error
+        self._look, self._on_error = look or _nothing, on_error or _raise
         self._thread.start()
 
     def stop(self) -> None:
@@ -106,7 +111,7 @@ class WatchThread:
             try:
                 self._on_error(error)
             except Exception as failure:
-                self.failure = failure
+                self.failure = self.failure or failure
             # An error that comes again at once would leave no processor time to others.
             self._ended.wait(self._period)
 
@@ -116,5 +121,9 @@ def _hand_over(subscription: DirectSubscription, receive: Callable[[bytes], obje
         receive(data)
 
 
-def _nothing(*given: object) -> None:
-    """Do nothing: the thread has not begun."""
+def _nothing() -> None:
+    """Look at nothing."""
+
+
+def _raise(error: Exception) -> None:
+    raise error
