@@ -117,20 +117,49 @@ def test_every_entry_point_has_its_function(setup_arguments):
         assert function in names, f'{script}: no {function} in {path.relative_to(ROOT)}'
 
 
-def test_every_package_and_shared_file_is_installed(setup_arguments):
-    """No sub-package, launch file, configuration or URDF stays behind."""
+def test_every_package_is_installed(setup_arguments):
+    """No sub-package stays behind, and none of another project comes along."""
     packages = set(setup_arguments['packages'])
     for path in (ROOT / 'robot_identification').rglob('__init__.py'):
         assert '.'.join(path.parent.relative_to(ROOT).parts) in packages
     assert {name.split('.')[0] for name in packages} == {'robot_identification'}
-
-    installed = {name for _, names in setup_arguments['data_files'] for name in names}
-    assert {'package.xml', 'resource/robot_identification'} <= installed
-    layouts = tuple(f'config/{name}/*' for name in ('rviz', 'plotjuggler', 'foxglove'))
-    for pattern in 'launch/*.launch.py', 'config/**/*.yaml', 'urdf/**/*.urdf', *layouts:
-        for path in ROOT.glob(pattern):
-            assert path.relative_to(ROOT).as_posix() in installed
     assert (ROOT / 'resource' / 'robot_identification').read_bytes() == b''
+
+
+def test_an_install_holds_the_tree(tmp_path):
+    """Every module, template, launch file, configuration and URDF, whatever its ending."""
+    pytest.importorskip('setuptools')
+    prefix = tmp_path / 'install'
+    subprocess.run(
+        [
+            # As colcon installs, with nothing written beside the sources.
+            sys.executable, 'setup.py', '-q', 'egg_info', '--egg-base', str(tmp_path),
+            'build', '--build-base', str(tmp_path / 'build'),
+            'install', '--prefix', str(prefix), '--record', str(tmp_path / 'files'),
+            '--single-version-externally-managed',
+        ],
+        cwd=ROOT, check=True, capture_output=True, timeout=120,
+    )
+    package = next(prefix.rglob('*-packages/robot_identification'))
+    share = next(prefix.rglob('share/robot_identification'))
+    # Where the folders of the tree are in an install.
+    folders = {'robot_identification': package, 'security/policies': share / 'security/policies'}
+    folders |= {name: share / name for name in ('launch', 'config', 'urdf')}
+    for name, there in folders.items():
+        held, kept = files_below(there), files_below(ROOT / name)
+        assert kept and held == kept, f'{name}: {sorted(kept ^ held)}'
+        for path in kept:
+            assert (there / path).read_bytes() == (ROOT / name / path).read_bytes(), path
+    assert (share / 'package.xml').is_file()
+    assert (share.parent / 'ament_index/resource_index/packages/robot_identification').is_file()
+
+
+def files_below(folder):
+    """Return the names of the files below a folder but those that Python writes there."""
+    return {
+        path.relative_to(folder).as_posix() for path in folder.rglob('*')
+        if path.is_file() and '__pycache__' not in path.parts
+    }
 
 
 def test_executables_go_where_ros2_run_looks():
