@@ -10,7 +10,7 @@ of its node: at 500 Hz that is most of what a node takes. Here a message costs i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -18,6 +18,7 @@ from rclpy.context import Context
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from robot_identification.nodes.recording_losses import LossCounter
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
@@ -50,30 +51,23 @@ class DirectSubscription:
     """
     Subscription to a topic, whose messages wait until they are taken, at most the depth of `qos`.
 
-    `lost` is called, in `look`, with the count of messages that the middleware reports as lost.
+    Of those that were published since the first one, `lost` counts what did not arrive.
     """
 
-    def __init__(
-        self, node: Node, kind: Any, topic: str, qos: QoSProfile, *,
-        lost: Callable[[int], object] | None = None,
-    ) -> None:
-        self._node, self._kind = node, kind
-        self._subscription = self._subscribe(topic, qos, lost)
+    def __init__(self, node: Node, kind: Any, topic: str, qos: QoSProfile) -> None:
+        self._node, self._kind, self._losses = node, kind, LossCounter()
+        self._subscription = self._subscribe(topic, qos)
         self._handle = self._subscription.handle
 
-    def _subscribe(
-        self, topic: str, qos: QoSProfile, lost: Callable[[int], object] | None
-    ) -> Any:
+    def _subscribe(self, topic: str, qos: QoSProfile) -> Any:
         def subscribe(**events: Any) -> Any:
             return self._node.create_subscription(
                 self._kind, topic, _ignore, qos, callback_group=_LeftAlone(), raw=True, **events
             )
 
-        if lost is None:
-            return subscribe()
         try:
             return subscribe(event_callbacks=SubscriptionEventCallbacks(
-                message_lost=lambda info: lost(info.total_count_change)
+                message_lost=lambda info: self._losses.report(info.total_count_change)
             ))
         except UnsupportedEventTypeError:
             return subscribe()
@@ -82,6 +76,11 @@ class DirectSubscription:
     def handle(self) -> Any:
         """The subscription of rclpy's core, for a wait set."""
         return self._handle
+
+    @property
+    def lost(self) -> int:
+        """Messages that were published and did not arrive, see `LossCounter`."""
+        return self._losses.lost
 
     @property
     def publishers(self) -> int:
@@ -98,10 +97,15 @@ class DirectSubscription:
                 if taken is None:
                     break
                 messages.append(taken)
+        if messages:
+            publishers = self.publishers
+            for _, info in messages:
+                self._losses.add(info.get('publication_sequence_number'), publishers)
         return messages
 
     def look(self) -> None:
-        """Hand over what the middleware reports: losses, publishers with another QoS or type."""
+        """Heed what the middleware reports: losses, and publishers that leave or do not fit."""
+        self._losses.look(self.publishers)
         for handler in self._subscription.event_handlers:
             # An executor would set this after its wait.
             handler._ready_to_take_data = True

@@ -22,7 +22,7 @@ from robot_identification.nodes.vector_publisher import VectorMessage, VectorPub
 from robot_identification.prediction import lacks_temperature, Prediction
 
 # A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
-# lacks were not dropped.
+# lacks are not missing.
 LONGEST_PAUSE = 5.0
 # [s]; chosen: joints take minutes to warm up.
 OLDEST_TEMPERATURE = 60.0
@@ -36,7 +36,7 @@ LOOK_PERIOD = 0.05
 KEPT = 4096
 REFUSED = ('not finite', 'unusable', 'without temperature')
 COUNTED = (
-    'received', 'predicted', 'dropped', 'repeated', 'restarts', *REFUSED, 'without effort',
+    'received', 'predicted', 'missing', 'repeated', 'restarts', *REFUSED, 'without effort',
     'collisions',
 )
 
@@ -206,10 +206,10 @@ class LivePrediction:
         self._outputs.warn(why)
 
     def _note_time(self, stamp: float, rate: float, now: float) -> None:
-        """Count what is missing before a stamp, and note how late it is."""
+        """Count what is missing before a stamp, lost or never published; note how late it is."""
         elapsed, self._last_stamp = stamp - self._last_stamp, stamp
         if 0.0 < elapsed < LONGEST_PAUSE:
-            self.counts['dropped'] += max(round(elapsed * rate) - 1, 0)
+            self.counts['missing'] += max(round(elapsed * rate) - 1, 0)
         self.lags.append(now - stamp)
 
     def _measured_temperature(self, prepared: PreparedModel, now: float) -> np.ndarray | None:

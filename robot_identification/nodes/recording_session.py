@@ -16,7 +16,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, UsageError
 from robot_identification.nodes.direct_subscription import DirectSubscription
-from robot_identification.nodes.recording_losses import DuplicateCounter, LossCounter, stamp_of
+from robot_identification.nodes.recording_losses import DuplicateCounter, stamp_of
 from robot_identification.nodes.recording_types import definitions_of, has_header, message_class
 from robot_identification.recording import BagWriter, OfferedQos
 
@@ -59,15 +59,10 @@ class RecordedTopic:
     kind: str
     stamps: DuplicateCounter | None  # where messages begin with a header
     messages: int = 0  # written so far
-    losses: LossCounter = field(default_factory=LossCounter)  # of what did not arrive
+    lost: int = 0  # published and not arrived, by what can be known here
     subscription: DirectSubscription | None = field(default=None, repr=False)
     # Nothing waited then any more [ns] of the system's clock: what is taken now came later.
     emptied_at: int = field(default_factory=time.time_ns)
-
-    @property
-    def lost(self) -> int:
-        """Messages that were published and did not arrive, by what can be known here."""
-        return self.losses.lost
 
     @property
     def publishers(self) -> int:
@@ -164,7 +159,6 @@ class RecordingSession:
         """Look at the file and the publishers, and write what is collected when it is time to."""
         self.check_file()
         for topic in self.topics.values():
-            topic.losses.look(topic.publishers)
             if topic.subscription is not None:
                 topic.subscription.look()
         now = time.monotonic()
@@ -241,9 +235,7 @@ class RecordingSession:
     def _subscribe(self, name: str, kind: str) -> None:
         message = message_class(name, kind)
         topic = RecordedTopic(name, kind, DuplicateCounter() if has_header(message) else None)
-        topic.subscription = DirectSubscription(
-            self._node, message, name, self._qos(name), lost=topic.losses.report
-        )
+        topic.subscription = DirectSubscription(self._node, message, name, self._qos(name))
         self.topics[name] = topic
 
     def _declare(self, topic: RecordedTopic) -> None:
@@ -308,10 +300,10 @@ class RecordingSession:
         for topic in self.topics.values():
             if topic.subscription is None:
                 continue
-            messages, publishers = topic.subscription.take(most), topic.publishers
+            messages = topic.subscription.take(most)
+            topic.lost = topic.subscription.lost
             now = time.time_ns()
             for data, info in messages:
-                topic.losses.add(info.get('publication_sequence_number'), publishers)
                 self._write(topic, data, topic.arrival(info, now))
             if messages:
                 self._lag = max(self._lag, now - topic.arrival(messages[0][1], now))

@@ -54,16 +54,19 @@ class TopicThread:
     def hear(
         self, kind: Any, topic: str, qos: QoSProfile, callback: Callable[[Any], object], *,
         read: Callable[[bytes], Any] | None = None,
-    ) -> None:
+    ) -> DirectSubscription:
         """
         Hand over what comes on a topic, before `start`; messages of more than 64 KiB are left out.
 
         `read` makes of the serialized message what `callback` takes; by default the message.
+        Returns the subscription, which counts what is lost.
         """
         receive = within_bounds(self._node, topic, lambda data: callback(
             deserialize_message(data, kind) if read is None else read(data)
         ))
-        self._heard.append((DirectSubscription(self._node, kind, topic, qos), receive))
+        subscription = DirectSubscription(self._node, kind, topic, qos)
+        self._heard.append((subscription, receive))
+        return subscription
 
     def start(
         self, look: Callable[[], object] | None = None,

@@ -45,8 +45,8 @@ ONE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 IDLE_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0  # [s]; chosen: samples are judged a second at a time
 HEALTH_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
-# Of a second's samples, the share that may be dropped, and by how much more there may be than
-# expected; chosen: above the jitter of a driver.
+# Of a second's samples, the share that may be lost or missing, and by how much more there may be
+# than expected; chosen: above the jitter of a driver.
 FEW, MORE = 0.01, 1.1
 
 
@@ -85,7 +85,9 @@ class TorquePredictorNode(Node):
         self.create_timer(HEALTH_PERIOD, self._watch_health, clock=steady)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=steady)
         self._samples = TopicThread(self, IDLE_PERIOD)
-        self._samples.hear(JointState, 'joint_states', NEWEST, self._live.receive, read=bytes)
+        self._joint_states = self._samples.hear(
+            JointState, 'joint_states', NEWEST, self._live.receive, read=bytes
+        )
         self._samples.start()
 
     def _outputs(self) -> Outputs:
@@ -199,11 +201,16 @@ class TorquePredictorNode(Node):
     def _diagnose(self) -> None:
         """Publish what became of the samples of the last second, and of all."""
         live = self._live
+        # What the middleware reports is taken note of here, beside the thread that takes messages.
+        self._samples.report_events()
         total, lags, stamps = Counter(live.counts), live.lags, live.stamps
+        total['lost'] = self._joint_states.lost
         live.lags, live.stamps = deque(maxlen=KEPT), deque(maxlen=KEPT)
         level, text = self._judge(total - self._before, list(stamps))
         self._before = total
-        values: dict[str, object] = {what: total[what] for what in COUNTED}
+        values: dict[str, object] = {
+            what: total[what] for what in ('lost', *COUNTED)
+        }
         if lags:
             values |= {
                 'lag, median [s]': f'{np.median(lags):.4f}', 'lag, longest [s]': f'{max(lags):.4f}'
@@ -271,10 +278,16 @@ class TorquePredictorNode(Node):
                 f'joint states come faster than at the {rate:g} Hz of the model: accelerations '
                 'are predicted wrong; identify from a bag of this driver'
             )
-        if recent['dropped'] > FEW * (predicted + recent['dropped']):
+        if recent['lost'] > FEW * (predicted + recent['lost']):
             return DiagnosticStatus.WARN, (
-                f'{recent["dropped"]} samples were dropped while {predicted} were predicted at '
-                f'{rate:g} Hz: is the processor busy, or the driver slower?'
+                f'{recent["lost"]} joint states were published and did not arrive in time while '
+                f'{predicted} were predicted: is the processor busy?'
+            )
+        if recent['missing'] > FEW * (predicted + recent['missing']):
+            return DiagnosticStatus.WARN, (
+                f'{recent["missing"]} joint states are missing between stamps at {rate:g} Hz, and '
+                f'{recent["lost"]} were lost: the driver skips cycles, or is slower than it was '
+                'when the model was identified'
             )
         if recent['without effort']:
             return DiagnosticStatus.WARN, (

@@ -266,16 +266,35 @@ def test_who_is_late_gets_what_is_new(predictor):
     finally:
         predictor.node.process.send_signal(signal.SIGCONT)
     assert acknowledged(predictor.publisher)
-    last = predictor.message(FIRST + 400)
+    last, attempts = predictor.message(FIRST + 400), predictor.attempts
     predictor.ask(last)
+    attempts = predictor.attempts - attempts
     counts = predictor.counts()
     gained = {
-        what: int(counts[what]) - int(before[what]) for what in ('received', 'dropped', 'repeated')
+        what: int(counts[what]) - int(before[what])
+        for what in ('received', 'lost', 'missing', 'repeated')
     }
-    assert gained['received'] - gained['repeated'] + gained['dropped'] == 400
+    assert gained['received'] - gained['repeated'] + gained['missing'] == 400
+    # What was asked again may have been lost, and is not missing.
+    assert 0 <= gained['lost'] - gained['missing'] < attempts
+    # 50 wait at most, and 50 more while these are taken.
+    assert gained['missing'] >= 200
     assert len(predictor.torques) == 1 + gained['received'] - gained['repeated']
     assert predictor.torques[-1].header.stamp == last.header.stamp
     assert float(counts['lag, longest [s]']) < float('inf')
+
+
+def test_a_cycle_that_a_driver_skips_is_missing_and_not_lost(predictor):
+    """Every second sample is published: half of the stamps are missing, no message is lost."""
+    predictor.ask(predictor.message(FIRST))
+    before, attempts = predictor.counts(), predictor.attempts
+    rows = range(FIRST + 2, FIRST + 42, 2)
+    for k in rows:
+        predictor.ask(predictor.message(k))
+    counts = predictor.counts()
+    gained = {what: int(counts[what]) - int(before[what]) for what in ('lost', 'missing')}
+    assert gained['missing'] == len(rows)
+    assert gained['lost'] <= predictor.attempts - attempts - len(rows)
 
 
 def observed(model, predictor, rows, push=0.0):
