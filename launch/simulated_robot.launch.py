@@ -5,15 +5,20 @@
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, start
+from robot_identification.options import options_of
+from robot_identification.simulation import SimulatedArmOptions
 
+EFFECTS = [
+    Argument(
+        one.key, str(one.parameter_default).lower(),
+        f'Of the simulated arm: {one.parameter_description}.', one.kind,
+    )
+    for one in options_of(SimulatedArmOptions)
+]
 ARGUMENTS = arguments(
     'namespace', *ARM, 'real_time_factor', 'simulation_token',
     Argument('truth_seed', '0', 'Seed of the true parameters of the simulated robot.', int),
-    Argument('static_friction', 'false', 'Joints with break-away, Stribeck and load-dependent '
-             'friction.', bool),
-    Argument('stiffness', '0.0', 'Of elastic joints [N m/rad], with rotor_states; 0: rigid '
-             'joints.', float),
-    'warm_up', 'allowed_read_roots',
+    *EFFECTS, 'allowed_read_roots',
 )
 
 

@@ -39,6 +39,7 @@ class Option:
     metavar: str | tuple[str, ...] | None  # its value in the help, or its values
     count: str | int | None  # how many values there are; a single one if not given; {'+', '*'}
     key: str  # its name on the command line, with underscores, and as a parameter
+    bare: float | None  # value of an option that stands without one; a value is needed if None
     # Raises an `IdentificationError` if a text cannot be used.
     check: Callable[[str], object] | None
     default: Any
@@ -62,6 +63,7 @@ def option(
     minimum: float | None = None, maximum: float | None = None,
     metavar: str | tuple[str, ...] | None = None, count: str | int | None = None, key: str = '',
     check: Callable[[str], object] | None = None, default: object = None,
+    bare: float | None = None,
 ) -> Any:
     """
     Return a dataclass field that declares an option.
@@ -74,7 +76,7 @@ def option(
     return field(default=default, metadata={'option': {
         'kind': kind, 'text': text, 'otherwise': otherwise, 'choices': choices,
         'minimum': minimum, 'maximum': maximum, 'metavar': metavar, 'count': count, 'key': key,
-        'check': check,
+        'check': check, 'bare': bare,
     }})
 
 
@@ -101,14 +103,15 @@ def add_arguments(
         if one.kind is bool:
             parser.add_argument(flag, action='store_true', help=one.text)
             continue
-        text = f'{one.text} (default: {one.otherwise})' if one.otherwise else one.text
+        alone = '' if one.bare is None else f'; alone: {one.bare:g}'
+        text = f'{one.text} (default: {one.otherwise}{alone})' if one.otherwise else one.text
         metavar = one.metavar
         if len(one.choices) > SHOWN_CHOICES:
             # The usage would state them a second time.
             text, metavar = f'{text}; one of {", ".join(one.choices)}', one.key.upper()
         parser.add_argument(
             flag, type=_parse_type(one), choices=one.choices or None, metavar=metavar,
-            nargs=one.count, help=text,
+            nargs=one.count if one.bare is None else '?', const=one.bare, help=text,
         )
 
 

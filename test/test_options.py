@@ -65,6 +65,22 @@ def test_options_have_defaults_and_several_values():
     assert '--bins N' in text and 'how many (default: 24)' in text and '--center' not in text
 
 
+@dataclass(frozen=True)
+class Effect:
+    """An option that may stand without a value."""
+
+    share: float | None = option(float, 'how much', otherwise='none', metavar='SHARE', bare=0.25)
+
+
+def test_an_option_that_stands_alone_has_a_value_of_its_own():
+    assert parse(Effect).share is None
+    assert parse(Effect, '--share').share == 0.25
+    assert parse(Effect, '--share', '0').share == 0.0
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, Effect)
+    assert 'how much (default: none; alone: 0.25)' in ' '.join(parser.format_help().split())
+
+
 def test_descriptions_say_what_happens_otherwise():
     """In the words of each place."""
     name, speed, fast = options_of(Made)

@@ -20,11 +20,9 @@ from robot_identification.cli.output import print_json, show
 from robot_identification.errors import UsageError
 from robot_identification.excitation import load_trajectory
 from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.options import add_arguments, from_values
 from robot_identification.recording import simulate_repeats, write_simulated_bag
-from robot_identification.simulation import (
-    draw_truth, GroundTruth, NOISE_FREE, Sensors, with_elastic_joints, with_static_friction,
-    with_warming,
-)
+from robot_identification.simulation import NOISE_FREE, Sensors, SimulatedArmOptions
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,19 +46,7 @@ def add_parser(subparsers: Any) -> None:
         '--seed', type=seed, default=0, metavar='S', help='of the sensor noise (default: 0)'
     )
     parser.add_argument('--noise-free', action='store_true', help='perfect sensors')
-    parser.add_argument(
-        '--static-friction', action='store_true',
-        help='joints that stick: break-away, Stribeck and load-dependent friction',
-    )
-    parser.add_argument(
-        '--stiffness', type=float, metavar='K',
-        help='elastic joints of K N m/rad; the rotors are recorded as /rotor_states',
-    )
-    parser.add_argument(
-        '--warm-up', type=float, nargs='?', const=1.0, metavar='FACTOR',
-        help='joints warm up, FACTOR times faster than real ones (default: 1), and their viscous '
-             'friction falls; temperatures are recorded as /joint_temperatures',
-    )
+    add_arguments(parser, SimulatedArmOptions)
     parser.add_argument(
         '--repeat', type=int, default=1, metavar='N',
         help='execute the trajectory N times, and go on being warm (default: %(default)s)',
@@ -88,8 +74,9 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.gravity is None and args.mounting is None and 'gravity' in trajectory.certificate:
         robot = robot.with_gravity(trajectory.certificate['gravity'])
+    options = from_values(SimulatedArmOptions, lambda key: getattr(args, key))
     whole, runs = simulate_repeats(
-        robot, trajectory, _truth(robot, args),
+        robot, trajectory, options.truth(robot, args.truth_seed),
         NOISE_FREE if args.noise_free else Sensors(), args.repeat, seed=args.seed,
     )
     written = runs if args.separate_bags else [whole]
@@ -132,17 +119,6 @@ def _bags(args: argparse.Namespace) -> list[Path]:
         if bag.exists():
             raise UsageError(f'{bag} exists already: name another bag')
     return bags
-
-
-def _truth(robot: RobotModel, args: argparse.Namespace) -> GroundTruth:
-    truth = draw_truth(robot, args.truth_seed)
-    if args.static_friction:
-        truth = with_static_friction(truth)
-    if args.warm_up is not None:
-        truth = with_warming(truth, acceleration=args.warm_up)
-    if args.stiffness is not None:
-        truth = with_elastic_joints(truth, args.stiffness)
-    return truth
 
 
 def _summary(bags: Sequence[Path], samples: int, duration: float, repeats: int) -> str:

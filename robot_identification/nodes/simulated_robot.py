@@ -30,10 +30,11 @@ from robot_identification.nodes.simulated_interfaces import (
     CLOCK, COMMANDS, CONTROLLER, DriverTopics, ROTOR_STATES, TRUE_STATES,
 )
 from robot_identification.nodes.trajectory_action import TrajectoryAction
+from robot_identification.options import from_values, options_of
 from robot_identification.recording import SIMULATED_EPOCH
 from robot_identification.simulation import (
-    draw_truth, driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
-    Stream, with_elastic_joints, with_static_friction, with_warming,
+    driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
+    SimulatedArmOptions, Stream, with_warming,
 )
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -131,29 +132,16 @@ class SimulatedRobot(Node):
 
     def _declare_truth(self, truth_seed: int) -> GroundTruth:
         """Return the hidden robot; temperatures always change, friction with them when asked."""
-        static = declare(
-            self, 'static_friction', False,
-            'joints that stick: break-away, Stribeck and load-dependent friction',
+        for one in options_of(SimulatedArmOptions):
+            declare(
+                self, one.key, one.parameter_default, one.parameter_description,
+                minimum=one.minimum, maximum=one.maximum,
+            )
+        options = from_values(
+            SimulatedArmOptions, lambda key: self.get_parameter(key).value or None
         )
-        stiffness = declare(
-            self, 'stiffness', 0.0,
-            'of elastic joints [N m/rad], whose rotors are published as rotor_states; 0: rigid',
-            minimum=0.0, maximum=1e9,
-        )
-        warm_up = declare(
-            self, 'warm_up', 0.0,
-            'how many times faster than real joints these warm up and lose viscous friction; '
-            '0: they warm up as real ones, and friction stays as it is',
-            minimum=0.0, maximum=1e4,
-        )
-        truth = draw_truth(self._robot, truth_seed)
-        if static:
-            truth = with_static_friction(truth)
-        truth = (
-            with_warming(truth, acceleration=warm_up) if warm_up
-            else with_warming(truth, viscous_slope=0.0)
-        )
-        return with_elastic_joints(truth, stiffness) if stiffness else truth
+        truth = options.truth(self._robot, truth_seed)
+        return truth if truth.thermal else with_warming(truth, viscous_slope=0.0)
 
     def _wait_alone(self, duration: float) -> None:
         """Raise UnsafeMotionError if others publish joint states or listen to commands."""

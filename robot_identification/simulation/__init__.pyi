@@ -1,6 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
+from .arm_options import SimulatedArmOptions as SimulatedArmOptions
 from .contact import Contact as Contact
 from .controller import (
     quintic as quintic, QUINTIC_PEAK as QUINTIC_PEAK, TrajectoryPoints as TrajectoryPoints,
@@ -22,7 +23,9 @@ from .scaled_controller import (
 )
 from .ground_truth import (
     draw_truth as draw_truth, GroundTruth as GroundTruth,
-    with_elastic_joints as with_elastic_joints, with_static_friction as with_static_friction,
+    with_elastic_joints as with_elastic_joints, with_gain_errors as with_gain_errors,
+    with_position_torque as with_position_torque, with_static_friction as with_static_friction,
+    with_torque_ripple as with_torque_ripple, with_velocity_loop as with_velocity_loop,
     with_warming as with_warming,
 )
 from .mujoco_robot import (

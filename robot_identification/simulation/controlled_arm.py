@@ -46,6 +46,10 @@ class ControlledArm(MujocoRobot):
             raise UsageError(
                 'a torque-controlled simulated arm has rigid joints: leave out the stiffness'
             )
+        if truth.velocity_loop is not None:
+            raise UsageError(
+                'a torque-controlled simulated arm has no velocity loop: leave it out'
+            )
         gains = robot.drives.drive_gain
         self._true_per_commanded = np.where(np.isfinite(gains), truth.drive_gain / gains, 1.0)
         super().__init__(robot, truth, sensors, q, seed)
@@ -71,7 +75,9 @@ class ControlledArm(MujocoRobot):
             mujoco.mj_step1(model, data)
             friction = self._friction(data.qvel)
             heat += friction * data.qvel
-            self._move_rigid(self._torque - friction)
+            self._move_rigid(
+                self._torque - friction - self._truth.periodic_torque(data.qpos)
+            )
         self._warm(heat / steps, steps * PHYSICS_STEP)
 
 

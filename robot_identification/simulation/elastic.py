@@ -5,9 +5,10 @@
 Arms with elastic joints, exactly: rotor motion and motor torque of a given periodic link motion.
 
 ``tau = M(q) ddq + h(q, dq)``, ``tau = K (theta - q) + D (dtheta - dq)`` and
-``motor = B ddtheta + friction(dtheta, tau, T) + tau`` are solved for the rotors theta and the
-motors, with tau by MuJoCo and derivatives by the Fourier transform of one period. Nothing is
-integrated, so that an estimator can be tested to rounding; `MujocoRobot` integrates the same arm.
+``motor = B ddtheta + friction(dtheta, tau, T) + periodic(theta) + tau`` are solved for the rotors
+theta and the motors, with tau by MuJoCo and derivatives by the Fourier transform of one period.
+Nothing is integrated, so that an estimator can be tested to rounding; `MujocoRobot` integrates
+the same arm.
 """
 
 from __future__ import annotations
@@ -57,10 +58,12 @@ def inverse_elastic(
         joint_torque, truth.stiffness, damping, period
     )
     rotor_dq, rotor_ddq = motion.dq + bend_rate, motion.ddq + bend_acceleration
+    rotor_q = motion.q + bend
     friction = truth.friction(rotor_dq, joint_torque, temperature)
+    friction += truth.periodic_torque(rotor_q)
     motor = truth.reflected_inertia * rotor_ddq + friction + joint_torque
     return ElasticMotion(
-        motion.q + bend, rotor_dq, rotor_ddq, joint_torque, motor, motor / truth.drive_gain
+        rotor_q, rotor_dq, rotor_ddq, joint_torque, motor, motor / truth.drive_gain
     )
 
 

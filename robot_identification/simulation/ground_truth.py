@@ -17,9 +17,11 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import RobotModel
 from robot_identification.simulation.joint_friction import JointFriction
+from robot_identification.simulation.periodic_torque import PeriodicTorque
 from robot_identification.simulation.thermal import (
     AMBIENT, make_thermal_model, ThermalModel, VISCOUS_SLOPE,
 )
+from robot_identification.simulation.velocity_loop import VelocityLoop
 
 # Largest errors of the prior: of masses and drive gains as shares, of centres of mass [m]. Chosen:
 # a program that returns the prior fails.
@@ -35,6 +37,22 @@ STATIC_RATIO = 1.3
 LOAD_SHARE = 0.05
 # Where a URDF states no torque limit.
 UNKNOWN_EFFORT = 50.0
+# Gain of a velocity loop over the reflected inertia [1/s]; chosen: that of a loop of 24 Hz on the
+# rotor alone, twice the position servo's.
+LOOP_RATE = 150.0
+# Noise of the velocity that it measures [rad/s], amplitude of ripple and of the first harmonic of
+# the position over Coulomb friction [1], largest error of a drive gain [1]; chosen: each leaves
+# about as much in the effort as, or somewhat more than, the sensor's noise does.
+LOOP_NOISE = 0.01
+RIPPLE_SHARE, POSITION_SHARE = 0.2, 0.2
+GAIN_SCALE_ERROR = 0.05
+# Harmonics of the joint angle in a torque of the position; chosen: cables and eccentricity turn
+# with the joint.
+POSITION_HARMONICS = 5
+# Ripple of a strain-wave gear has two periods per turn of the motor, as its wave generator has two
+# lobes. Where the gear ratio is unknown (1 stands for that, too), that of usual ones is taken.
+RIPPLES_PER_TURN = 2.0
+USUAL_GEAR_RATIO = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +85,17 @@ class GroundTruth:
     stiffness: FloatArray | None = None
     # (n,): of elastic joints, in parallel with the stiffness [N m s/rad].
     joint_damping: FloatArray | None = None
+    # Of drives that react to the velocity they measure; without it they see the true one.
+    velocity_loop: VelocityLoop | None = None
+    # Torques that repeat with the joint angle (of the rotor, where joints are elastic).
+    periodic: tuple[PeriodicTorque, ...] = ()
+
+    def periodic_torque(self, q: FloatArray) -> FloatArray:
+        """Return what repeats with the joint angle (..., n) [rad] and the motor carries [N m]."""
+        torque = np.zeros(np.shape(q))
+        for part in self.periodic:
+            torque = torque + part.torque(q)
+        return torque
 
     def friction(
         self,
@@ -209,3 +238,68 @@ def with_elastic_joints(
     return replace(
         truth, stiffness=np.full(n, float(stiffness)), joint_damping=np.full(n, float(damping))
     )
+
+
+def with_velocity_loop(truth: GroundTruth, *, noise: float = LOOP_NOISE) -> GroundTruth:
+    """
+    Return a truth whose drives react to the velocity they measure, with `noise` [rad/s].
+
+    The noise is a standard deviation; recorded velocities have it in place of the sensor's. Raises
+    UsageError if it is not positive.
+    """
+    return replace(
+        truth, velocity_loop=VelocityLoop(LOOP_RATE * truth.reflected_inertia, noise)
+    )
+
+
+def with_torque_ripple(
+    truth: GroundTruth, gear_ratio: FloatArray, seed: int, *, share: float = RIPPLE_SHARE
+) -> GroundTruth:
+    """
+    Return a truth whose gears ripple twice per turn of the motor, with phases drawn by `seed`.
+
+    `gear_ratio` (n,) is motor turns per turn of the joint, `share` the amplitude over Coulomb
+    friction [1]. Raises UsageError if `share` is not positive.
+    """
+    _check_share('torque ripple', share)
+    ratio = np.where(gear_ratio > 1.0, gear_ratio, USUAL_GEAR_RATIO)
+    phase = np.random.default_rng([seed, 2]).uniform(0.0, 2.0 * np.pi, (1, len(ratio)))
+    ripple = PeriodicTorque(RIPPLES_PER_TURN * ratio[None], share * truth.coulomb[None], phase)
+    return replace(truth, periodic=(*truth.periodic, ripple))
+
+
+def with_position_torque(
+    truth: GroundTruth, seed: int, *, share: float = POSITION_SHARE
+) -> GroundTruth:
+    """
+    Return a truth with torques of five harmonics of the joint angle, phases drawn by `seed`.
+
+    The first has an amplitude of `share` of Coulomb friction [1], the h-th one of a h-th of that.
+    Raises UsageError if `share` is not positive.
+    """
+    _check_share('position torque', share)
+    shape = (POSITION_HARMONICS, len(truth.coulomb))
+    order = np.broadcast_to(np.arange(1.0, POSITION_HARMONICS + 1.0)[:, None], shape)
+    phase = np.random.default_rng([seed, 3]).uniform(0.0, 2.0 * np.pi, shape)
+    torque = PeriodicTorque(order, share * truth.coulomb / order, phase)
+    return replace(truth, periodic=(*truth.periodic, torque))
+
+
+def with_gain_errors(
+    truth: GroundTruth, seed: int, *, share: float = GAIN_SCALE_ERROR
+) -> GroundTruth:
+    """
+    Return a truth whose published effort is scaled per joint, by up to `share` [1] up or down.
+
+    Factors are drawn by `seed`; the drive gain is divided by them. Raises UsageError if `share` is
+    not between 0 and 1.
+    """
+    _check_share('gain error', share, below=1.0)
+    factor = np.random.default_rng([seed, 4]).uniform(1.0 - share, 1.0 + share, len(truth.coulomb))
+    return replace(truth, drive_gain=truth.drive_gain / factor)
+
+
+def _check_share(name: str, share: float, *, below: float = np.inf) -> None:
+    if not 0.0 < share < below:
+        limit = '' if np.isinf(below) else f' and below {below:g}'
+        raise UsageError(f'{name}: the share is {share:g}, it must be > 0{limit}')

@@ -28,6 +28,7 @@ from robot_identification.model import for_simulation, massless_joints, Motion, 
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_friction import smallest_stable_inertia
+from robot_identification.simulation.velocity_loop import RunningVelocityLoop
 
 PHYSICS_STEP = 0.0005  # [s]; stable for joints above 0.006 kg m^2 (docs/simulation.md)
 # Natural frequency and damping of the position servo [Hz], [1]: of the size of an industrial
@@ -142,6 +143,9 @@ class MujocoRobot:
         self._sticking = truth.sticking_friction()
         self._bend = np.zeros(robot.n)
         self._joint_torque = np.zeros(robot.n)
+        self._loop = None
+        if truth.velocity_loop is not None:
+            self._loop = RunningVelocityLoop(truth.velocity_loop, PHYSICS_STEP, seed)
         self._mujoco.mj_forward(self._model, self._data)
         self._check_step(robot)
         self._rotors = None
@@ -231,26 +235,29 @@ class MujocoRobot:
                 (data.qpos, data.qvel) if rotors is None else (rotors.q, rotors.dq)
             )
             error = q + elapsed * dq + 0.5 * elapsed**2 * ddq - position
-            error_rate = dq + elapsed * ddq - speed
+            dq_wanted = dq + elapsed * ddq
             mujoco.mj_step1(model, data)
-            wanted = ddq + damping * error_rate + stiffness * error
+            wanted = ddq + damping * (dq_wanted - speed) + stiffness * error
             mujoco.mj_mulM(model, data, inertial, wanted)
             if rotors is not None:
                 inertial += rotors.inertia * wanted
+            if self._loop is not None:
+                inertial += self._loop.step(dq_wanted, speed)
             self._torque = np.clip(inertial + data.qfrc_bias, -self._limit, self._limit)
             friction = self._friction(speed)
             heat += friction * speed
+            driven = self._torque - friction - self._truth.periodic_torque(position)
             if rotors is None:
-                self._move_rigid(self._torque - friction)
+                self._move_rigid(driven)
             else:
-                driven = rotors.push(self._torque - friction, data.qpos)
+                driven = rotors.push(driven, data.qpos)
                 data.qfrc_applied[:] = driven + self._contacts.torque(data)
                 mujoco.mj_step2(model, data)
                 self._joint_torque = rotors.finish(data.qvel)
         self._warm(heat / max(steps, 1), steps * PHYSICS_STEP)
 
     def _move_rigid(self, driven: FloatArray) -> None:
-        """Take the second half of a step with what drives less friction exert on the joints."""
+        """Take the second half of a step with what motors exert on the joints in the end."""
         model, data = self._model, self._data
         data.qfrc_applied[:] = driven + self._contacts.torque(data)
         self._mujoco.mj_step2(model, data)
@@ -301,6 +308,12 @@ class MujocoRobot:
             temperature = temperature + sensors.temperature_noise * rng.standard_normal(n)
         if rotor_q is not None and rotor_dq is not None:
             rotor_q, rotor_dq = self._read_encoder(rotor_q, rotor_dq, sensors.rotor_share)
+        if self._loop is not None:
+            # The drive publishes the velocity that its loop has seen.
+            if true.rotor_dq is None:
+                dq = true.dq + self._loop.noise
+            else:
+                rotor_dq = true.rotor_dq + self._loop.noise
         return Sample(q, dq, true.effort + noise, temperature, rotor_q, rotor_dq), true
 
     def _read_encoder(
@@ -396,14 +409,15 @@ def inverse_dynamics(
     temperature: FloatArray | float | None = None,
 ) -> FloatArray:
     """
-    Return the true joint torques (N, n) [N m] along a motion (N, n), with friction and rotors.
+    Return the true joint torques (N, n) [N m] along a motion, with friction, rotors and ripple.
 
     By MuJoCo; joints are rigid and do not stick here, see `elastic.inverse_elastic` for elastic
     ones. The temperature, (N, n), (n,) or one of all joints [deg C], is by default the reference.
     """
     torque = rigid_inverse_dynamics(robot, truth, motion)
     passed_on = torque - truth.reflected_inertia * motion.ddq
-    return torque + truth.friction(motion.dq, passed_on, temperature)
+    resistance = truth.friction(motion.dq, passed_on, temperature)
+    return torque + resistance + truth.periodic_torque(motion.q)
 
 
 def true_inertial_parameters(robot: RobotModel, truth: GroundTruth) -> FloatArray:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`simulate`: arms that stick, give way and warm up, once or again and again."""
+"""`simulate`: arms with the effects of a lab's, once or again and again."""
 
 import json
 
@@ -73,6 +73,28 @@ def test_repeats_in_one_bag(ur5, simulate, tmp_path):
     assert np.all(recording.channels['temperature'].values < 24.5)
 
 
+def test_effects_of_the_drives_stand_alone_or_with_their_size(simulate, ur5, tmp_path):
+    """Velocity that a loop has seen in place of the sensor's; efforts scaled, and rippled."""
+    def record(name, *options):
+        found = simulate(*options, '-o', tmp_path / name)
+        assert found.code == 0, found.err
+        recording = read_recording(tmp_path / name, ur5.joint_names)
+        return recording.dq, recording.effort
+
+    speed, effort = record('plain')
+    for name, options in {
+        'usual': ('--velocity-loop',), 'large': ('--velocity-loop', '0.1'),
+    }.items():
+        noise = record(name, *options)[0] - speed
+        # 60 independent draws of the noise in 2 s: known to 9 %; and the arm itself trembles.
+        np.testing.assert_allclose(
+            noise.std(axis=0), {'usual': 0.01, 'large': 0.1}[name], rtol=0.35
+        )
+    for option in '--torque-ripple', '--position-torque', '--gain-error':
+        changed = record(option.strip('-'), option)[1]
+        assert np.all(np.abs(changed - effort).max(axis=0) > 1e-3), option
+
+
 def test_a_plain_arm_is_what_it_was(simulate, tmp_path):
     found = simulate('-o', tmp_path / 'bag', '--json')
     content = json.loads(found.out)
@@ -87,6 +109,8 @@ def test_a_plain_arm_is_what_it_was(simulate, tmp_path):
     (('--stiffness', '-5'), 'elastic joints have stiffness -5'),
     (('--stiffness', 'nan'), 'elastic joints have stiffness nan'),
     (('--warm-up', '0'), 'acceleration is 0, it must be > 0'),
+    (('--velocity-loop', '0'), 'velocity loop: noise is 0, it must be > 0'),
+    (('--gain-error', '2'), 'gain error: the share is 2, it must be > 0 and below 1'),
 ])
 def test_refuses_what_is_no_arm(simulate, tmp_path, options, message):
     found = simulate(*options, '-o', tmp_path / 'bag')

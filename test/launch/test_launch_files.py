@@ -13,6 +13,8 @@ from launch_descriptions import (
     SHARED,
 )
 import pytest
+from robot_identification.options import options_of
+from robot_identification.simulation import SimulatedArmOptions
 
 # It plays the person who calls the services, and has no launch file of its own.
 ALONE = {'experiment_coordinator'}
@@ -160,9 +162,9 @@ def test_a_simulated_experiment_is_no_dry_run():
 
 
 def test_the_simulated_robot_can_be_started_as_any_arm_that_it_can_be():
-    """What its parameters make of it: joints that stick, give way and warm up."""
+    """Every effect of a simulated arm is an argument."""
     declared = set(declared_in(ROOT / 'launch' / 'simulated_robot.launch.py'))
-    assert {'truth_seed', 'static_friction', 'stiffness', 'warm_up'} <= declared
+    assert {'truth_seed', *(one.key for one in options_of(SimulatedArmOptions))} <= declared
 
 
 def test_all_are_included_in_the_experiment():
