@@ -4,21 +4,14 @@
 """Start the simulated robot in place of ur_robot_driver."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, start
-from robot_identification.options import options_of
-from robot_identification.simulation import SimulatedArmOptions
+from robot_identification.nodes.launch_files import (
+    Argument, arguments, ARM, declare, simulated_arm_arguments, start,
+)
 
-EFFECTS = [
-    Argument(
-        one.key, str(one.parameter_default).lower(),
-        f'Of the simulated arm: {one.parameter_description}.', one.kind,
-    )
-    for one in options_of(SimulatedArmOptions)
-]
 ARGUMENTS = arguments(
     'namespace', *ARM, 'real_time_factor', 'simulation_token',
     Argument('truth_seed', '0', 'Seed of the true parameters of the simulated robot.', int),
-    *EFFECTS, 'allowed_read_roots',
+    *simulated_arm_arguments(), 'allowed_read_roots',
 )
 
 

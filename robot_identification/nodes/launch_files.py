@@ -15,6 +15,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
+from robot_identification.options import options_of
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,20 @@ def arguments(*items: str | Argument, **defaults: str) -> tuple[Argument, ...]:
     shared = {name: replace(SHARED[name], default=default) for name, default in defaults.items()}
     return tuple(
         item if isinstance(item, Argument) else shared.get(item, SHARED[item]) for item in items
+    )
+
+
+def simulated_arm_arguments() -> tuple[Argument, ...]:
+    """Return the arguments for the effects that a simulated arm can have."""
+    # Only one launch file needs it, and models take a while to import.
+    from robot_identification.simulation import SimulatedArmOptions
+
+    return tuple(
+        Argument(
+            one.key, str(one.parameter_default).lower(),
+            f'Of the simulated arm: {one.parameter_description}.', one.kind,
+        )
+        for one in options_of(SimulatedArmOptions)
     )
 
 
