@@ -14,10 +14,17 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option, model_file
 from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
-from robot_identification.export import body_changes, EXPORTERS, LinkChange, make_urdf, UrdfExport
-from robot_identification.files import check_writable, write_results
+from robot_identification.export import (
+    body_changes, EXPORTERS, is_scene, LinkChange, make_mjcf, make_urdf, MjcfExport, SceneOptions,
+    UrdfExport,
+)
+from robot_identification.files import check_writable, write_files
 from robot_identification.model import IdentifiedModel
+from robot_identification.recording import parse_joint_names
 from robot_identification.report import fixed, number, text_table
+
+# Names of the options whose file can also be written into one that is there.
+URDF, SCENE = 'urdf', 'mjcf'
 
 
 def add_parser(subparsers: Any) -> None:
@@ -38,11 +45,24 @@ def add_parser(subparsers: Any) -> None:
         parser.add_argument(f'--{name}', type=Path, metavar='OUT', help=what)
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
-        help="your URDF with meshes, whose inertials --urdf replaces; by default the model's own",
+        help='your URDF or MuJoCo scene, in which --urdf or --mjcf changes what was identified '
+        'and nothing else; without an output the changes are only shown',
     )
     parser.add_argument(
         '--diff', action='store_true',
-        help='print what changes in the URDF as a patch, and all else on stderr',
+        help='print what changes in the file as a patch, and all else on stderr',
+    )
+    parser.add_argument(
+        '--joint-names', metavar='SCENE=MODEL,..',
+        help='joints of the scene that the model calls otherwise',
+    )
+    parser.add_argument(
+        '--override-defaults', action='store_true',
+        help='give joints of a scene attributes of their own where their class has a default',
+    )
+    parser.add_argument(
+        '--extra-bodies', nargs='+', metavar='BODY', default=[],
+        help='bodies of the scene that were not on the arm when it was identified',
     )
     parser.add_argument('--force', action='store_true', help='overwrite what is there already')
     add_json_option(parser)
@@ -50,24 +70,31 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export the model."""
-    outputs = _outputs(args)
+    changed_format = _changed_format(args)
+    outputs = _outputs(args, changed_format)
     model = load_model(args.model)
-    contents = {name: EXPORTERS[name][1](model) for name in outputs if name in EXPORTERS}
-    urdf = None if args.urdf is None else make_urdf(model, args.into)
-    if urdf is not None:
-        contents['urdf'] = urdf.text
-    changes = body_changes(model) if urdf is None else urdf.links
-    masses = _masses(model, urdf)
-    write_results(
-        Path(), {str(path): contents[name] for name, path in outputs.items()}, args.force
-    )
-    diff = urdf.diff(str(args.urdf)) if urdf is not None and args.diff else None
+    changed = _change_file(args, model, changed_format)
+    contents: dict[Path, str | bytes] = {}
+    for name, path in outputs.items():
+        if changed is not None and name == changed_format:
+            contents |= changed.outputs(path)
+        else:
+            contents[path] = EXPORTERS[name][1](model)
+    write_files(contents, args.force)
+    written = {**outputs, **({'files': list(contents)} if len(contents) > len(outputs) else {})}
+    diff = None
+    if changed is not None and (args.diff or not outputs):
+        diff = changed.diff(outputs.get(changed_format, args.into))
+    changes = body_changes(model) if changed is None else changed.links
+    masses = _masses(model, changed)
+    notes = () if changed is None else changed.notes
     if args.json:
         print_json({
-            **outputs,
+            **written,
             'links': [vars(change) for change in changes],
             'mass_before': masses[0],
             'mass_after': masses[1],
+            **({'notes': list(notes)} if notes else {}),
             **({} if diff is None else {'diff': diff}),
         })
         return 0
@@ -75,27 +102,54 @@ def run(args: argparse.Namespace) -> int:
     write = print if diff is None else say
     if diff is not None:
         print(_harmless(diff), end='')
-    for line in _summary(changes, masses):
+    for line in (*_summary(changes, masses), *notes):
         write(line)
-    for path in outputs.values():
+    for path in contents:
         write(f'written to {path}')
     return 0
 
 
-def _outputs(args: argparse.Namespace) -> dict[str, Path]:
+def _changed_format(args: argparse.Namespace) -> str:
+    """Return the format of the file that is changed: of --into, else the model's own URDF."""
+    if args.into is not None and is_scene(args.into):
+        return SCENE
+    for option in ('joint_names', 'override_defaults', 'extra_bodies'):
+        if getattr(args, option):
+            raise UsageError(
+                f'--{option.replace("_", "-")} is about a MuJoCo scene: name it by --into FILE'
+            )
+    return URDF
+
+
+def _change_file(
+    args: argparse.Namespace, model: IdentifiedModel, changed_format: str
+) -> UrdfExport | MjcfExport | None:
+    """Return the user's file, or the model's own, with what was identified; None if not wanted."""
+    if changed_format == SCENE:
+        return make_mjcf(model, args.into, SceneOptions(
+            parse_joint_names(args.joint_names), args.override_defaults, tuple(args.extra_bodies)
+        ))
+    return None if args.urdf is None and args.into is None else make_urdf(model, args.into)
+
+
+def _outputs(args: argparse.Namespace, changed_format: str) -> dict[str, Path]:
     """Return what is to be written where, after checking that it may be."""
     outputs: dict[str, Path] = {
-        name: getattr(args, name) for name in ('urdf', *EXPORTERS)
+        name: getattr(args, name) for name in (URDF, *EXPORTERS)
         if getattr(args, name) is not None
     }
-    if not outputs:
-        *first, last = (f'--{name}' for name in ('urdf', *EXPORTERS))
+    if not outputs and args.into is None:
+        *first, last = (f'--{name}' for name in (URDF, *EXPORTERS))
         raise UsageError(
             f'export writes nothing: name at least one of {", ".join(first)} and {last}'
         )
-    for option in ('into', 'diff'):
-        if getattr(args, option) and args.urdf is None:
-            raise UsageError(f'--{option} is about a URDF: name the one to write by --urdf OUT')
+    if args.into is not None and outputs and changed_format not in outputs:
+        raise UsageError(
+            f'{args.into} is {"a MuJoCo scene" if changed_format == SCENE else "a URDF"}: name '
+            f'where it is written with what was identified by --{changed_format} OUT'
+        )
+    if args.diff and args.into is None and args.urdf is None:
+        raise UsageError('--diff is about a file that is changed: name it by --into FILE')
     places: dict[Path, str] = {args.model.resolve(): 'MODEL'}
     for name, path in outputs.items():
         other = places.setdefault(path.resolve(), f'--{name}')
@@ -105,10 +159,12 @@ def _outputs(args: argparse.Namespace) -> dict[str, Path]:
     return outputs
 
 
-def _masses(model: IdentifiedModel, urdf: UrdfExport | None) -> tuple[float, float]:
+def _masses(
+    model: IdentifiedModel, changed: UrdfExport | MjcfExport | None
+) -> tuple[float, float]:
     """Return the mass of all that moves before and after [kg]."""
-    if urdf is not None:
-        return urdf.mass_before, urdf.mass_after
+    if changed is not None:
+        return changed.mass_before, changed.mass_after
     changes = body_changes(model)
     return (
         sum(change.mass_before for change in changes),

@@ -3,5 +3,9 @@
 
 from .arm import body_changes as body_changes, LinkChange as LinkChange
 from .formats import EXPORTERS as EXPORTERS
+from .mjcf_into import (
+    is_scene as is_scene, make_mjcf as make_mjcf, MjcfExport as MjcfExport,
+    SceneOptions as SceneOptions,
+)
 from .servoj import servoj_program as servoj_program
 from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport

@@ -53,11 +53,17 @@ class UrdfExport:
     mass_before: float
     mass_after: float
 
-    def diff(self, name: str) -> str:
-        """Return what changed as a unified diff; `name` is that of the changed file."""
+    notes: tuple[str, ...] = ()  # as those of `MjcfExport`
+
+    def diff(self, output: Path) -> str:
+        """Return what changed as a unified diff; `output` is where it is written."""
         return ''.join(difflib.unified_diff(
-            _lines(self.before), _lines(self.text), self.source, name
+            _lines(self.before), _lines(self.text), self.source, str(output)
         ))
+
+    def outputs(self, output: Path) -> dict[Path, str]:
+        """Return what is to be written where."""
+        return {output: self.text}
 
 
 @dataclass(frozen=True, eq=False)

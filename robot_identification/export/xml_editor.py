@@ -16,7 +16,12 @@ COMMENT = '#comment'
 BYTE_ORDER_MARK = b'\xef\xbb\xbf'
 # A start tag; what stands between quotes may be anything.
 _TAG = re.compile(rb'<[^"\'>]*(?:"[^"]*"[^"\'>]*|\'[^\']*\'[^"\'>]*)*>')
+# An attribute of a start tag with the blanks before it; its name, and its value in quotes.
+_ATTRIBUTE = re.compile(rb'\s+([^\s=/>"\']+)\s*=\s*("[^"]*"|\'[^\']*\')')
 _END_OF_COMMENT = b'-->'
+# What is said of a text that is no XML.
+URDF = 'not a URDF that parses'
+MJCF = 'not an MJCF model that parses'
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,7 @@ class XmlSpan:
     opened: int
     closed: int
     children: list[XmlSpan] = field(default_factory=list)  # elements and comments within, in order
+    attributes: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_one_tag(self) -> bool:
@@ -48,9 +54,9 @@ class XmlSpan:
 class _SpanReader:
     """Receives the parser's events, and where they are."""
 
-    def __init__(self, data: bytes, source: str) -> None:
-        self._data, self._source = data, source
-        self._open: list[tuple[str, str, int, list[XmlSpan]]] = []
+    def __init__(self, data: bytes, source: str, kind: str) -> None:
+        self._data, self._source, self._kind = data, source, kind
+        self._open: list[tuple[str, dict[str, str], int, list[XmlSpan]]] = []
         self._root: XmlSpan | None = None
         # As text is read elsewhere: what an XML declaration says of the encoding does not count.
         self._parser = expat.ParserCreate('UTF-8', ' ')
@@ -65,19 +71,19 @@ class _SpanReader:
             self._parser.Parse(self._data, True)
         except expat.ExpatError as error:
             raise DescriptionError(
-                f'{self._source} is not a URDF that parses: {error}'
+                f'{self._source} is {self._kind}: {error}'
             ) from error
         if self._root is None:
-            raise DescriptionError(f'{self._source} is not a URDF that parses: it is empty')
+            raise DescriptionError(
+                f'{self._source} is {self._kind}: it is empty'
+            )
         return self._root
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._open.append(
-            (tag, attributes.get('name', ''), self._parser.CurrentByteIndex, [])
-        )
+        self._open.append((tag, attributes, self._parser.CurrentByteIndex, []))
 
     def _end(self, _: str) -> None:
-        tag, name, start, children = self._open.pop()
+        tag, attributes, start, children = self._open.pop()
         match = _TAG.match(self._data, start)
         opened = start if match is None else match.end()
         if self._data[opened - 2: opened] == b'/>':
@@ -85,7 +91,8 @@ class _SpanReader:
         else:
             closed = self._parser.CurrentByteIndex
             end = self._data.index(b'>', closed) + 1
-        self._keep(XmlSpan(tag, name, start, end, opened, closed, children))
+        name = attributes.get('name', '')
+        self._keep(XmlSpan(tag, name, start, end, opened, closed, children, attributes))
 
     def _comment(self, _: str) -> None:
         start = self._parser.CurrentByteIndex
@@ -101,18 +108,19 @@ class _SpanReader:
 
     def _refuse(self, name: str, *_: object) -> NoReturn:
         raise DescriptionError(
-            f'{self._source} is not a URDF that parses: it has a DOCTYPE or entity {name!r:.80}, '
+            f'{self._source} is {self._kind}: it has a DOCTYPE or entity {name!r:.80}, '
             'and entities are not read; remove it'
         )
 
 
-def find_spans(data: bytes, source: str) -> XmlSpan:
+def find_spans(data: bytes, source: str, kind: str = URDF) -> XmlSpan:
     """
     Return the root element of an XML text in UTF-8 with everything in it; `source` names it.
 
-    Raises DescriptionError if the text is no XML, or has a DOCTYPE or entities.
+    Raises DescriptionError if the text is no XML, or has a DOCTYPE or entities; `kind` says
+    what it should have been.
     """
-    return _SpanReader(data, source).read()
+    return _SpanReader(data, source, kind).read()
 
 
 def comment_text(text: str) -> str:
@@ -123,9 +131,9 @@ def comment_text(text: str) -> str:
 class XmlEditor:
     """Changes single elements of an XML text in UTF-8, in the style in which it is written."""
 
-    def __init__(self, data: bytes, source: str) -> None:
+    def __init__(self, data: bytes, source: str, kind: str = URDF) -> None:
         self._data = data
-        self.root = find_spans(data, source)
+        self.root = find_spans(data, source, kind)
         self._changes: list[tuple[int, int, bytes]] = []
         self._newline = b'\r\n' if b'\r\n' in data else b'\n'
         self._unit = self._find_unit()
@@ -175,6 +183,29 @@ class XmlEditor:
         """Put an empty element, or a comment, in the place of another one."""
         self._changes.append((old.start, old.end, tag.encode()))
 
+    def set_attributes(
+        self, span: XmlSpan, values: dict[str, str], instead_of: tuple[str, ...] = ()
+    ) -> None:
+        """
+        Give an element attributes, and leave all others of its start tag as they are written.
+
+        New ones stand after the last; those of `instead_of` are taken out.
+        """
+        left = dict(values)
+        end = span.start + 1 + len(span.tag.encode())
+        for match in _ATTRIBUTE.finditer(self._data, end, span.opened):
+            name, end = match[1].decode(), match.end()
+            if name in instead_of:
+                self._changes.append((match.start(), match.end(), b''))
+            elif name in left:
+                quote = match[2][:1]
+                value = quote + left.pop(name).encode() + quote
+                if value != match[2]:
+                    self._changes.append((match.start(2), match.end(2), value))
+        mark = self._quote(span)
+        text = ''.join(f' {name}={mark}{value}{mark}' for name, value in left.items())
+        self._changes.append((end, end, text.encode()))
+
     def remove(self, old: XmlSpan) -> None:
         """Take an element out, with its line if it has one of its own."""
         start, indent = old.start, self._indent(old)
@@ -193,6 +224,16 @@ class XmlEditor:
         indent = outer + self._unit if inner is None else inner
         text = self._newline + indent + self._lines(name, children, indent, None)
         self._open(into, text, self._newline + outer)
+
+    def insert_tag(self, into: XmlSpan, tag: str) -> None:
+        """Put an empty element first into another one."""
+        outer = self._indent(into)
+        inner = next(iter(map(self._indent, into.children)), None)
+        if outer is None or (into.children and inner is None):
+            self._open(into, tag.encode(), b'')
+            return
+        indent = outer + self._unit if inner is None else inner
+        self._open(into, self._newline + indent + tag.encode(), self._newline + outer)
 
     def _open(self, into: XmlSpan, text: bytes, before_end: bytes) -> None:
         """Put a text first into an element, which may close itself or hold nothing."""

@@ -125,8 +125,8 @@ def test_a_file_may_be_changed_in_place(place, ur5):
 
 @pytest.mark.parametrize(('arguments', 'words'), [
     ([], 'name at least one of --urdf, --mjcf, --sdf and --yaml'),
-    (['--mjcf', 'a.xml', '--diff'], '--diff is about a URDF'),
-    (['--mjcf', 'a.xml', '--into', 'my.urdf'], '--into is about a URDF'),
+    (['--mjcf', 'a.xml', '--diff'], '--diff is about a file that is changed'),
+    (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
     (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
 ])

@@ -8,7 +8,8 @@ from pathlib import Path
 import re
 
 from export.exported_models import changed_prior, model_of
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -300,7 +301,7 @@ def test_a_description_with_meshes_keeps_them(ur5, tmp_path):
 
 def test_the_diff_shows_what_changes_and_nothing_else(ur5):
     found = make_urdf(model_of(ur5, changed_prior(ur5)))
-    lines = found.diff('new.urdf').splitlines()
+    lines = found.diff(Path('new.urdf')).splitlines()
     assert lines[:2] == ['--- ur5.urdf', '+++ new.urdf']
     changed = [line[1:].strip() for line in lines[2:] if line[0] in '+-']
     assert {re.match('<!--|<[a-z]+', line)[0] for line in changed} \

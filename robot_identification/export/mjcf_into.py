@@ -1,0 +1,486 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Write what was identified into a MuJoCo scene that is there.
+
+Only `<inertial>` of bodies and `armature`, `damping` and `frictionloss` of joints change; every
+other byte of the scene and of the files that it includes stays what it was. MuJoCo reads the
+changed files before they are returned, and has to see the identified numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import difflib
+import os
+from pathlib import Path
+import re
+import tempfile
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
+from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
+from robot_identification.export.arm import (
+    ArmJoint, change_of_link, exported_arm, ExportedArm, LinkChange,
+)
+from robot_identification.export.mjcf_scene import Element, read_scene, Scene
+from robot_identification.files import read_text
+from robot_identification.model import IdentifiedModel, smallest_eigenvalues
+
+_FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
+# Attributes of a joint with what an exported arm has for them.
+JOINT_ATTRIBUTES = {
+    'armature': 'reflected_inertia', 'damping': 'viscous', 'frictionloss': 'coulomb',
+}
+ORIENTATIONS = ('quat', 'diaginertia', 'axisangle', 'xyaxes', 'zaxis', 'euler')
+# Part of an arm's largest inertial parameter, or of a joint's attribute, that is rounding: MuJoCo
+# keeps an inertia as principal moments and a quaternion.
+ROUNDING = 1.0e-9
+# Part of gravity by which that of a scene may differ without a word, chosen: 9.81 for 9.82, or a
+# degree of mounting.
+SAME_GRAVITY = 0.02
+
+
+@dataclass(frozen=True)
+class SceneOptions:
+    """Options of writing a model into a scene."""
+
+    # Model's name of a joint by the scene's, where they differ.
+    joint_names: Mapping[str, str]
+    # Whether joints may get attributes of their own where their class has them.
+    override_defaults: bool = False
+    # Bodies that were not on the arm when it was identified.
+    extra_bodies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MjcfExport:
+    """A scene with what was identified."""
+
+    source: Path  # the scene that was changed
+    # Its files, what they were and became.
+    before: dict[Path, bytes]
+    after: dict[Path, bytes]
+    links: tuple[LinkChange, ...]  # bodies that changed, in kinematic order
+    # Of all that moves [kg].
+    mass_before: float
+    mass_after: float
+    notes: tuple[str, ...]
+
+    @property
+    def changed(self) -> list[Path]:
+        """Return the files that changed."""
+        return [path for path, data in self.before.items() if self.after[path] != data]
+
+    def diff(self, output: Path) -> str:
+        """Return what changed as one unified diff; `output` is where the scene is written."""
+        return ''.join(
+            line for path in self.changed for line in difflib.unified_diff(
+                _lines(self.before[path]), _lines(self.after[path]),
+                str(path), str(self.place(path, output)),
+            )
+        )
+
+    def place(self, path: Path, output: Path) -> Path:
+        """Return where a file is written if the scene is written to `output`."""
+        if path == self.source:
+            return output
+        relative = os.path.relpath(path.resolve(), self.source.resolve().parent)
+        return Path(os.path.normpath(output.parent / relative))
+
+    def outputs(self, output: Path) -> dict[Path, bytes]:
+        """
+        Return what is to be written where if the scene is written to `output`.
+
+        In the scene's own folder these are the scene and the files that changed; elsewhere all,
+        since the scene includes them from there.
+        """
+        stays = output.resolve().parent == self.source.resolve().parent
+        chosen = {self.source, *self.changed} if stays else set(self.before)
+        return {
+            self.place(path, output): self.after[path] for path in self.before if path in chosen
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A scene as MuJoCo has read it: the bodies of the arm's joints, at position zero."""
+
+    compiled: Any
+    joints: list[int]  # MuJoCo's numbers of the arm's joints and bodies, in kinematic order
+    bodies: list[int]
+    poses: dict[int, pin.SE3]  # of every body in the world
+    axes: ArmAxes
+
+
+def is_scene(path: Path) -> bool:
+    """Return whether a file is MJCF; a URDF, or what is no XML, is not."""
+    read_text(path)
+    first = _FIRST_ELEMENT.search(re.sub(rb'<!--.*?-->', b'', path.read_bytes(), flags=re.S))
+    return first is not None and first[1] == b'mujoco'
+
+
+def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> MjcfExport:
+    """
+    Return a scene with the identified bodies, rotors and friction of the joints named alike.
+
+    The arm may stand anywhere, and its bodies may have other frames than the description's links;
+    the axes of its joints must be the description's within `alignment.SAME_AXIS` at position zero.
+    Raises UsageError if there is no such file, a joint is missing, MuJoCo is not installed, or a
+    class default would be overridden; DescriptionError, naming body or joint, if the scene is
+    another arm or cannot hold what was identified; InconsistentModelError as `exported_arm`.
+    """
+    mujoco = _import_mujoco()
+    arm = exported_arm(model)
+    scene = read_scene(into)
+    own = {known: name for name, known in options.joint_names.items()}
+    names = [own.get(joint.name, joint.name) for joint in arm.joints]
+    elements = _find_joints(scene, names, into, arm)
+    target = _understand(mujoco, _compile(mujoco, into, {}), names, model, into)
+    aligned = align_arms(_described_axes(arm, names), target.axes, str(into))
+    inertials = _own_inertials(model, arm, target, aligned.poses, options, into)
+    _check_joints(scene, elements, target, options, into)
+    links = []
+    for k, element in enumerate(elements):
+        body = _body_of(element)
+        before = _inertia_of(target.compiled, target.bodies[k]).toDynamicParameters()
+        if _differ(before, inertials[k].toDynamicParameters()):
+            _write_inertial(body, inertials[k])
+            links.append(change_of_link(
+                body.attributes.get('name', names[k]), before, inertials[k].toDynamicParameters()
+            ))
+        _write_joint(element, arm.joints[k], _joint_values(target, k))
+    after = {file.path: file.editor.result() for file in scene.files}
+    _check_reading(
+        _understand(mujoco, _compile(mujoco, into, after), names, model, into),
+        arm, inertials, names, into,
+    )
+    return MjcfExport(
+        into, {file.path: file.data for file in scene.files}, after, tuple(links),
+        float(sum(target.compiled.body_mass[body] for body in target.bodies)),
+        float(sum(inertia.mass for inertia in inertials)),
+        tuple(filter(None, (aligned.misfit, _gravity_note(arm, target, aligned)))),
+    )
+
+
+def _import_mujoco() -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingDependencyError(
+            'MuJoCo', 'export into an MJCF scene', 'pip install mujoco'
+        ) from None
+    return mujoco
+
+
+def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -> list[Element]:
+    found = {name: scene.joint(name) for name in names}
+    lacking = [name for name, element in found.items() if element is None]
+    if lacking:
+        there = [
+            element.attributes['name'] for element in scene.root.walk()
+            if element.tag == 'joint' and 'name' in element.attributes
+            and any(outer.tag == 'body' for outer in element.around())
+        ]
+        raise UsageError(
+            f'{into} has no joint {lacking[0]!r:.80} of the model of {arm.name}; its joints are '
+            f'{", ".join(there)[:400] or "without names"}: where names differ, give '
+            '--joint-names SCENE=MODEL,SCENE=MODEL,..'
+        )
+    return [element for element in found.values() if element is not None]
+
+
+def _body_of(element: Element) -> Element:
+    return next(outer for outer in element.around() if outer.tag == 'body')
+
+
+def _compile(mujoco: Any, into: Path, changed: Mapping[Path, bytes]) -> Any:
+    """Return what MuJoCo makes of a scene whose files have other contents."""
+    try:
+        if not changed:
+            return mujoco.MjModel.from_xml_path(str(into))
+        with tempfile.TemporaryDirectory() as folder:
+            return mujoco.MjModel.from_xml_path(str(_shadow(Path(folder), into, changed)))
+    except ValueError as error:
+        raise DescriptionError(f'{into}: MuJoCo does not read it: {error}') from error
+
+
+def _shadow(folder: Path, into: Path, changed: Mapping[Path, bytes]) -> Path:
+    """Return a scene in another folder with the changed files, and links to all others."""
+    contents = {path.resolve(): data for path, data in changed.items()}
+    root = Path(os.path.commonpath([path.parent for path in contents]))
+    # A scene may name folders of meshes beside its own.
+    for _ in range(max(data.count(b'../') > 0 for data in contents.values()) * 2):
+        root = root.parent
+    made = {parent for path in contents for parent in path.parents if parent.is_relative_to(root)}
+    for place in sorted({root, *made}):
+        copy = folder / place.relative_to(root)
+        copy.mkdir(parents=True, exist_ok=True)
+        for entry in place.iterdir():
+            if entry.resolve() in contents:
+                (copy / entry.name).write_bytes(contents[entry.resolve()])
+            elif entry not in made:
+                (copy / entry.name).symlink_to(entry)
+    return folder / into.resolve().relative_to(root)
+
+
+def _understand(
+    mujoco: Any, compiled: Any, names: list[str], model: IdentifiedModel, into: Path
+) -> _Target:
+    numbers = [
+        mujoco.mj_name2id(compiled, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names
+    ]
+    if min(numbers) < 0:
+        name = names[numbers.index(-1)]
+        raise DescriptionError(
+            f'{into}: joint {name!r:.80} has another name once MuJoCo has read it: name the file '
+            'in which it stands, without <attach> or <replicate> around it'
+        )
+    data = mujoco.MjData(compiled)
+    for name, position in model.robot.locked.items():
+        number = mujoco.mj_name2id(compiled, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if number >= 0:
+            data.qpos[compiled.jnt_qposadr[number]] = position
+    data.qpos[compiled.jnt_qposadr[numbers]] = 0.0
+    mujoco.mj_kinematics(compiled, data)
+    bodies = [int(compiled.jnt_bodyid[number]) for number in numbers]
+    for name, body in zip(names, bodies, strict=True):
+        if compiled.body_jntnum[body] != 1:
+            raise DescriptionError(
+                f'{into}: the body of joint {name!r:.80} has {compiled.body_jntnum[body]} joints, '
+                'and the model knows bodies with one: give each joint a body of its own'
+            )
+    poses = {
+        body: pin.SE3(data.xmat[body].reshape(3, 3).copy(), data.xpos[body].copy())
+        for body in range(compiled.nbody)
+    }
+    slide, hinge = (int(kind) for kind in (
+        mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    ))
+    kinds = [int(compiled.jnt_type[number]) for number in numbers]
+    for name, kind in zip(names, kinds, strict=True):
+        if kind not in (slide, hinge):
+            raise DescriptionError(
+                f'{into}: joint {name!r:.80} is neither hinge nor slide, as the model has it'
+            )
+    return _Target(compiled, numbers, bodies, poses, ArmAxes(
+        tuple(names), tuple(_joint_before(compiled, body, bodies) for body in bodies),
+        tuple(kind == slide for kind in kinds), tuple(poses[body] for body in bodies),
+        data.xanchor[numbers].copy(), data.xaxis[numbers].copy(),
+    ))
+
+
+def _joint_before(compiled: Any, body: int, bodies: list[int]) -> int:
+    """Return the index of the arm's body that carries one; -1 is what stands still."""
+    above = int(compiled.body_parentid[body])
+    while above and above not in bodies:
+        above = int(compiled.body_parentid[above])
+    return bodies.index(above) if above else -1
+
+
+def _described_axes(arm: ExportedArm, names: list[str]) -> ArmAxes:
+    """Return the arm of the description at position zero, in the frame of its root link."""
+    poses: list[pin.SE3] = []
+    for joint in arm.joints:
+        before = pin.SE3.Identity() if joint.parent < 0 else poses[joint.parent]
+        poses.append(before * joint.placement)
+    return ArmAxes(
+        tuple(names), tuple(joint.parent for joint in arm.joints),
+        tuple(joint.is_prismatic for joint in arm.joints), tuple(poses),
+        np.array([pose.translation for pose in poses]),
+        np.array([
+            pose.rotation @ joint.axis for pose, joint in zip(poses, arm.joints, strict=True)
+        ]),
+    )
+
+
+def _gravity_note(arm: ExportedArm, target: _Target, aligned: Alignment) -> str:
+    """Return what is to be said of a scene with another gravity, relative to the arm's base."""
+    given, identified = np.asarray(target.compiled.opt.gravity), aligned.rotation @ arm.gravity
+    if np.linalg.norm(given - identified) <= SAME_GRAVITY * np.linalg.norm(identified):
+        return ''
+    return (
+        f'gravity is {_shown(given)} m/s^2 in the scene; as the arm stands there, it was '
+        f'identified in {_shown(identified)} m/s^2'
+    )
+
+
+def _shown(vector: FloatArray) -> str:
+    return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
+
+
+def _inertia_of(compiled: Any, body: int) -> pin.Inertia:
+    """Return the inertia of a body in its own frame, as MuJoCo has it."""
+    w, x, y, z = compiled.body_iquat[body]
+    rotation = pin.Quaternion(w, x, y, z).toRotationMatrix()
+    moments = rotation @ np.diag(compiled.body_inertia[body]) @ rotation.T
+    return pin.Inertia(float(compiled.body_mass[body]), compiled.body_ipos[body], moments)
+
+
+def _own_inertials(
+    model: IdentifiedModel, arm: ExportedArm, target: _Target, poses: tuple[pin.SE3, ...],
+    options: SceneOptions, into: Path,
+) -> list[pin.Inertia]:
+    """Return the inertials of the arm's bodies, without what is fixed to them."""
+    compiled, known = target.compiled, {link.name for link in model.robot.urdf.links}
+    found = []
+    for k, body in enumerate(target.bodies):
+        frame = target.poses[body].actInv(poses[k])
+        left = arm.joints[k].body.se3Action(frame).toDynamicParameters()
+        carried = []
+        for other in _carried_bodies(compiled, body, target.bodies):
+            name = compiled.body(other).name
+            if compiled.body_mass[other] == 0.0 or name in options.extra_bodies:
+                continue
+            if name not in known:
+                raise DescriptionError(
+                    f'{into}: body {name!r:.80} ({compiled.body_mass[other]:.4g} kg) is on the '
+                    f'arm, and the description of {arm.name} has no such link: name it by '
+                    '--extra-bodies if it was not there when the arm was identified; else '
+                    'identify the arm with a description that has it'
+                )
+            carried.append(name)
+            place = target.poses[body].actInv(target.poses[other])
+            left -= _inertia_of(compiled, other).se3Action(place).toDynamicParameters()
+        if not smallest_eigenvalues(left)[0] > 0.0:
+            raise DescriptionError(
+                f'{into}: no body is left for the link of {arm.joints[k].name!r:.80} once '
+                f'{", ".join(carried)[:200]} are taken from what was identified: give these less '
+                'mass, or make them part of their link'
+            )
+        found.append(pin.Inertia.FromDynamicParameters(left))
+    return found
+
+
+def _carried_bodies(compiled: Any, body: int, bodies: list[int]) -> list[int]:
+    """Return the bodies that move with one of the arm, without those of its next joints."""
+    found: list[int] = []
+    for other in range(body + 1, compiled.nbody):
+        if int(compiled.body_parentid[other]) in (body, *found) and other not in bodies:
+            found.append(other)
+    return found
+
+
+def _check_joints(
+    scene: Scene, elements: list[Element], target: _Target, options: SceneOptions, into: Path
+) -> None:
+    """Refuse joints whose numbers would come from elsewhere as well."""
+    compiled = target.compiled
+    for k, element in enumerate(elements):
+        name = element.attributes['name']
+        for actuator in range(compiled.nu):
+            drives = compiled.actuator_trntype[actuator] in (0, 1) \
+                and compiled.actuator_trnid[actuator][0] == target.joints[k]
+            for attribute in ('armature', 'damping'):
+                values = getattr(compiled, f'actuator_{attribute}', np.zeros(compiled.nu))
+                if drives and values[actuator] != 0.0:
+                    raise DescriptionError(
+                        f'{into}: actuator {compiled.actuator(actuator).name!r:.80} adds '
+                        f'{attribute} {values[actuator]:.4g} to joint {name!r:.80}, whose own was '
+                        'identified as a whole: take it out of the actuator'
+                    )
+        for attribute in (*JOINT_ATTRIBUTES, 'springdamper'):
+            default = scene.default_of(element, attribute)
+            own = attribute in element.attributes
+            if attribute == 'springdamper' and (own or default is not None):
+                raise DescriptionError(
+                    f'{into}: joint {name!r:.80} has springdamper, which overrides its damping: '
+                    'say its stiffness instead'
+                )
+            if default is not None and not own and not options.override_defaults:
+                raise UsageError(
+                    f'{into}: joint {name!r:.80} takes {attribute}="{default[1]:.40}" from class '
+                    f'{default[0]!r:.80}, and an attribute of its own would override that: add '
+                    '--override-defaults to write it (the class stays as it is)'
+                )
+
+
+def _joint_values(target: _Target, index: int) -> dict[str, FloatArray]:
+    """Return what MuJoCo has for the attributes of a joint, by attribute."""
+    compiled = target.compiled
+    dof = int(compiled.jnt_dofadr[target.joints[index]])
+    polynomial = getattr(compiled, 'dof_dampingpoly', np.zeros((compiled.nv, 0)))
+    return {
+        'armature': np.array([compiled.dof_armature[dof]]),
+        'damping': np.array([compiled.dof_damping[dof], *np.ravel(polynomial[dof])]),
+        'frictionloss': np.array([compiled.dof_frictionloss[dof]]),
+    }
+
+
+def _differ(before: FloatArray, after: FloatArray) -> bool:
+    largest = max(float(np.abs(before).max()), float(np.abs(after).max()))
+    return bool(np.abs(before - after).max() > ROUNDING * largest)
+
+
+def _write_inertial(body: Element, inertia: pin.Inertia) -> None:
+    moments = inertia.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    values = {
+        'pos': _numbers(_without_rounding(inertia.lever)), 'mass': repr(float(inertia.mass)),
+        'fullinertia': _numbers(_without_rounding(moments)),
+    }
+    old = next((child for child in body.children if child.tag == 'inertial'), None)
+    if old is None:
+        body.file.editor.insert_tag(
+            body.span, body.file.editor.tag('inertial', body.span, **values)
+        )
+    else:
+        old.file.editor.set_attributes(old.span, values, ORIENTATIONS)
+
+
+def _write_joint(
+    element: Element, joint: ArmJoint, before: Mapping[str, FloatArray]
+) -> None:
+    values = {}
+    for attribute, name in JOINT_ATTRIBUTES.items():
+        wanted, there = getattr(joint, name), before[attribute]
+        if there[0] != wanted or there[1:].any():
+            values[attribute] = repr(wanted)
+    if values:
+        element.file.editor.set_attributes(element.span, values)
+
+
+def _check_reading(
+    target: _Target, arm: ExportedArm, inertials: list[pin.Inertia], names: list[str], into: Path
+) -> None:
+    """Refuse a scene in which MuJoCo would not see what was written."""
+    remedy = (
+        'an element <compiler> (inertiafromgeom, settotalmass, boundmass, boundinertia, '
+        'balanceinertia) or a scaled <frame> changes it: take that out'
+    )
+    for k, name in enumerate(names):
+        found = _inertia_of(target.compiled, target.bodies[k]).toDynamicParameters()
+        wanted = inertials[k].toDynamicParameters()
+        if _differ(found, wanted):
+            raise DescriptionError(
+                f'{into}: of the body of joint {name!r:.80} MuJoCo reads a mass of {found[0]:.6g} '
+                f'kg and {np.linalg.norm(found - wanted):.3g} of other inertial parameters, and '
+                f'{wanted[0]:.6g} kg were written: {remedy}'
+            )
+        for attribute, values in _joint_values(target, k).items():
+            value = getattr(arm.joints[k], JOINT_ATTRIBUTES[attribute])
+            if _differ(values, np.array([value, *np.zeros(len(values) - 1)])):
+                raise DescriptionError(
+                    f'{into}: joint {name!r:.80} has {attribute} {_numbers(values)} once MuJoCo '
+                    f'has read it, and {value:.6g} was written: {remedy}'
+                )
+
+
+def _without_rounding(vector: FloatArray) -> FloatArray:
+    """Return a vector with zero for what is the rounding of frames, doubles being 1e-16."""
+    kept: FloatArray = np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)
+    return kept
+
+
+def _lines(data: bytes) -> list[str]:
+    """Return the lines of a text; nothing but a line feed ends one."""
+    return [f'{line}\n' for line in data.decode().removesuffix('\n').split('\n')]
+
+
+def _numbers(vector: FloatArray) -> str:
+    # Adding zero makes zero of minus zero.
+    return ' '.join(repr(float(value) + 0.0) for value in vector)

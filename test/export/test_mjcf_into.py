@@ -1,0 +1,329 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What was identified goes into a user's MuJoCo scene, and nothing else changes there."""
+
+from dataclasses import replace
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import sys
+
+from builders import contents, run_command
+from export.exported_models import changed_prior, model_of, random_motion, rigid_torque
+from export.menagerie_scene import ARM, arm_urdf, SCENE, scene_model, write_scene
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
+from robot_identification.export.mjcf_into import make_mjcf, SceneOptions
+from robot_identification.export.mjcf_scene import read_scene
+from robot_identification.model.model_file import dump_model
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+JOINTS = ['turn', 'lift', 'reach']
+# Everything that may change: inertials of the arm's three bodies, three attributes of its joints.
+MAY_CHANGE = (
+    rb'<inertial[^>]*?/>',
+    rb'\s(?:armature|damping|frictionloss)\s*=\s*(?:"[^"]*"|\'[^\']*\')',
+)
+
+
+@pytest.fixture(scope='module')
+def mujoco():
+    """Return MuJoCo."""
+    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
+
+
+@pytest.fixture(scope='module')
+def model():
+    """Return the model of the arm in the scene."""
+    return scene_model()
+
+
+def exported(model, path, **options):
+    """Return the changed scene."""
+    return make_mjcf(model, path, SceneOptions(**{'joint_names': {}, **options}))
+
+
+def write(found, output):
+    """Write a changed scene and return its path."""
+    for path, data in found.outputs(output).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return output
+
+
+def torques(mujoco, path, motion, names=None):
+    """Return MuJoCo's inverse dynamics of bodies and rotors of the arm in a scene, (N, n)."""
+    scene = mujoco.MjModel.from_xml_path(str(path))
+    scene.dof_damping[:], scene.dof_frictionloss[:] = 0.0, 0.0
+    scene.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    )
+    data, found = mujoco.MjData(scene), []
+    joints = [scene.joint(name) for name in names or JOINTS]
+    places = [joint.qposadr[0] for joint in joints]
+    dofs = [joint.dofadr[0] for joint in joints]
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        data.qpos[places], data.qvel[dofs], data.qacc[dofs] = q, dq, ddq
+        mujoco.mj_inverse(scene, data)
+        found.append(data.qfrc_inverse[dofs].copy())
+    return np.array(found)
+
+
+def assert_moves_like(mujoco, path, model, rng, names=None):
+    """Check the torques of a scene: sums of some hundred products of doubles."""
+    motion = random_motion(model, rng)
+    expected = rigid_torque(model, motion, with_rotors=True)
+    found = torques(mujoco, path, motion, names)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('newline', [b'\n', b'\r\n'])
+def test_the_scene_moves_as_the_model_says(mujoco, model, rng, tmp_path, newline):
+    """In frames that are not the description's, at a place where the description is not."""
+    before = write_scene(tmp_path / 'in', newline=newline)
+    motion = random_motion(model, rng)
+    expected = rigid_torque(model, motion, with_rotors=True)
+    assert np.abs(torques(mujoco, before, motion) - expected).max() > 1.0
+    path = write(exported(model, before), tmp_path / 'out' / 'cell.xml')
+    assert_moves_like(mujoco, path, model, rng)
+    scene = mujoco.MjModel.from_xml_path(str(path))
+    names = model.parameters.names
+    for k, joint in enumerate(JOINTS):
+        dof = scene.joint(joint).dofadr[0]
+        for symbol, value in (('Ia', scene.dof_armature), ('fv', scene.dof_damping),
+                              ('fc', scene.dof_frictionloss)):
+            index = names.index(f'{symbol}{k + 1}')
+            assert value[dof] == pytest.approx(model.theta_consistent[index])
+
+
+def test_nothing_else_changes_byte_by_byte(mujoco, model, tmp_path):
+    before = write_scene(tmp_path)
+    found = exported(model, before)
+    assert [path.name for path in found.changed] == ['arm.xml']
+    texts = [files[tmp_path / 'arm' / 'arm.xml'] for files in (found.before, found.after)]
+    assert texts[0] != texts[1]
+    kept = []
+    for text in texts:
+        for pattern in MAY_CHANGE:
+            text = re.sub(pattern, b'', text)
+        kept.append(text)
+    assert kept[0] == kept[1]
+    # What stands in the base, the hand and the class is not the arm's.
+    for part in (b'mass="4.0" pos="0 0 0"', b'mass="0.3" diaginertia="1e-3 1e-3 1e-3"',
+                 b'damping="4" armature="0.5"'):
+        assert part in texts[1]
+    assert texts[1].count(b'\r\n') == texts[0].count(b'\r\n') - 1, 'one inertial had two lines'
+
+
+def test_a_changed_scene_does_not_change_again(mujoco, model, tmp_path):
+    path = write(exported(model, write_scene(tmp_path / 'in')), tmp_path / 'out' / 'cell.xml')
+    again = exported(model, path)
+    assert again.changed == []
+    assert again.links == ()
+
+
+def test_a_body_that_holds_no_inertial_gets_one(mujoco, model, rng, tmp_path):
+    """Its mass was that of its shapes."""
+    bare = re.sub(rb'<inertial   pos="0 0 0.1"[^>]*/>', b'', ARM)
+    path = write(
+        exported(model, write_scene(tmp_path / 'in', arm=bare)), tmp_path / 'out' / 'cell.xml'
+    )
+    assert_moves_like(mujoco, path, model, rng)
+
+
+def test_joints_with_other_names_are_told(mujoco, model, rng, tmp_path):
+    other = ARM.replace(b'"turn"', b'"j1"').replace(b"'lift'", b"'j2'").replace(b'"lift"', b'"j2"')
+    path = write_scene(tmp_path / 'in', arm=other)
+    with pytest.raises(UsageError, match=r"has no joint 'turn' .* j1, j2, reach, drawer"):
+        exported(model, path)
+    found = exported(model, path, joint_names={'j1': 'turn', 'j2': 'lift'})
+    written = write(found, tmp_path / 'out' / 'cell.xml')
+    assert_moves_like(mujoco, written, model, rng, ['j1', 'j2', 'reach'])
+
+
+def test_lengths_rounded_to_millimetres_are_taken_and_said(mujoco, model, tmp_path):
+    """As published scenes have them; the body stands on its own axis."""
+    # One axis is 1 mm beside the other: the arm is laid between both.
+    path = write_scene(tmp_path, arm=ARM.replace(b'pos="0 0.1 0.1"', b'pos="0.001 0.1 0.1"'))
+    note, = exported(model, path).notes
+    assert note.startswith('axes of the joints lie up to 0.5 mm (')
+
+
+def test_another_gravity_is_said(mujoco, model, tmp_path):
+    moon = SCENE.replace(b'<worldbody>', b'<option gravity="0 0 -1.62"/><worldbody>', 1)
+    note, = exported(model, write_scene(tmp_path, scene=moon)).notes
+    assert note.startswith('gravity is (0, 0, -1.62) m/s^2 in the scene')
+
+
+def test_a_class_default_is_overridden_only_when_told(mujoco, model, rng, tmp_path):
+    classed = ARM.replace(b'<joint axis="0 1 0"/>', b'<joint axis="0 1 0" armature="0.3"/>')
+    path = write_scene(tmp_path / 'in', arm=classed)
+    # `turn` has an armature of its own; `lift` takes its from the class around it.
+    with pytest.raises(UsageError, match=r"'lift' takes armature=\"0.3\" from class 'drive'"):
+        exported(model, path)
+    found = exported(model, path, override_defaults=True)
+    assert_moves_like(mujoco, write(found, tmp_path / 'out' / 'cell.xml'), model, rng)
+    assert b'<joint axis="0 1 0" armature="0.3"/>' in found.after[path.parent / 'arm' / 'arm.xml']
+
+
+def test_a_body_that_the_description_lacks_is_added_only_when_told(mujoco, model, rng, tmp_path):
+    lamp = ARM.replace(
+        b'<site name="tip"',
+        b'<body name="lamp"><inertial pos="0 0 0" mass="0.2" diaginertia="1 1 1"/></body>'
+        b'<site name="tip"',
+    )
+    path = write_scene(tmp_path / 'in', arm=lamp)
+    with pytest.raises(DescriptionError, match=r"body 'lamp' \(0.2 kg\) is on the arm"):
+        exported(model, path)
+    found = exported(model, path, extra_bodies=('lamp',))
+    bare = exported(model, write_scene(tmp_path / 'bare'))
+    scenes = [
+        mujoco.MjModel.from_xml_path(str(write(export, tmp_path / name / 'cell.xml')))
+        for export, name in ((found, 'with'), (bare, 'without'))
+    ]
+    masses = [scene.body('slider').mass[0] for scene in scenes]
+    assert masses[0] == masses[1], 'the lamp is there in addition'
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    (b"armature=\"0.1\"   damping='2'", b'springdamper="1 1"', "joint 'turn' has springdamper"),
+    (b'<motor joint="turn"/>', b'<motor name="m" joint="turn" armature="0.2"/>',
+     "actuator 'm' adds armature 0.2 to joint 'turn'"),
+    (b"<compiler angle='radian'", b"<compiler settotalmass='9' angle='radian'",
+     "of the body of joint 'turn' MuJoCo reads a mass"),
+    (b"<compiler angle='radian'", b"<compiler inertiafromgeom='true' angle='radian'",
+     "of the body of joint 'turn' MuJoCo reads a mass"),
+    (b"<compiler angle='radian'", b"<compiler boundinertia='0.03' angle='radian'",
+     "of the body of joint 'turn' MuJoCo reads a mass"),
+    (b'<frame pos="0 0 0.4">', b'<frame pos="0 0 0.4" massscale="2">',
+     "of the body of joint 'reach' MuJoCo reads a mass"),
+    (b"name='lift'  ref=\"0.0\"", b"name='lift' ref='0.4'",
+     "the axis of joint 'reach' is 0 m and 0."),
+    (b'pos="0 0.1 0.1" quat', b'pos="0.1 0.1 0.1" quat',
+     "the axis of joint 'turn' is 0.05 m and"),
+    (b'type="slide" axis="1 0 0" frictionloss', b'axis="1 0 0" frictionloss',
+     "joint 'reach' turns, in the model it slides"),
+    (b'<joint name="reach"', b'<joint name="more" axis="0 0 1"/><joint name="reach"',
+     "the body of joint 'reach' has 2 joints"),
+    (b'mass="0.3" diaginertia', b'mass="30" diaginertia',
+     "no body is left for the link of 'reach' once hand are taken"),
+    (b'<actuator>', b'<actuator><motor joint="nowhere"/>', 'MuJoCo does not read it'),
+    (b'</mujoco>', b'</muj>', 'is not an MJCF model that parses: mismatched tag'),
+])
+def test_what_the_scene_cannot_hold_is_refused_by_name(mujoco, model, tmp_path, old, new, words):
+    assert ARM.count(old) == 1
+    path = write_scene(tmp_path, arm=ARM.replace(old, new))
+    with pytest.raises(DescriptionError) as caught:
+        exported(model, path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    (b'file="arm/arm.xml"', b'file="arm/no.xml"', "includes 'arm/no.xml', which is no file"),
+    (b'</mujoco>', b'<include file="arm/arm.xml"/></mujoco>', 'is included more than once'),
+    (b'<mujoco model="cell">', b'<robot>', 'mismatched tag'),
+])
+def test_includes_that_lead_nowhere_are_refused(model, tmp_path, old, new, words):
+    path = write_scene(tmp_path, scene=SCENE.replace(old, new))
+    with pytest.raises(DescriptionError, match=re.escape(words)):
+        read_scene(path)
+
+
+def test_an_arm_that_follows_other_joints_is_another_arm(mujoco, tmp_path):
+    """Named alike, and in another order."""
+    text = arm_urdf().replace('"turn"', '"x"').replace('"lift"', '"turn"').replace('"x"', '"lift"')
+    robot = make_robot_model(parse_urdf(text, 'other'))
+    with pytest.raises(DescriptionError, match=r"joint 'lift' follows 'turn', .* 'the base'"):
+        exported(model_of(robot, changed_prior(robot)), write_scene(tmp_path))
+
+
+def test_without_mujoco_its_command_is_named(model, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'mujoco', None)
+    with pytest.raises(MissingDependencyError, match='pip install mujoco'):
+        exported(model, write_scene(tmp_path))
+
+
+def test_classes_are_resolved_as_mujoco_does(mujoco, tmp_path):
+    """An attribute of a class is what MuJoCo gives a joint that does not say it."""
+    arm = ARM.replace(b'<joint range="-3 3"/>', b'<joint range="-3 3" damping="7"/>').replace(
+        b'<default class="pan"><joint axis="0 0 1"/>',
+        b'<default class="pan"><joint axis="0 0 1" frictionloss="0.25"/>',
+    )
+    path = write_scene(tmp_path, arm=arm)
+    compiled = mujoco.MjModel.from_xml_path(str(path))
+    scene = read_scene(path)
+    for name in (*JOINTS, 'drawer'):
+        for attribute in ('damping', 'frictionloss', 'armature'):
+            element = scene.joint(name)
+            found = scene.default_of(element, attribute)
+            own = element.attributes.get(attribute)
+            value = own if own is not None else '0' if found is None else found[1]
+            dof = compiled.joint(name).dofadr[0]
+            assert float(value) == getattr(compiled, f'dof_{attribute}')[dof], (name, attribute)
+
+
+@pytest.fixture
+def place(model, tmp_path):
+    """Return a folder with a model file and a scene."""
+    model = replace(model, provenance={'bags': []}, quality={'verdict': 'good'})
+    (tmp_path / 'model.yaml').write_text(dump_model(model))
+    write_scene(tmp_path / 'cell')
+    return tmp_path
+
+
+def test_the_command_shows_writes_and_overwrites(mujoco, place, model, rng):
+    scene = place / 'cell' / 'cell.xml'
+    before = contents(place)
+    shown = run_command('export', place / 'model.yaml', '--into', scene)
+    assert shown.code == 0, shown.err
+    assert shown.out.startswith(f'--- {place}/cell/arm/arm.xml\n+++ {place}/cell/arm/arm.xml\n')
+    assert contents(place) == before
+    refused = run_command('export', place / 'model.yaml', '--into', scene, '--mjcf', scene)
+    assert refused.code == 2
+    assert 'exists already: add --force' in refused.err
+    assert contents(place) == before
+    beside = run_command(
+        'export', place / 'model.yaml', '--into', scene, '--mjcf', place / 'cell' / 'new.xml'
+    )
+    assert beside.code == 2
+    assert 'arm.xml exists already' in beside.err, 'the scene includes the same file'
+    assert contents(place) == before
+    done = run_command('export', place / 'model.yaml', '--into', scene, '--mjcf', scene, '--force')
+    assert done.code == 0, done.err
+    assert_moves_like(mujoco, scene, model, rng)
+
+
+def test_the_diff_is_a_patch(mujoco, place):
+    if shutil.which('patch') is None:
+        pytest.skip('the program patch is not installed')
+    scene = place / 'cell' / 'cell.xml'
+    found = run_command(
+        'export', place / 'model.yaml', '--into', scene, '--mjcf', place / 'out' / 'cell.xml',
+        '--diff',
+    )
+    assert found.code == 0, found.err
+    patched = subprocess.run(
+        ['patch', '--binary', '-o', '-', str(place / 'cell' / 'arm' / 'arm.xml')],
+        input=found.out.encode(), capture_output=True, check=True,
+    )
+    assert patched.stdout == (place / 'out' / 'arm' / 'arm.xml').read_bytes()
+    assert (place / 'out' / 'cell.xml').read_bytes() == scene.read_bytes()
+
+
+@pytest.mark.parametrize(('arguments', 'words'), [
+    (('--into', 'cell.xml', '--urdf', 'new.urdf'), 'is a MuJoCo scene: name where it is written'),
+    (('--mjcf', 'new.xml', '--override-defaults'), '--override-defaults is about a MuJoCo scene'),
+    (('--into', 'no.xml'), 'no such file'),
+])
+def test_options_that_do_not_fit_are_refused(place, arguments, words):
+    before = contents(place)
+    found = run_command('export', place / 'model.yaml', *(
+        place / 'cell' / word if Path(word).suffix else word for word in arguments
+    ))
+    assert found.code == 2
+    assert words in found.err
+    assert contents(place) == before
