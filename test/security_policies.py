@@ -88,8 +88,9 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     'bag_recorder': {
         'subscribe': (
             'joint_states', *OPTIONAL_TOPICS, 'simulated_robot/noise_free_joint_states',
-            'torque_predictor/residual', f'{RUNNER}/state',
+            'torque_predictor/residual', f'{RUNNER}/state', 'robot_description',
         ),
+        'request': (LIST_SERVICE,),
     },
     'identifier': {'subscribe': ('joint_states',)},
     # As soon as a robot has them.

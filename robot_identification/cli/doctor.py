@@ -35,9 +35,13 @@ from robot_identification.model import (
     prior_inertial_parameters, read_calibration, read_link_table, read_urdf, RobotModel,
     SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
-from robot_identification.processing import find_stationary_joints, find_unexcited_joints, process
+from robot_identification.processing import (
+    compare_with_current, current_facts, current_remarks, find_stationary_joints,
+    find_unexcited_joints, process,
+)
 from robot_identification.recording import (
-    describe_table, find_joint_names, is_table, OpenedTable, Recording, understand_table,
+    describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
+    read_driver_record, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
 
@@ -208,14 +212,23 @@ def _examine_recording(recording: Recording, what: str) -> _Examined:
     period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
     channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
+    noted = {key: value for key, value in recording.metadata.items() if key != DRIVER}
     facts = [
         f'{len(recording)} {what.format(topic=recording.topic)}, {recording.duration:.2f} s, '
         f'{rate:.1f} Hz by the median period',
         f'joints: {", ".join(recording.joint_names)}',
         f'besides: {channels or "nothing that is used"}',
-        f'metadata: {", ".join(f"{k}={v}" for k, v in recording.metadata.items()) or "none"}',
+        f'metadata: {", ".join(f"{k}={v}" for k, v in noted.items()) or "none"}',
+        *_driver_facts(recording),
     ]
     warnings = [*_joint_warnings(recording), *_time_warnings(recording)]
+    # Joints are sorted by name here: which order is the arm's is not known.
+    currents = compare_with_current(recording, order_known=False)
+    facts += current_facts(currents)
+    unit = recording.metadata.get('effort_unit')
+    if unit is not None:
+        warnings += driver_remarks([('the recording', recording.metadata)], unit)
+        warnings += current_remarks(currents, unit)
     if 'effort_unit' not in recording.metadata:
         warnings.append('the recording does not say the unit of its effort: give --effort-unit')
     refusal = _refusal(recording)
@@ -223,6 +236,21 @@ def _examine_recording(recording: Recording, what: str) -> _Examined:
         facts, [*warnings, *recording.notes],
         refused=None if refusal is None else f'`identify` refuses it: {refusal}',
     )
+
+
+def _driver_facts(recording: Recording) -> list[str]:
+    """Return what the recorder knew of the driver, and what it did not; nothing without notes."""
+    record = read_driver_record(recording.metadata)
+    if record is None:
+        return []
+    described = record.describe()
+    lacking = [title for title, text in described if text == NOT_KNOWN]
+    if len(lacking) == len(described):
+        return ['driver: nothing of it was known to the recorder']
+    return [
+        *(f'{title}: {text}' for title, text in described if text != NOT_KNOWN),
+        *([f'not known of the driver: {", ".join(lacking)}'] if lacking else []),
+    ]
 
 
 def _median_period(recording: Recording) -> float:

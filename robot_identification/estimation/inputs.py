@@ -15,8 +15,8 @@ from robot_identification.estimation.many_bags import spread_evenly
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
-from robot_identification.processing import check_robot_name
-from robot_identification.recording import read_recording, Recording
+from robot_identification.processing import check_robot_name, compare_with_current, current_remarks
+from robot_identification.recording import driver_remarks, read_recording, Recording
 
 # Joint states that are read for each sample of which choices are made, and the length of the parts
 # that they are in [s]. Chosen: smoothing and pre-sliding friction need a second or two to forget
@@ -71,7 +71,10 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     names = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
-    notes = (*names, *unit_notes(stated, unit), describe_placeholders(robot))
+    notes = (
+        *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
+        describe_placeholders(robot),
+    )
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     chosen = recordings
     if not (method.estimator.needs_rows or method.needs_whole_recordings):
@@ -159,6 +162,17 @@ def unit_notes(stated: Sequence[tuple[str, str | None]], unit: str) -> list[str]
             for bag, its_unit in stated if its_unit is None
         ]
     return notes
+
+
+def recorded_remarks(recordings: Sequence[Recording], unit: str) -> list[str]:
+    """Return what drivers, their records and the robot's own current say against a unit."""
+    return [
+        *driver_remarks([(found.source, found.metadata) for found in recordings], unit),
+        *(
+            f'{found.source}: {remark}' for found in recordings
+            for remark in current_remarks(compare_with_current(found), unit)
+        ),
+    ]
 
 
 def choose_effort_unit(

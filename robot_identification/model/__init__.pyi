@@ -103,6 +103,7 @@ from .robot_model import (
     make_robot_model as make_robot_model, plain_encoders as plain_encoders,
     RobotModel as RobotModel, STANDARD_GRAVITY as STANDARD_GRAVITY, workspace as workspace,
 )
+from .robot_xml import parse_robot_xml as parse_robot_xml
 from .symbols import (
     find_symbols as find_symbols, SymbolicBase as SymbolicBase, to_latex as to_latex,
     to_plain as to_plain, to_text as to_text,

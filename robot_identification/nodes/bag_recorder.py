@@ -21,9 +21,11 @@ import robot_identification
 from robot_identification.errors import BagError, IdentificationError, UsageError
 from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.driver_notes import DriverNotes
 from robot_identification.nodes.recording_runner import full_topic_name, RunnerWatch
 from robot_identification.nodes.recording_session import RecordingOrder, RecordingSession
 from robot_identification.nodes.roots import declare_roots, write_path
+from robot_identification.recording import DRIVER, DYNAMIC_JOINT_STATE
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -106,6 +108,7 @@ class BagRecorder(Node):
         self._beats = 0
         self._free = 0.0
         self._counted: dict[str, int] = {}
+        self._driver = DriverNotes(self)
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'recording')
         self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE_QOS)
@@ -164,6 +167,7 @@ class BagRecorder(Node):
             self._runner = RunnerWatch(
                 self, str(self.get_parameter('runner').value), order.timeout
             )
+        self._driver.begin()
         try:
             self._session = RecordingSession(self, order)
         finally:
@@ -195,6 +199,8 @@ class BagRecorder(Node):
         return {
             **{name: value for name, value in notes.items() if value},
             'recorder': f'robot_identification {robot_identification.__version__}',
+            # What is known at the start stands at the front of the file, as the rest does.
+            DRIVER: self._driver.record().text(),
         }
 
     def _minimum_free_space(self) -> float:
@@ -242,6 +248,7 @@ class BagRecorder(Node):
             return IDLE, ended
         if self._beats % _LOOK == 0:
             session.adopt()
+            self._driver.look()
             try:
                 self._free = _free_space(session.order.output)
             except OSError as error:
@@ -271,7 +278,8 @@ class BagRecorder(Node):
         if session is None:
             return
         try:
-            session.finish()
+            driver = self._driver.record(session.ends_of(DYNAMIC_JOINT_STATE))
+            session.finish({DRIVER: driver.text()})
         except BagError as error:
             state, reason = FAULT, session.failure or str(error)
         self._note(session)

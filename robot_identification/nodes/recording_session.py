@@ -59,6 +59,9 @@ class RecordedTopic:
     kind: str
     stamps: DuplicateCounter | None  # where messages begin with a header
     messages: int = 0  # written so far
+    # The first and the last of them.
+    first: bytes = b''
+    last: bytes = b''
     lost: int = 0  # published and not arrived, by what can be known here
     subscription: DirectSubscription | None = field(default=None, repr=False)
     # Nothing waited then any more [ns] of the system's clock: what is taken now came later.
@@ -188,9 +191,16 @@ class RecordingSession:
                 self._drop(name)
                 self._node.get_logger().warning(f'left out: {error}')
 
-    def finish(self) -> None:
+    def ends_of(self, kind: str) -> tuple[bytes, bytes] | None:
+        """Return the first and the last message of the first topic of a type, None without any."""
+        for topic in self.topics.values():
+            if topic.kind == kind and topic.messages:
+                return topic.first, topic.last
+        return None
+
+    def finish(self, notes: Mapping[str, str]) -> None:
         """
-        Write what has arrived already, note what was lost, and close the bag.
+        Write what has arrived already, add notes and what was lost, and close the bag.
 
         Raises BagError if the disk does not take it, or the bag is not at its place any more.
         """
@@ -202,6 +212,7 @@ class RecordingSession:
             raise BagError(self.failure)
         stamped = [topic for topic in self.topics.values() if topic.stamps is not None]
         self.writer.custom_data |= {
+            **notes,
             'lost_messages': json.dumps(self.lost, sort_keys=True),
             'duplicate_messages': json.dumps(
                 {topic.name: topic.stamps.duplicates for topic in stamped if topic.stamps},
@@ -322,6 +333,9 @@ class RecordingSession:
         except BagError as error:
             self.failure = str(error)
         else:
+            if not topic.messages:
+                topic.first = data
+            topic.last = data
             topic.messages += 1
 
 

@@ -4,6 +4,10 @@
 from .dataset import (
     Dataset as Dataset, have_rotors as have_rotors, MOVING_SPEED as MOVING_SPEED,
 )
+from .effort_current import (
+    compare_with_current as compare_with_current, current_facts as current_facts,
+    current_remarks as current_remarks, CurrentComparison as CurrentComparison,
+)
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,
     find_stationary_joints as find_stationary_joints,

@@ -9,8 +9,13 @@ from .bag_files import data_hashes as data_hashes
 from .bag_metadata import METADATA_FILE as METADATA_FILE, read_metadata as read_metadata
 from .bag_writer import BagWriter as BagWriter, new_bag as new_bag, OfferedQos as OfferedQos
 from .cdr import Walker as Walker
+from .driver_record import (
+    DRIVER as DRIVER, read_driver_record as read_driver_record, driver_remarks as driver_remarks,
+    DriverRecord as DriverRecord, hardware_record as hardware_record, NOT_KNOWN as NOT_KNOWN,
+    with_states as with_states,
+)
 from .joint_names import parse_joint_names as parse_joint_names
-from .joint_states import JOINT_STATE as JOINT_STATE
+from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage
 from .recording import Channel as Channel, Recording as Recording, ROTOR_CHANNEL as ROTOR_CHANNEL
 from .rosbags_reader import rosbags_library as rosbags_library

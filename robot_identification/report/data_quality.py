@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
-from robot_identification.recording import Damage, METADATA_FILE, read_metadata
+from robot_identification.recording import (
+    Damage, METADATA_FILE, NOT_KNOWN, read_driver_record, read_metadata,
+)
 from robot_identification.report.formatting import number, percent
 from robot_identification.report.tables import data_facts
 
@@ -54,12 +56,22 @@ def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
     """Return titles and values of the recorder's notes in the bags that still exist."""
     noted: dict[str, dict[str, None]] = {}
     for bag in model.provenance.get('bags', ()):
-        for key, value in _custom_data(Path(str(bag.get('path', '')))).items():
+        custom = _custom_data(Path(str(bag.get('path', ''))))
+        for key, value in custom.items():
             if key in NOTED and value:
                 noted.setdefault(NOTED[key], {})[value] = None
-    return tuple(
-        (name, ', '.join(noted[name])) for name in NOTED.values() if name in noted
-    )
+        for title, text in _of_driver(custom):
+            noted.setdefault(title, {})[text] = None
+    # Those of the operator first, in their order.
+    titles = (*(title for title in NOTED.values() if title in noted), *noted)
+    return tuple((title, ', '.join(noted[title])) for title in dict.fromkeys(titles))
+
+
+def _of_driver(custom: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what a recorder knew of the driver; nothing where it knew nothing at all."""
+    record = read_driver_record(custom)
+    described = [] if record is None else record.describe()
+    return described if any(text != NOT_KNOWN for _, text in described) else []
 
 
 def _custom_data(bag: Path) -> Mapping[str, str]:

@@ -25,6 +25,7 @@ from robot_identification import __version__
 from robot_identification.errors import BagError
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
+from robot_identification.recording import DRIVER, DriverRecord, read_driver_record
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (
     acknowledged, BEST_EFFORT, deserialized, joint_state, LATCHED, own_graph, RELIABLE, wait_until,
@@ -40,6 +41,12 @@ JOINTS = [f'joint_{i}' for i in range(6)]
 START, STOP = '/bag_recorder/start', '/bag_recorder/stop'
 SHA256 = 'ab' * 32
 STATE_KEYS = {'state', 'reason', 'path', 'messages', 'bytes', 'lost', 'trajectory_sha256'}
+DESCRIPTION = """<robot name="ur5e"><link name="base_link"/>
+<ros2_control name="ur5e" type="system"><hardware>
+<plugin>ur_robot_driver/URPositionHardwareInterface</plugin>
+<param name="ur_type">ur5e</param><param name="kinematics/hash">calib_42</param>
+<param name="use_currents_as_efforts">true</param>
+</hardware></ros2_control></robot>"""
 # What a test of the shared recorder may change.
 DEFAULTS = {
     'start.topics': ['joint_states'],
@@ -264,6 +271,8 @@ def test_notes_what_was_recorded(recorder):
     recorder.stop()
     recorder.configure(**dict.fromkeys(notes, ''))
     noted = custom_data_of(recorder.bag)
+    # Nothing here stands where a driver does.
+    assert read_driver_record({DRIVER: noted.pop(DRIVER)}) == DriverRecord()
     assert noted == {
         **notes, 'recorder': f'robot_identification {__version__}',
         'lost_messages': '{"/joint_states": 0}', 'duplicate_messages': '{"/joint_states": 0}',
@@ -278,6 +287,28 @@ def test_notes_what_was_recorded(recorder):
     assert topic['message_count'] == 10
     (offered,) = topic['topic_metadata']['offered_qos_profiles']
     assert (offered['reliability'], offered['durability']) == ('reliable', 'volatile')
+
+
+def test_notes_what_the_description_says_of_the_driver(recorder):
+    """Hardware, calibration and what effort is: at the front of the file, before it is closed."""
+    publisher = recorder.graph.node.create_publisher(String, '/robot_description', LATCHED)
+    publisher.publish(String(data=DESCRIPTION))
+    assert acknowledged(publisher)
+    known = DriverRecord(
+        'ur_robot_driver', hardware='ur_robot_driver/URPositionHardwareInterface',
+        robot_type='ur5e', use_currents_as_efforts=True, calibration_hash='calib_42',
+    )
+    recorder.start()
+    recorder.publish(3)
+    recorder.wait_for(messages=3)
+    wait_until(
+        lambda: read_prefix(recorder.bag) == [0.0, 1.0, 2.0], 'the messages to be in the file'
+    )
+    early = read_recording(recorder.bag, JOINTS).metadata
+    recorder.stop()
+    recorder.graph.node.destroy_publisher(publisher)
+    assert read_driver_record(early) == known
+    assert read_driver_record(custom_data_of(recorder.bag)) == known
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), [
@@ -698,9 +729,9 @@ def test_a_recording_ends_when_the_runner_is_gone(recorder):
 
 
 PUBLISHER = """
-import time
-
 from control_msgs.msg import JointTolerance
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers
 import rclpy
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -714,8 +745,26 @@ publisher = node.create_publisher(JointTolerance, '/tolerance', qos)
 publisher.publish(JointTolerance(name='joint_0', position=0.25))
 safety = node.create_publisher(SafetyMode, '/io_and_status_controller/safety_mode', qos)
 safety.publish(SafetyMode(mode=SafetyMode.REDUCED))
-while True:
-    time.sleep(1.0)
+
+
+def list_controllers(request, response):
+    response.controller = [
+        ControllerState(
+            name=name, state=state, type=kind, claimed_interfaces=[f'joint_0/{claimed}']
+        )
+        for name, state, kind, claimed in (
+            ('joint_state_broadcaster', 'active', 'x/JointStateBroadcaster', 'nothing'),
+            ('arm_controller', 'active', 'x/JointTrajectoryController', 'position'),
+            ('forward_controller', 'inactive', 'x/ForwardController', 'velocity'),
+        )
+    ]
+    return response
+
+
+node.create_service(
+    ListControllers, '/installed/controller_manager/list_controllers', list_controllers
+)
+rclpy.spin(node)
 """
 
 
@@ -744,6 +793,9 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
         wait_until(lambda: states, 'the recorder that knows the type')
         graph.done('/installed/bag_recorder/start')
         wait_until(lambda: messages_in(states) == 2, 'the latched messages')
+        # The controllers are asked for every half second until they are known.
+        heard = len(states)
+        wait_until(lambda: len(states) > heard + 15, 'heartbeats of one and a half seconds')
         graph.done('/installed/bag_recorder/stop')
     finally:
         publisher.kill()
@@ -753,6 +805,8 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         found = {schema.name: message for schema, _, _, message in reader.iter_decoded_messages()}
     assert set(found) == {'control_msgs/msg/JointTolerance', 'ur_dashboard_msgs/msg/SafetyMode'}
+    record = read_driver_record(custom_data_of(tmp_path / 'installed'))
+    assert record == DriverRecord(controllers=('arm_controller (x/JointTrajectoryController)',))
     tolerance = found['control_msgs/msg/JointTolerance']
     assert (tolerance.name, tolerance.position) == ('joint_0', 0.25)
     assert found['ur_dashboard_msgs/msg/SafetyMode'].mode == 2

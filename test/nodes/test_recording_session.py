@@ -26,7 +26,7 @@ def session(graph, tmp_path):
     wait_until(publisher.get_subscription_count, 'the recorder to listen')
     yield made, publisher
     if made.topics['/joint_states'].subscription is not None:
-        made.finish()
+        made.finish({})
 
 
 def publish(publisher, count):
@@ -53,7 +53,7 @@ def test_a_flood_leaves_a_turn_to_others(session):
     publish(publisher, 2 * AT_A_TIME + 7)
     recording.take()
     assert recording.writer.message_count == AT_A_TIME
-    recording.finish()
+    recording.finish({})
     assert recording.writer.message_count == 2 * AT_A_TIME + 7
 
 

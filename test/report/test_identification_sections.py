@@ -12,6 +12,7 @@ from report import report_cases
 from robot_identification.files import dump_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.recording import DRIVER, DriverRecord, NOT_KNOWN
 from robot_identification.report.bodies import link_bodies
 from robot_identification.report.correlation import (
     correlation_picture, covariance_from_model, strongest_pairs,
@@ -251,3 +252,14 @@ def test_what_the_recorder_noted_is_found_in_the_bags(found, tmp_path):
     model = replace(found.model, provenance={'bags': [{'path': str(tmp_path)}]})
     assert recorder_notes(model) == (('Serial number', '2023-5'),)
     assert recorder_notes(found.model) == ()
+    custom = content['rosbag2_bagfile_information']['custom_data']
+    custom[DRIVER] = DriverRecord('ur_robot_driver', '3.8.0', polyscope='5.12.0.1').text()
+    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
+    noted = dict(recorder_notes(model))
+    assert next(iter(noted)) == 'Serial number'
+    assert noted['Driver'] == 'ur_robot_driver 3.8.0'
+    # What the recorder asked for and did not hear is stated, too.
+    assert noted['Gravity set on the robot'] == NOT_KNOWN
+    custom[DRIVER] = DriverRecord().text()
+    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
+    assert recorder_notes(model) == (('Serial number', '2023-5'),)

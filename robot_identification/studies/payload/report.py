@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -220,7 +221,6 @@ def controller_lines(found: PayloadEstimate) -> list[str]:
     if values is None:
         return []
     mass, cog = f'{values["m"]:g}', values['cog']
-    vector = ', '.join(f'{axis}: {value}' for axis, value in zip('xyz', cog, strict=True))
     fields = [f'mass {mass} kg', *(
         f'C{axis} {number(1000.0 * value)} mm' for axis, value in zip('XYZ', cog, strict=True)
     )]
@@ -236,12 +236,39 @@ def controller_lines(found: PayloadEstimate) -> list[str]:
         f'  {call_text(found)}',
         'URScript of a CB3, which takes no inertia:',
         f'  set_payload({mass}, {cog})',
-        'ROS 2 driver:',
-        '  ros2 service call /io_and_status_controller/set_payload ur_msgs/srv/SetPayload '
-        f'"{{mass: {mass}, center_of_gravity: {{{vector}}}}}"',
+        *_service_lines(values),
         'PolyScope, payload of the installation:',
         f'  {", ".join(fields)}',
     ]
+
+
+def _service_lines(values: Mapping[str, Any]) -> list[str]:
+    """Return calls of the ROS 2 driver's service, whose message has had three forms."""
+    mass = f'{values["m"]:g}'
+    vector = ', '.join(
+        f'{axis}: {value}' for axis, value in zip('xyz', values['cog'], strict=True)
+    )
+    inertia = ''.join(
+        f', i{axes}: {value:g}' for axes, value in zip(
+            ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'), values.get('inertia', ()), strict=False
+        )
+    )
+    # What `ros2 interface show ur_msgs/srv/SetPayload` lists, and the request.
+    forms = [('`mass`', f'{{mass: {mass}, center_of_gravity: {{{vector}}}}}')]
+    if inertia:
+        forms = [
+            ('`mass`, without `ixx`', forms[0][1]),
+            ('`mass` and `ixx`', f'{{mass: {mass}, center_of_gravity: {{{vector}}}{inertia}}}'),
+        ]
+    forms.append(('`payload`', f'{{payload: {{m: {mass}, com: {{{vector}}}{inertia}}}}}'))
+    lines = []
+    for shown, request in forms:
+        lines += [
+            f'ROS 2 driver, where `ros2 interface show ur_msgs/srv/SetPayload` lists {shown}:',
+            '  ros2 service call /io_and_status_controller/set_payload ur_msgs/srv/SetPayload '
+            f'"{request}"',
+        ]
+    return lines
 
 
 def payload_text(result: PayloadResult) -> str:
