@@ -18,11 +18,15 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, warn
 from robot_identification.files import check_writable, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel
+from robot_identification.options import add_arguments, from_values
 from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import (
     render_validation_report, table_files, validation_tables, validation_text,
 )
-from robot_identification.validation import predict_effort, validation_content, validation_json
+from robot_identification.studies.rollout import run_rollout
+from robot_identification.validation import (
+    predict_effort, RolloutOptions, validation_content, validation_json,
+)
 
 RESULT_FILES = ('validation.json', 'report.html')
 # Of --tables.
@@ -44,6 +48,12 @@ def add_parser(subparsers: Any) -> None:
         '--consistent', action='store_true',
         help='score the physically consistent parameters, which exports and simulators use',
     )
+    parser.add_argument(
+        '--rollout', action='store_true',
+        help='simulate from measured states under the measured effort, and state the drift: of '
+        'the physically consistent parameters, of the URDF alone, of the exported MJCF (a minute)',
+    )
+    add_arguments(parser, RolloutOptions)
     add_window_options(parser)
     add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
@@ -59,6 +69,12 @@ def run(args: argparse.Namespace) -> int:
     if args.consistent:
         model = model.with_consistent_parameters()
     validated = validate(model, args.bags, start=args.start, stop=args.stop)
+    if args.rollout:
+        options = from_values(RolloutOptions, lambda key: getattr(args, key))
+        rollouts = run_rollout(model, validated.datasets, options)
+        validated = validated._replace(
+            validation=validated.validation.with_rollouts(rollouts)
+        )
     write_validation(model, validated, result_folder(args), args.tables)
     validation, _, notes = validated
     for note in notes:

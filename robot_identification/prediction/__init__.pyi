@@ -8,6 +8,7 @@ from .comparison import (
 from .feed_forward import (
     FeedForward as FeedForward, FeedForwardOptions as FeedForwardOptions, RELEASE as RELEASE,
 )
+from .forward_dynamics import ArmStates as ArmStates, ForwardDynamics as ForwardDynamics
 from .friction_table import FrictionTable as FrictionTable, tabulate_friction as tabulate_friction
 from .sample_basis import JointFunction as JointFunction, SampleBasis as SampleBasis
 from .sample_torque import SampleTorque as SampleTorque

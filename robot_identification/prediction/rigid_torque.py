@@ -62,6 +62,15 @@ class RigidTorque:
         """Return the joint torques [N m] that hold the arm at rest at `q` (n,) [rad]."""
         return self(q, self._rest, self._rest)
 
+    def inertia_and_bias(self, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mass matrix with rotors (n, n), and the torque (n,) without acceleration."""
+        if self._theta is not None:
+            return self.inertia(q), self(q, dq, self._rest)
+        # The next call overwrites what Pinocchio returns.
+        inertia: FloatArray = pin.crba(self._model, self._data, q).copy()
+        bias: FloatArray = pin.nonLinearEffects(self._model, self._data, q, dq).copy()
+        return inertia, bias
+
     def inertia(self, q: FloatArray) -> FloatArray:
         """Return the mass matrix with rotors [kg m^2] at `q` (n,) [rad], shape (n, n)."""
         gravity = self.gravity(q)

@@ -50,12 +50,28 @@ class SampleBasis:
         self._deflections = np.zeros(len(self._radii))
         self._q: FloatArray | None = None
 
-    def step(self, q: FloatArray, dq: FloatArray) -> FloatArray:
-        """Return the values (m, k) of the next sample at q (n,) [rad] and dq (m, n) [rad/s]."""
+    @property
+    def stops(self) -> tuple[IntArray, FloatArray]:
+        """Return the joints of the stop operators, and their radii [rad], shape (s,)."""
+        return self._stopped, self._radii
+
+    def at(self, dq: FloatArray, deflections: FloatArray) -> FloatArray:
+        """Return the values (m, k) at dq (m, n) [rad/s] and deflections (m, s) of the stops."""
+        values = self._moving(dq)
+        values[:, self._stops] = deflections / self._radii
+        return values
+
+    def _moving(self, dq: FloatArray) -> FloatArray:
+        """Return the values (m, k) without those of the stops."""
         seen = dq.take(self._joints, axis=1)
         values = np.empty_like(seen)
         for curve, rows, constants in self._curves:
             values[:, rows] = curve(seen[:, rows], *constants)
+        return values
+
+    def step(self, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """Return the values (m, k) of the next sample at q (n,) [rad] and dq (m, n) [rad/s]."""
+        values = self._moving(dq)
         if self._radii.size:
             if self._q is not None:
                 moved = self._deflections + (q - self._q).take(self._stopped)

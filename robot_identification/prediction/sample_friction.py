@@ -5,11 +5,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import BasisTerm, IdentifiedModel
 from robot_identification.prediction.sample_basis import JointFunction, SampleBasis
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionLayout:
+    """
+    Friction of a model as one matrix on the functions of motion that all of its terms share.
+
+    Columns are the torque, and the torque per load, of every joint, at 0 deg C and per kelvin.
+    """
+
+    functions: list[JointFunction]  # sorted, length k
+    cold: FloatArray  # (k, 2 n)
+    per_kelvin: FloatArray  # (k, 2 n)
+
+    @property
+    def has_load(self) -> bool:
+        """Return whether any friction depends on the load."""
+        n = self.cold.shape[1] // 2
+        return bool(np.any(self.cold[:, n:]) or np.any(self.per_kelvin[:, n:]))
+
+    @property
+    def heated(self) -> BoolArray:
+        """Return whose friction depends on the temperature, shape (n,)."""
+        by_joint = np.any(self.per_kelvin, axis=0).reshape(2, -1)
+        depends: BoolArray = by_joint.any(axis=0)
+        return depends
+
+
+def lay_out_friction(model: IdentifiedModel) -> FrictionLayout:
+    """Return the friction of a model with every function of motion once."""
+    n, theta = model.robot.n, model.theta_lifted
+    found: dict[JointFunction, list[tuple[BasisTerm, float]]] = {}
+    for term, columns in model.parameters.friction_columns:
+        for basis, coefficient in zip(term.law.basis, theta[columns], strict=True):
+            if coefficient != 0.0:
+                key = JointFunction(basis.kind, basis.constants, term.joint)
+                found.setdefault(key, []).append((basis, float(coefficient)))
+    functions = sorted(found)
+    cold, per_kelvin = np.zeros((2, len(functions), 2 * n))
+    for row, function in enumerate(functions):
+        for basis, coefficient in found[function]:
+            column = function.joint + (n if basis.per_load else 0)
+            if basis.reference is None:
+                cold[row, column] += coefficient
+            else:
+                cold[row, column] -= coefficient * basis.reference
+                per_kelvin[row, column] += coefficient
+    return FrictionLayout(functions, cold, per_kelvin)
 
 
 class SampleFriction:
@@ -22,28 +72,11 @@ class SampleFriction:
     """
 
     def __init__(self, model: IdentifiedModel) -> None:
-        n, theta = model.robot.n, model.theta_lifted
-        found: dict[JointFunction, list[tuple[BasisTerm, float]]] = {}
-        for term, columns in model.parameters.friction_columns:
-            for basis, coefficient in zip(term.law.basis, theta[columns], strict=True):
-                if coefficient != 0.0:
-                    key = JointFunction(basis.kind, basis.constants, term.joint)
-                    found.setdefault(key, []).append((basis, float(coefficient)))
-        functions = sorted(found)
-        self._n, self._names = n, model.robot.joint_names
-        self._basis = SampleBasis(functions)
-        # Of every function: the torque, and the torque per load, of every joint.
-        self._cold, self._per_kelvin = np.zeros((2, len(functions), 2 * n))
-        for row, function in enumerate(functions):
-            for basis, coefficient in found[function]:
-                column = function.joint + (n if basis.per_load else 0)
-                if basis.reference is None:
-                    self._cold[row, column] += coefficient
-                else:
-                    self._cold[row, column] -= coefficient * basis.reference
-                    self._per_kelvin[row, column] += coefficient
-        self._has_load = bool(np.any(self._cold[:, n:]) or np.any(self._per_kelvin[:, n:]))
-        self._heated = np.any(self._per_kelvin, axis=0).reshape(2, n).any(axis=0)
+        layout = lay_out_friction(model)
+        self._n, self._names = model.robot.n, model.robot.joint_names
+        self._basis = SampleBasis(layout.functions)
+        self._cold, self._per_kelvin = layout.cold, layout.per_kelvin
+        self._has_load, self._heated = layout.has_load, layout.heated
         self._any_heated = bool(self._heated.any())
         self._temperature: FloatArray | None = None
         self._coefficients = self._cold

@@ -17,6 +17,7 @@ from robot_identification.report.figures import (
 )
 from robot_identification.report.page import render_page
 from robot_identification.report.residual_section import residual_section
+from robot_identification.report.rollout_section import rollout_sections
 from robot_identification.report.tables import error_table, training_bags, urdf_words
 from robot_identification.validation import Validation
 
@@ -61,4 +62,5 @@ def render_validation_report(
             effort_pictures(bag.dataset, bag.predicted, points) for bag in scored[:drawn]
         ],
         left_out=len(scored) - drawn,
+        rollouts=rollout_sections(validation.rollouts[:drawn]),
     )

@@ -6,12 +6,14 @@ from .contact import Contact as Contact
 from .controller import (
     quintic as quintic, QUINTIC_PEAK as QUINTIC_PEAK, TrajectoryPoints as TrajectoryPoints,
 )
+from .drive import Drive as Drive
 from .effort_arm import effort_truth as effort_truth, EffortArm as EffortArm
 from .effort_joint import EffortJoint as EffortJoint, EffortJointConstants as EffortJointConstants
 from .faults import (
     LARGEST_CLOCK_JUMP as LARGEST_CLOCK_JUMP, LONGEST_DELAY as LONGEST_DELAY, Stream as Stream,
     StreamFaults as StreamFaults, StreamSample as StreamSample,
 )
+from .mjcf_rollout import roll_out_mjcf as roll_out_mjcf
 from .run import (
     DEFAULT_RATE as DEFAULT_RATE, driver_period as driver_period,
     published_effort as published_effort, record_motion as record_motion,

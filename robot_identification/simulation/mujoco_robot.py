@@ -121,7 +121,7 @@ class MujocoRobot:
         *,
         temperature: FloatArray | None = None,
     ) -> None:
-        self._mujoco = _import_mujoco()
+        self._mujoco = import_mujoco()
         self._model = _build_model(
             self._mujoco, robot, truth, with_rotors=truth.stiffness is None
         )
@@ -327,7 +327,8 @@ class MujocoRobot:
         return q, dq + share * sensors.velocity_noise * rng.standard_normal(q.size)
 
 
-def _import_mujoco() -> Any:
+def import_mujoco() -> Any:
+    """Return MuJoCo; raise MissingDependencyError if it is not installed."""
     try:
         import mujoco
     except ImportError:
@@ -390,7 +391,7 @@ def rigid_inverse_dynamics(
 
     Without rotors, these are the torques on the links.
     """
-    mujoco = _import_mujoco()
+    mujoco = import_mujoco()
     model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
     data = mujoco.MjData(model)
     torque = np.empty(motion.q.shape)
@@ -427,7 +428,7 @@ def true_inertial_parameters(robot: RobotModel, truth: GroundTruth) -> FloatArra
     Inertias are about the joint frames; fixed children are part of the link they are fixed to. For
     tests and the demo's report.
     """
-    mujoco = _import_mujoco()
+    mujoco = import_mujoco()
     model = _build_model(mujoco, robot, truth)
     parameters = []
     for body in model.jnt_bodyid:

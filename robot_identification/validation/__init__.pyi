@@ -23,6 +23,15 @@ from .recommendations import (
     information_of as information_of, Recommendation as Recommendation,
     recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,
 )
+from .rollout import (
+    CLOSED as CLOSED, describe_rollout as describe_rollout, HIGH_SHARE as HIGH_SHARE,
+    make_drive as make_drive,
+    measure_drift as measure_drift, Measurement as Measurement, MJCF as MJCF, MODEL as MODEL,
+    OPEN as OPEN, plan_rollouts as plan_rollouts, quantile as quantile, Rollout as Rollout,
+    rollout_content as rollout_content,
+    RolloutOptions as RolloutOptions, RolloutPlan as RolloutPlan, Simulated as Simulated,
+    URDF as URDF, WORDS as WORDS,
+)
 from .temperatures import (
     mean_temperature as mean_temperature, temperature_notes as temperature_notes,
     temperatures_covered as temperatures_covered,

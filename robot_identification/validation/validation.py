@@ -21,6 +21,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import ErrorDetails, join_details, measure_details
+from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
 from robot_identification.validation.verdict import (
     BAD, Bandwidth, bandwidth_content, Findings, judge, Verdict,
 )
@@ -41,12 +42,22 @@ class Validation:
         On the bags that are no training data; on all where every bag is.
     training : mapping of str to str
         Why a bag is training data, by its name; bags that are none are absent.
+    rollouts : tuple of Rollout
+        Drift of simulations from the bags, in their order; empty where they were not rolled out.
 
     """
 
     bags: tuple[BagErrors, ...]
     verdict: Verdict
     training: Mapping[str, str] = field(default_factory=dict)
+    rollouts: tuple[Rollout, ...] = ()
+
+    def with_rollouts(self, rollouts: Sequence[Rollout]) -> Validation:
+        """Return the validation with the drift of simulations, also in the verdict's words."""
+        unseen = [one for one in rollouts if one.plan.bag not in self.training]
+        words = [text for one in unseen or rollouts for text in describe_rollout(one)]
+        verdict = replace(self.verdict, reasons=(*self.verdict.reasons, *words))
+        return replace(self, verdict=verdict, rollouts=tuple(rollouts))
 
 
 def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
@@ -206,6 +217,7 @@ def validation_content(validation: Validation) -> dict[str, Any]:
         ],
         'verdict': validation.verdict.level,
         'reasons': list(validation.verdict.reasons),
+        'rollouts': [rollout_content(rollout) for rollout in validation.rollouts],
         'bandwidth': bandwidth_content(validation.verdict.bandwidth),
     }
 

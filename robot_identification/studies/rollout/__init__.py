@@ -1,0 +1,8 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Drift of simulations from recordings that drive them."""
+
+from robot_identification.lazy import lazy_names
+
+__getattr__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,157 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rollouts of recordings: the identified model, the URDF alone, and the exported MJCF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import InconsistentModelError, MissingDependencyError, UsageError
+from robot_identification.export import EXPORTERS
+from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, tool_frame
+from robot_identification.prediction import ForwardDynamics
+from robot_identification.processing import Dataset
+from robot_identification.simulation import Drive, roll_out_mjcf
+from robot_identification.validation import (
+    CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, plan_rollouts, Rollout,
+    RolloutOptions, RolloutPlan, Simulated, URDF, WORDS,
+)
+
+# Rollouts that the error of the step is measured on; chosen: a median of them.
+HALVED_STARTS = 8
+
+
+def run_rollout(
+    model: IdentifiedModel, datasets: Sequence[Dataset], options: RolloutOptions
+) -> tuple[Rollout, ...]:
+    """
+    Return the drift of simulations from recordings.
+
+    Raises UsageError where torques are unknown, because drive gains are, and DataError where the
+    model cannot be simulated.
+    """
+    unknown = ~np.isfinite(model.effort_per_torque)
+    if model.relative_scale or unknown.any():
+        names = np.array(model.robot.joint_names)
+        raise UsageError(
+            'rollouts need torques, and the drive gains of '
+            f'{", ".join(names if model.relative_scale else names[unknown])} are unknown: '
+            'identify with --drive-gains, or leave out --rollout'
+        )
+    # Base parameters need not be those of bodies: their mass matrix may be indefinite, and no
+    # simulator has them.
+    bodies = model if model.theta_consistent is None else model.with_consistent_parameters()
+    return tuple(_roll_out(bodies, dataset, options) for dataset in datasets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Forcing:
+    """Drive of the rollouts of one recording, in either loop."""
+
+    measurement: Measurement
+    plan: RolloutPlan
+    torque_per_effort: FloatArray  # (n,)
+    # (n,): of the servo of the closed loop [N m/rad], [N m s/rad].
+    stiffness: FloatArray
+    damping: FloatArray
+
+    def drive(self, step: float, loop: str) -> Drive:
+        """Return the drive of all rollouts, for steps of a time [s]."""
+        share = 1.0 if loop == CLOSED else 0.0
+        return make_drive(
+            self.measurement, self.torque_per_effort, float(self.plan.times[-1]), step,
+            (share * self.stiffness, share * self.damping),
+        )
+
+
+def _roll_out(model: IdentifiedModel, dataset: Dataset, options: RolloutOptions) -> Rollout:
+    """Return the rollouts of one recording."""
+    robot, plan = model.robot, plan_rollouts(dataset, options.starts)
+    _, _, prismatic = joint_axes(robot.pinocchio)
+    nothing = np.full(robot.n, np.nan)
+    rollout = Rollout(
+        plan, prismatic, tool_frame(robot), np.zeros((0, 0, robot.n)), (), options.step,
+        np.zeros(0), nothing, nothing, options.frequency,
+        (f'no part of {dataset.source} is scored for 0.1 s without a gap',),
+    )
+    if not plan.horizons:
+        return rollout
+    dynamics = ForwardDynamics(model)
+    stiffness, damping = _servo(dynamics, dataset, plan, options.frequency)
+    forcing = _Forcing(
+        Measurement(dataset, plan), plan, 1.0 / model.effort_per_torque, stiffness, damping
+    )
+    measured = forcing.measurement.position(plan.times)
+    mine, halving = _simulate_ours(robot, dynamics, dataset, forcing, options.step)
+    plain, _ = _simulate_ours(robot, ForwardDynamics(robot), dataset, forcing, options.step)
+    mujoco, not_checked = _simulate_mjcf(model, dataset, forcing)
+    positions = {MODEL: mine, URDF: plain, MJCF: mujoco}
+    simulated: list[Simulated] = [
+        measure_drift(robot, name, loop, positions[name][loop], measured)
+        for loop in (OPEN, CLOSED) for name in positions if positions[name]
+    ]
+    return replace(
+        rollout, measured=measured, simulated=tuple(simulated), halving=halving,
+        stiffness=stiffness, damping=damping, not_checked=not_checked,
+    )
+
+
+def _servo(
+    dynamics: ForwardDynamics, dataset: Dataset, plan: RolloutPlan, frequency: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return stiffness and damping (n,) of a servo for the median inertia of each joint."""
+    inertias = dynamics.inertias(dynamics.start(dataset, plan.rows))
+    inertia = np.median(np.diagonal(inertias, axis1=1, axis2=2), axis=0)
+    rate = 2.0 * np.pi * frequency
+    return rate**2 * np.maximum(inertia, 0.0), 2.0 * rate * np.maximum(inertia, 0.0)
+
+
+def _simulate_ours(
+    robot: RobotModel, dynamics: ForwardDynamics, dataset: Dataset, forcing: _Forcing, step: float
+) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Return the positions of both loops, and what halving the step changes."""
+    plan = forcing.plan
+    states = dynamics.start(dataset, plan.rows)
+    found = {
+        loop: _at(plan.times, step, dynamics.roll_out(states, forcing.drive(step, loop)))
+        for loop in (OPEN, CLOSED)
+    }
+    few = np.unique(np.linspace(0, len(plan.rows) - 1, HALVED_STARTS).astype(int))
+    drive = forcing.drive(0.5 * step, OPEN)
+    drive = replace(
+        drive, torque=drive.torque[:, few], q=drive.q[:, few], dq=drive.dq[:, few]
+    )
+    halved = _at(plan.times, 0.5 * step, dynamics.roll_out(states.part(few), drive))
+    # A joint that is lost, or leads to another place, has no error of the step.
+    changes = np.abs(measure_drift(robot, MODEL, OPEN, halved, found[OPEN][:, few]).drift)
+    return found, np.median(changes, axis=1).max(axis=1)[plan.stated]
+
+
+def _simulate_mjcf(
+    model: IdentifiedModel, dataset: Dataset, forcing: _Forcing
+) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
+    """Return the positions of both loops of the exported MJCF, and why there are none."""
+    plan, motion = forcing.plan, dataset.motion
+    start = np.array(motion.q[plan.rows]), np.array(motion.dq[plan.rows])
+    try:
+        text = EXPORTERS[MJCF][1](model)
+        found = {}
+        for loop in (OPEN, CLOSED):
+            q, ends = roll_out_mjcf(
+                text, model.robot.joint_names, start, partial(forcing.drive, loop=loop)
+            )
+            found[loop] = _at(plan.times, float(ends[1]), q)
+    except (InconsistentModelError, MissingDependencyError) as error:
+        return {}, (f'{WORDS[MJCF]}: {error}',)
+    return found, ()
+
+
+def _at(times: FloatArray, step: float, positions: FloatArray) -> FloatArray:
+    """Return positions (K + 1, ..) at the steps nearest to some times (T,) [s]."""
+    kept: FloatArray = positions[np.round(times / step).astype(int)]
+    return kept

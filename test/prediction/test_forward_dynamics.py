@@ -1,0 +1,271 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forward dynamics against MuJoCo, and against what a torque does to a joint by hand."""
+
+from dataclasses import replace
+
+from builders import joint, link, mixed_urdf, robot_urdf
+from known_models import known_model
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.model import (
+    make_robot_model, Motion, parse_urdf, prior_inertial_parameters, run_stops,
+)
+from robot_identification.prediction import ForwardDynamics
+from robot_identification.processing import Dataset
+from robot_identification.simulation import Drive
+
+ROTORS = np.array([0.5, 3.0, 0.08])
+HALF_SECOND = 0.5
+
+
+def made_up(text):
+    """Return the model of a URDF."""
+    return make_robot_model(parse_urdf(text, 'made up'))
+
+
+def wheel():
+    """Return one joint about the vertical: its inertia about the axis is 0.25 kg m^2."""
+    return made_up(robot_urdf(
+        link('ground'), link('wheel', 2.0, (0.0, 0.0, 0.0), (0.2, 0.2, 0.25)),
+        joint('turn', 'ground', 'wheel', limit='<limit lower="-9" upper="9" velocity="9" '
+              'effort="60"/>'),
+    ))
+
+
+def recorded(robot, q, dq, temperature=None):
+    """Return a recording of positions and velocities (N, n), 1 ms apart."""
+    N = len(q)
+    everything = np.ones(N, dtype=bool)
+    motion = Motion(q, dq, np.zeros_like(q), temperature)
+    return Dataset(
+        'made up', robot.joint_names, 0.001 * np.arange(N), motion, np.zeros_like(q), 'Nm',
+        everything, everything, (slice(0, N),), {}, 1000.0, (),
+    )
+
+
+def drive(step, torque, stiffness=0.0, damping=0.0, q=None):
+    """Return a drive of torques (K, S, n), with a servo that holds q (S, n)."""
+    K, _, n = torque.shape
+    q = np.zeros(torque.shape[1:]) if q is None else q
+    return Drive(
+        step, torque, np.tile(q, (K + 1, 1, 1)), np.zeros((K + 1, *q.shape)),
+        np.full(n, stiffness), np.full(n, damping),
+    )
+
+
+def steady(torque, step, seconds=HALF_SECOND):
+    """Return a constant torque (S, n) as torques of all steps."""
+    return np.tile(np.atleast_2d(torque), (round(seconds / step), 1, 1))
+
+
+def start(dynamics, robot, q, dq):
+    """Return rollouts (S, n) that begin without a past."""
+    return dynamics.start(
+        recorded(robot, np.atleast_2d(q), np.atleast_2d(dq)), np.arange(len(np.atleast_2d(q)))
+    )
+
+
+def moved_by_mujoco(text, q, dq, torque_at, friction, seconds, step=2.0e-5):
+    """Return where MuJoCo takes an arm (n,); friction is a torque of the velocity."""
+    mujoco = pytest.importorskip('mujoco')
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.timestep, model.opt.gravity[:] = step, (0.0, 0.0, -9.81)
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    model.jnt_limited[:] = False
+    model.dof_armature[:] = ROTORS
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, dq
+    for _ in range(round(seconds / step)):
+        data.qfrc_applied[:] = torque_at(data.time + 0.5 * step) - friction(data.qvel)
+        mujoco.mj_step(model, data)
+    return data.qpos.copy()
+
+
+def torque_at(time):
+    """Return a torque (3,) that moves all joints of the mixed arm, gravity held."""
+    return np.array([6.0, 30.0, 2.0]) * np.sin(np.array([7.0, 5.0, 9.0]) * time + 0.4)
+
+
+@pytest.mark.parametrize('fc, fv, order', [(0.0, 0.0, 2.0), (4.0, 3.0, 1.0)])
+def test_an_arm_moves_as_mujoco_moves_it(fc, fv, order):
+    """
+    Errors of the step fall with its second power, with friction with its first.
+
+    MuJoCo's own steps are 20 us, a hundredth of ours and of fourth order but for friction.
+    """
+    robot = made_up(mixed_urdf())
+    model = known_model(
+        robot, 'coulomb,viscous', prior_inertial_parameters(robot), fc=fc, fv=fv, Ia=ROTORS
+    )
+    width = 0.01
+    q, dq = np.array([0.3, 0.1, -0.4]), np.array([0.5, -0.2, 0.8])
+    truth = moved_by_mujoco(
+        mixed_urdf(), q, dq, torque_at, lambda v: fc * np.tanh(v / width) + fv * v, HALF_SECOND
+    )
+    dynamics, errors = ForwardDynamics(model), []
+    for step in (0.004, 0.002):
+        middles = step * (0.5 + np.arange(round(HALF_SECOND / step)))
+        torque = np.array([torque_at(middle) for middle in middles])[:, None]
+        found = dynamics.roll_out(start(dynamics, robot, q, dq), drive(step, torque))
+        errors.append(np.abs(found[-1, 0] - truth).max())
+    assert errors[0] < 4.0e-3
+    assert 0.6 * 2.0**order < errors[0] / errors[1] < 1.6 * 2.0**order
+
+
+def test_a_torque_error_drifts_by_half_of_its_acceleration_times_time_squared(robots, rng):
+    """1/2 M^-1 e t^2, up to what changes on the way: 3 % in 50 ms from rest."""
+    robot = robots['ur5']
+    model = known_model(robot, 'none', prior_inertial_parameters(robot), Ia=0.5)
+    dynamics, step = ForwardDynamics(model), 0.001
+    q = rng.uniform(-1.0, 1.0, (4, 6))
+    states = start(dynamics, robot, q, np.zeros_like(q))
+    rest = np.array([model.torque(Motion(*(one[None] for one in (p, 0 * p, 0 * p))))[0]
+                     for p in q])
+    error = rng.uniform(-3.0, 3.0, (4, 6))
+    time = 0.05
+    true, wrong = (
+        dynamics.roll_out(states, drive(step, steady(torque, step, time)))[-1]
+        for torque in (rest, rest + error)
+    )
+    expected = 0.5 * np.linalg.solve(dynamics.inertias(states), error[..., None])[..., 0] * time**2
+    np.testing.assert_allclose(true, q, atol=1e-9)
+    np.testing.assert_allclose(wrong - true, expected, atol=0.03 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('law, values', [
+    ('coulomb', {'fc': 8.0}), ('coulomb_sign', {'fcs': 8.0}),
+])
+def test_dry_friction_stops_a_joint_and_holds_it(law, values):
+    """
+    A joint that coasts stops where I v^2 / (2 fc) says, and does not chatter.
+
+    Steps of a millisecond are hundreds of times the time constant of the passage through rest;
+    the last of them is where the joint stops: v h.
+    """
+    robot, step, v = wheel(), 0.001, 2.0
+    dynamics = ForwardDynamics(known_model(robot, law, prior_inertial_parameters(robot), **values))
+    q = dynamics.roll_out(
+        start(dynamics, robot, [[0.0]], [[v]]), drive(step, steady([[0.0]], step))
+    )[:, 0, 0]
+    assert q[-1] == pytest.approx(0.25 * v**2 / (2.0 * 8.0), abs=v * step)
+    stopped = q[round(0.25 * v / 8.0 / step) + 20:]
+    assert np.ptp(stopped) < 1e-6
+
+
+def test_a_joint_sticks_like_a_spring_below_its_break_away_torque():
+    """Stop operators bend by torque over stiffness and hold; above, the joint slides away."""
+    robot, step = wheel(), 0.001
+    friction = {'presliding[0.0002]': 3.0, 'presliding[0.002]': 1.0, 'viscous[1]': 0.5}
+    model = known_dictionary(robot, friction)
+    dynamics = ForwardDynamics(model)
+    q = np.zeros((3, 1))
+    # A slow rise: a sudden torque swings as far again, and slips.
+    rise = np.clip(step * np.arange(round(3.0 / step)) / 1.0, 0.0, 1.0)
+    torques = rise[:, None, None] * np.array([[0.8], [3.5], [6.0]])
+    found = dynamics.roll_out(start(dynamics, robot, q, q), drive(step, torques))[:, :, 0]
+    stiffness = 3.0 / 0.0002 + 1.0 / 0.002
+    assert found[-1, 0] == pytest.approx(0.8 / stiffness, rel=1e-3)
+    # The first spring slips, the second carries the rest, less what the first took back from a
+    # swing; both together hold the torque.
+    ends = run_stops(found[:, 1], np.array([0.0002, 0.002]), np.zeros(2), 0.0)[-1]
+    assert 3.0 * ends[0] / 0.0002 + 1.0 * ends[1] / 0.002 == pytest.approx(3.5, rel=1e-3)
+    assert 0.5 / (1.0 / 0.002) <= found[-1, 1] < 0.002
+    assert np.ptp(found[-200:, 1]) < 1e-6
+    # 6 - 4 N m against 0.5 N m s/rad, four time constants after the rise.
+    assert (found[-1, 2] - found[-2, 2]) / step == pytest.approx(2.0 / 0.5, rel=0.03)
+
+
+def known_dictionary(robot, coefficients):
+    """Return a model of one joint with some terms of the dictionary."""
+    model = known_model(robot, 'dictionary', prior_inertial_parameters(robot))
+    theta = model.theta_lifted
+    for symbol, value in coefficients.items():
+        theta[model.parameters.names.index(f'{symbol}1')] = value
+    return replace(model, theta_base=model.reduction.K @ theta)
+
+
+@pytest.mark.parametrize('torque', [5.0, -5.0])
+def test_friction_grows_with_the_torque_that_is_passed_on(torque):
+    """``r + (A + B abs(r)) sign(v) = torque`` has r of it; the joint takes r over its inertia."""
+    robot, step = wheel(), 0.001
+    model = known_dictionary(robot, {'sliding[0.003]': 1.0, 'load_sliding[0.01]': 0.3})
+    dynamics = ForwardDynamics(model)
+    q = np.zeros((1, 1))
+    found = dynamics.roll_out(
+        start(dynamics, robot, q, q), drive(step, steady([[torque]], step))
+    )[-1, 0, 0]
+    passed_on = (abs(torque) - 1.0) / 1.3
+    expected = np.sign(torque) * 0.5 * passed_on / 0.25 * HALF_SECOND**2
+    # The passage through zero velocity takes a step.
+    assert found == pytest.approx(expected, rel=0.01)
+
+
+def test_stops_go_on_from_what_was_recorded_before(rng):
+    """Deflections at a start are those along all samples before it, as in prediction."""
+    robot = wheel()
+    dynamics = ForwardDynamics(known_dictionary(robot, {'presliding[0.06]': 3.0}))
+    q = 0.05 * np.cumsum(rng.normal(size=(400, 1)), axis=0)
+    rows = np.array([0, 7, 399])
+    dataset = recorded(robot, q, np.zeros_like(q))
+    expected = run_stops(q[:, 0], np.array([0.06]), np.zeros(1), float(q[0, 0]))[rows]
+    np.testing.assert_allclose(dynamics.start(dataset, rows).bend, expected, atol=1e-12)
+    # Behind a gap they begin anew.
+    split = replace(dataset, motion=replace(dataset.motion, starts=(0, 390)))
+    expected = run_stops(q[390:, 0], np.array([0.06]), np.zeros(1), float(q[390, 0]))[-1]
+    np.testing.assert_allclose(dynamics.start(split, rows).bend[2], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize('stiffness, damping', [(40.0, 6.0), (4.0e6, 4.0e4)])
+def test_a_servo_leaves_torque_over_stiffness(stiffness, damping):
+    """However stiff it is for the step; 2 s are many of its time constants."""
+    robot, step = wheel(), 0.001
+    dynamics = ForwardDynamics(known_model(robot, 'none', prior_inertial_parameters(robot)))
+    q = np.full((1, 1), 0.3)
+    found = dynamics.roll_out(
+        start(dynamics, robot, q, 0.0 * q),
+        drive(step, steady([[2.0]], step, 2.0), stiffness, damping, q),
+    )[-1]
+    np.testing.assert_allclose(found, q + 2.0 / stiffness, atol=1e-5 * 2.0 / 40.0)
+
+
+def test_what_is_faster_than_any_arm_is_no_number():
+    """One of two rollouts is lost, and the other one goes on."""
+    robot, step = wheel(), 0.001
+    dynamics = ForwardDynamics(known_model(robot, 'none', prior_inertial_parameters(robot)))
+    q = np.zeros((2, 1))
+    found = dynamics.roll_out(
+        start(dynamics, robot, q, q), drive(step, steady([[1.0e4], [1.0]], step))
+    )[-1, :, 0]
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(0.5 * 1.0 / 0.25 * HALF_SECOND**2, rel=1e-9)
+
+
+def test_friction_is_that_at_the_recorded_temperature():
+    """A joint without a temperature that its friction needs is refused."""
+    robot, step = wheel(), 0.001
+    model = known_model(
+        robot, 'viscous,temperature_viscous', prior_inertial_parameters(robot), fv=1.0, fvT=-0.02
+    )
+    dynamics, rest = ForwardDynamics(model), np.zeros((1, 1))
+    law = model.parameters.friction[1].law
+    warm = recorded(robot, rest, rest + 1.0, np.full((1, 1), law.basis[0].reference + 20.0))
+    found = dynamics.roll_out(
+        dynamics.start(warm, np.zeros(1, dtype=int)), drive(step, steady([[0.0]], step))
+    )[-1, 0, 0]
+    viscous = 1.0 - 0.02 * 20.0
+    expected = 0.25 / viscous * (1.0 - np.exp(-viscous / 0.25 * HALF_SECOND))
+    assert found == pytest.approx(expected, rel=2e-3)
+    with pytest.raises(DataError, match='no joint temperatures'):
+        start(dynamics, robot, rest, rest)
+
+
+def test_elastic_joints_are_refused():
+    """Two encoders a joint, two motions a joint."""
+    robot = wheel()
+    model = known_model(robot, 'none', prior_inertial_parameters(robot))
+    with pytest.raises(DataError, match='two encoders'):
+        ForwardDynamics(replace(model, provenance={'two_encoders': True}))

@@ -1,0 +1,248 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Drift of simulations from a recording that MuJoCo made, and what is said of it."""
+
+from dataclasses import replace
+import json
+
+from known_models import true_model
+import numpy as np
+import pytest
+from recordings import execute, write_small_arm
+from robot_identification.cli.main import main
+from robot_identification.errors import MissingDependencyError, UsageError
+from robot_identification.model import IdentifiedModel, load_robot, Motion
+from robot_identification.prediction import ForwardDynamics
+from robot_identification.processing import Dataset
+from robot_identification.report.rollout_section import rollout_sections
+from robot_identification.simulation import draw_truth, true_inertial_parameters
+from robot_identification.studies.rollout import run_rollout, study
+from robot_identification.validation import (
+    CLOSED, describe_rollout, MJCF, MODEL, OPEN, plan_rollouts, quantile, rollout_content,
+    RolloutOptions, URDF,
+)
+
+# Of which half a second is left out: 1.9 s, in which rollouts of half a second fit.
+SECONDS = 2.4
+FEW = RolloutOptions(starts=4)
+# Number of the horizon that is looked at.
+HALF = 1
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return a small arm with its truth."""
+    pytest.importorskip('mujoco')
+    robot = load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
+    # As wide a passage through rest as the law's.
+    return robot, replace(draw_truth(robot, 3), velocity_width=0.01)
+
+
+@pytest.fixture(scope='module')
+def recorded(arm):
+    """Return a recording of what MuJoCo did, without noise, 2 ms apart."""
+    robot, truth = arm
+    times, (q, dq, current) = execute(robot, truth, 1, SECONDS)
+    # The current of a sample is that of the millisecond before it.
+    current = 0.5 * (current[:-1] + current[1:])
+    q, dq, times = q[:-1:2], dq[:-1:2], times[:-1:2] - times[0]
+    everything = np.ones(len(times), dtype=bool)
+    return Dataset(
+        'made up', robot.joint_names, times, Motion(q, dq, np.zeros_like(q)),
+        (current * truth.drive_gain)[::2], 'Nm', everything, everything, (slice(0, len(times)),),
+        {}, 500.0, (),
+    )
+
+
+@pytest.fixture(scope='module')
+def model(arm) -> IdentifiedModel:
+    """Return the model of the truth, whose parameters are those of bodies."""
+    robot, truth = arm
+    found = true_model(robot, truth)
+    names = found.parameters.names
+    theta = np.zeros(len(names))
+    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
+    for symbol, values in (
+        ('fc', truth.coulomb), ('fv', truth.viscous), ('Ia', truth.reflected_inertia),
+    ):
+        for number, value in enumerate(values, start=1):
+            theta[names.index(f'{symbol}{number}')] = value
+    return replace(
+        found, theta_consistent=theta, quality={'speeds': np.full(3, 1.6), 'loads': np.ones(3)}
+    )
+
+
+@pytest.fixture(scope='module')
+def rollout(model, recorded):
+    """Return the rollouts of the true model."""
+    result, = run_rollout(model, [recorded], FEW)
+    return result
+
+
+def drift(rollout, name, loop):
+    """Return the median size of the drift [mrad], shape (H, n)."""
+    one = rollout.find(name, loop)
+    return quantile(1e3 * np.abs(one.drift), 0.5)[rollout.plan.stated]
+
+
+def test_the_true_model_drifts_by_the_error_of_the_steps(rollout):
+    """
+    The truth stays within 2 mrad after half a second, where the URDF is a radian away.
+
+    Halving our step changes 0.16 mrad; the rest is MuJoCo's own step of the same kind, and the
+    effort between two samples.
+    """
+    assert np.all(drift(rollout, MODEL, OPEN)[HALF] < 2.0)
+    assert np.all(1e3 * rollout.halving < 1.0)
+    assert np.all(drift(rollout, MODEL, CLOSED) < 1.0)
+
+
+def test_the_urdf_alone_drifts_further(rollout):
+    """It lacks friction and rotors and has other masses."""
+    assert np.all(drift(rollout, URDF, OPEN)[HALF] > 20.0 * drift(rollout, MODEL, OPEN)[HALF])
+    assert np.all(drift(rollout, URDF, CLOSED)[HALF] > 5.0 * drift(rollout, MODEL, CLOSED)[HALF])
+
+
+def test_the_exported_mjcf_is_what_mujoco_makes_of_it(rollout):
+    """Plain friction is what the truth has, so that only MuJoCo's soft dry friction differs."""
+    assert np.all(drift(rollout, MJCF, OPEN)[HALF] < 0.3 * drift(rollout, URDF, OPEN)[HALF])
+    assert rollout.not_checked == ()
+
+
+def test_a_wrong_torque_drifts_as_it_accelerates(model, recorded, rollout):
+    """
+    An effort that is off by a constant drifts by 1/2 M^-1 e t^2, 0.1 s after the start.
+
+    Viscous friction of 4 to 8 N m s/rad on 1 to 3 kg m^2 takes up to a quarter of it by then, and
+    where a joint passes through rest friction takes all: such starts are left out.
+    """
+    error = np.array([1.0, -2.0, 1.0])
+    wrong, = run_rollout(
+        model, [replace(recorded, effort=recorded.effort + error)], FEW
+    )
+    dynamics = ForwardDynamics(model)
+    inertias = dynamics.inertias(dynamics.start(recorded, wrong.plan.rows))
+    expected = 0.5 * np.linalg.solve(inertias, np.tile(error, (4, 1))[..., None])[..., 0] * 0.1**2
+    at = wrong.plan.stated[0]
+    found = wrong.find(MODEL, OPEN).drift[at] - rollout.find(MODEL, OPEN).drift[at]
+    moved = np.abs(recorded.motion.dq[wrong.plan.rows]).min(axis=1) > 0.1
+    assert moved.sum() >= 2
+    np.testing.assert_allclose(
+        found[moved], expected[moved], atol=0.35 * np.abs(expected[moved]).max()
+    )
+    # Under the servo it stays.
+    closed = drift(wrong, MODEL, CLOSED)
+    still = 1e3 * np.abs(error) / wrong.stiffness
+    assert np.all(closed[HALF] < 2.0 * still.max())
+
+
+def test_efforts_in_ampere_are_torques_by_the_drive_gains(arm, model, recorded, rollout):
+    """The same recording in ampere, with the gains of the model, drifts the same."""
+    robot, _ = arm
+    gains = robot.drives.drive_gain
+    ampere = replace(recorded, effort=recorded.effort / gains, effort_unit='A')
+    again, = run_rollout(replace(model, effort_unit='A'), [ampere], FEW)
+    np.testing.assert_allclose(
+        drift(again, MODEL, OPEN)[HALF], drift(rollout, MODEL, OPEN)[HALF], atol=1e-3
+    )
+
+
+def test_unknown_gains_are_refused_by_name(model, recorded):
+    """Torques of an unknown scale move nothing."""
+    with pytest.raises(UsageError, match='pan, lift, reach are unknown'):
+        run_rollout(replace(model, relative_scale=True), [recorded], FEW)
+
+
+def test_without_mujoco_the_mjcf_is_not_checked(model, recorded, monkeypatch):
+    """The rest is there, and the words say what is missing."""
+    def refuse(*_):
+        raise MissingDependencyError('MuJoCo', 'a simulated robot', 'pip install mujoco')
+
+    monkeypatch.setattr(study, 'roll_out_mjcf', refuse)
+    result, = run_rollout(model, [recorded], RolloutOptions(starts=1))
+    assert result.find(MJCF, OPEN) is None
+    words = describe_rollout(result)
+    assert 'drift not checked of the exported MJCF' in words[-1]
+    assert 'pip install mujoco' in words[-1]
+
+
+def test_rollouts_begin_where_the_recording_goes_on(recorded):
+    """No gap and no sample that is not scored lies in them; horizons that fit no part go."""
+    N = len(recorded)
+    scored = recorded.scored.copy()
+    scored[N // 2 + 20] = False
+    gap = N // 3
+    cut = replace(recorded, scored=scored, segments=(slice(0, gap), slice(gap, N)))
+    plan = plan_rollouts(cut, 50)
+    length = round(0.5 * 500.0)
+    assert plan.horizons == (0.1, 0.5)
+    for row in plan.rows:
+        rows = slice(row, row + length + 1)
+        assert rows.stop <= N and scored[rows].all() and not row < gap <= row + length
+    short = replace(recorded, segments=(slice(0, 100),))
+    assert plan_rollouts(short, 5).horizons == (0.1,)
+    assert plan_rollouts(replace(recorded, segments=(slice(0, 20),)), 5).horizons == ()
+    # As long as the horizon, and not longer: one start.
+    exact = replace(recorded, segments=(slice(0, length + 1),))
+    np.testing.assert_array_equal(plan_rollouts(exact, 5).rows, [0])
+
+
+def test_a_recording_that_is_too_short_is_said(model, recorded):
+    """Nothing is simulated, nothing fails."""
+    result, = run_rollout(model, [replace(recorded, segments=(slice(0, 20),))], FEW)
+    assert 'not checked' in describe_rollout(result)[0]
+    assert rollout_content(result)['models'] == []
+    section, = rollout_sections([result])
+    assert section.course is None and section.rows == ()
+
+
+def test_figures_are_the_same_in_words_table_and_file(rollout):
+    """The file has finite numbers or null, the words the median at half a second."""
+    content = json.loads(json.dumps(rollout_content(rollout), allow_nan=False))
+    mine = next(
+        one for one in content['models'] if (one['model'], one['loop']) == (MODEL, OPEN)
+    )
+    np.testing.assert_allclose(mine['joint_median'], drift(rollout, MODEL, OPEN))
+    assert f'{mine["tool_median"][HALF]:.3g} mm' in describe_rollout(rollout)[0]
+    section, = rollout_sections([rollout])
+    row = next(row for row in section.rows if row.where == 'tool [mm]')
+    assert row.cells[HALF].startswith(f'{mine["tool_median"][HALF]:.3g} (')
+    assert len(section.joints) == 3
+
+
+def test_a_joint_that_is_half_a_turn_away_is_lost(model, recorded):
+    """No number is made up for it: null in the file, "lost" in the words."""
+    result, = run_rollout(model, [replace(recorded, effort=recorded.effort + 1000.0)], FEW)
+    content = rollout_content(result)
+    mine = content['models'][0]
+    assert mine['lost'][HALF] == 4
+    assert mine['joint_median'][HALF][0] is None
+    assert any('lost' in text or 'breaks down' in text for text in describe_rollout(result))
+
+
+@pytest.mark.parametrize('options', [{'starts': 0}, {'frequency': 0.0}, {'frequency': np.inf}])
+def test_options_out_of_range_are_refused(options):
+    """The name of the option is in the message."""
+    with pytest.raises(UsageError, match='--rollout-'):
+        RolloutOptions(**options)
+
+
+def test_the_command_states_drift_everywhere(scene, model_file, tmp_path, capsys):
+    """In validation.json, in the text and in the report; without the option there is none."""
+    bag = str(scene('ur5').bags[1])
+    assert main(['validate', str(model_file), bag, '-o', str(tmp_path / 'plain')]) == 0
+    assert json.loads((tmp_path / 'plain' / 'validation.json').read_text())['rollouts'] == []
+    assert 'drift of a simulation' not in capsys.readouterr().out
+    assert main([
+        'validate', str(model_file), bag, '-o', str(tmp_path / 'v'), '--rollout',
+        '--rollout-starts', '2', '--rollout-frequency', '3',
+    ]) == 0
+    content = json.loads((tmp_path / 'v' / 'validation.json').read_text())
+    found, = content['rollouts']
+    assert found['starts'] == 2 and found['servo']['frequency'] == 3.0
+    assert [one['model'] for one in found['models']] == [MODEL, URDF, MJCF] * 2
+    assert any(text.startswith('drift of a simulation') for text in content['reasons'])
+    page = (tmp_path / 'v' / 'report.html').read_text()
+    assert 'How long does a simulation stay near the arm?' in page
+    assert 'drift of a simulation' in capsys.readouterr().out
