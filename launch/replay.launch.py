@@ -8,12 +8,12 @@ The identifier listens, the bag is played, and what was heard is identified.
 """
 
 from launch import LaunchDescription
-from launch.actions import ExecuteProcess, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.actions import ExecuteProcess, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
-from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from robot_identification.nodes.launch_files import (
-    Argument, arguments, ARM, declare, include, passed_on, require_package, ROOTS,
+    after, Argument, arguments, ARM, check_robot, declare, include, passed_on, require_package,
+    ROOTS,
 )
 
 ARGUMENTS = arguments(
@@ -73,16 +73,6 @@ def player(condition, *options):
     )
 
 
-def after(action, *following):
-    """Return what starts others when a process has done its work, and ends all when not."""
-    def go_on(event, context):
-        if event.returncode != 0:
-            return [Shutdown(reason=f'a process ended with exit code {event.returncode}')]
-        return list(following)
-
-    return RegisterEventHandler(OnProcessExit(target_action=action, on_exit=go_on))
-
-
 def generate_launch_description():
     """Return identifier, predictor, player and their arguments."""
     clock = LaunchConfiguration('clock')
@@ -90,6 +80,7 @@ def generate_launch_description():
     players = [player(UnlessCondition(clock)), player(IfCondition(clock), '--clock', '100')]
     return LaunchDescription([
         *declare(ARGUMENTS),
+        check_robot(),
         OpaqueFunction(function=check_player),
         include(
             'identifier.launch.py',

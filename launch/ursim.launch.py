@@ -9,36 +9,43 @@ is powered on by hand, in its own interface or by the dashboard's services.
 """
 
 import shutil
+import sys
 
 from launch import LaunchDescription
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackagePrefix
+from robot_identification.nodes.foreign_arguments import check_ursim_version
 from robot_identification.nodes.launch_files import (
-    Argument, arguments, BESIDE_DRIVER, declare, include, passed_on, require_package,
+    after, Argument, arguments, BESIDE_DRIVER, check_robot, declare, include, passed_on,
+    require_package, values_of,
 )
 
-# Where start_ursim.sh puts it.
-ADDRESS = '192.168.56.101'
 OF_ROBOT = (*BESIDE_DRIVER, 'initial_joint_controller', 'effort_unit')
 ARGUMENTS = arguments(
     *OF_ROBOT,
     Argument('ursim_version', '3.15.8', 'Version of PolyScope, a tag of the image '
              'universalrobots/ursim_cb3 or ursim_e-series.'),
+    Argument('robot_ip', '192.168.56.101', 'Address of URSim, which start_ursim.sh gives to its '
+             'container.'),
+    Argument('ursim_timeout', '900.0', 'Longest time for the download of the image and for the '
+             'start of URSim [s].', float),
 )
 
 
 def check_installed(context):
     """
-    Check that client library, driver and docker are installed.
+    Check that client library, driver and docker are installed, and that the version fits.
 
     Raises
     ------
     RuntimeError
-        With what is missing.
+        With what is missing, or the version that the robot needs.
 
     """
+    given = values_of(context, 'ur_type', 'ursim_version')
+    check_ursim_version(given['ur_type'], given['ursim_version'])
     for package in ('ur_client_library', 'ur_robot_driver'):
         require_package(
             context, package,
@@ -46,32 +53,14 @@ def check_installed(context):
             'it',
         )
     if shutil.which('docker') is None:
-        raise RuntimeError('docker is not installed: URSim runs in a container')
-
-
-def start_nodes(event, context):
-    """Return driver and nodes when URSim answers, else the end."""
-    if event.returncode != 0:
-        return [Shutdown(reason='URSim does not answer')]
-    return [
-        LogInfo(
-            msg='URSim answers: power on and release the brakes at '
-            f'http://{ADDRESS}:6080/vnc.html, or by /dashboard_client/power_on and brake_release.'
-        ),
-        include(
-            'ur_robot.launch.py',
-            robot_ip=ADDRESS,
-            launch_driver='true',
-            headless_mode='true',
-            payload='[0.0]',
-            serial='ursim',
-            **passed_on(OF_ROBOT),
-        ),
-    ]
+        raise RuntimeError(
+            'docker is not installed, and URSim runs in a container: `sudo apt install docker.io`'
+        )
 
 
 def generate_launch_description():
     """Return URSim, driver, nodes and their arguments."""
+    robot_ip = LaunchConfiguration('robot_ip')
     ursim = ExecuteProcess(
         cmd=[
             PathJoinSubstitution([
@@ -83,18 +72,37 @@ def generate_launch_description():
         name='ursim',
         output='screen',
     )
-    # The driver's own script: it returns as soon as the dashboard server answers.
     answering = ExecuteProcess(
-        cmd=[PathJoinSubstitution([
-            FindPackagePrefix('ur_robot_driver'), 'bin', 'wait_dashboard_server.sh'
-        ])],
+        cmd=[
+            sys.executable, '-m', 'robot_identification.rtde.dashboard', robot_ip,
+            '--seconds', LaunchConfiguration('ursim_timeout'),
+        ],
         name='wait_for_ursim',
         output='screen',
     )
     return LaunchDescription([
         *declare(ARGUMENTS),
+        check_robot(),
         OpaqueFunction(function=check_installed),
         ursim,
+        # It runs as long as its container.
+        RegisterEventHandler(OnProcessExit(
+            target_action=ursim, on_exit=[Shutdown(reason='start_ursim.sh has ended')],
+        )),
         answering,
-        RegisterEventHandler(OnProcessExit(target_action=answering, on_exit=start_nodes)),
+        after(
+            answering,
+            LogInfo(msg=[
+                'URSim answers: power on and release the brakes at http://', robot_ip,
+                ':6080/vnc.html, or by /dashboard_client/power_on and brake_release.',
+            ]),
+            include(
+                'ur_robot.launch.py',
+                launch_driver='true',
+                headless_mode='true',
+                payload='[0.0]',
+                serial='ursim',
+                **passed_on((*OF_ROBOT, 'robot_ip')),
+            ),
+        ),
     ])

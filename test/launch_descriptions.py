@@ -15,12 +15,18 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
-SHARED = 'robot_identification.nodes.launch_files'
+SHARED = (
+    'robot_identification.nodes.foreign_arguments', 'robot_identification.nodes.launch_files',
+)
 MODULES = (
     'launch', 'launch.actions', 'launch.conditions', 'launch.event_handlers',
-    'launch.substitutions', 'launch_ros', 'launch_ros.actions',
-    'launch_ros.parameter_descriptions', 'launch_ros.substitutions',
+    'launch.launch_description_sources', 'launch.logging', 'launch.substitutions', 'launch_ros',
+    'launch_ros.actions', 'launch_ros.parameter_descriptions', 'launch_ros.substitutions',
 )
+
+
+# What launch says of a process that has done its work.
+ENDED_WELL = SimpleNamespace(process_name='a process', returncode=0)
 
 
 class Made:
@@ -30,7 +36,7 @@ class Made:
         self.given, self.named = given, named
         # As of `OnProcessExit`: what follows where the process has done its work.
         follow = named.get('on_exit')
-        self.following = follow(SimpleNamespace(returncode=0), None) if callable(follow) else ()
+        self.following = follow(ENDED_WELL, None) if callable(follow) else ()
 
 
 class _Recorded(ModuleType):
@@ -56,8 +62,9 @@ def load(path: Path) -> ModuleType:
     """Return a launch file as a module; `generate_launch_description` returns what was made."""
     modules = {name: _Recorded(name) for name in MODULES}
     with mock.patch.dict(sys.modules, modules):
-        sys.modules.pop(SHARED, None)
-        importlib.import_module(SHARED)
+        for name in SHARED:
+            sys.modules.pop(name, None)
+            importlib.import_module(name)
         spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -23,17 +23,23 @@ ENDING = ((signal.SIGINT, PATIENCE), (signal.SIGINT, PATIENCE), (signal.SIGKILL,
 
 def why_not_launchable() -> str:
     """Return what is missing to launch our executables here, or an empty string."""
-    if shutil.which('ros2') is None:
-        return 'ros2 is not installed'
-    listed = subprocess.run(['ros2', 'launch', '--help'], capture_output=True, text=True)
-    if listed.returncode != 0:
-        return '`ros2 launch` is not installed'
+    reason = why_no_launch()
+    if reason:
+        return reason
     prefix = package_prefix('robot_identification')
     if prefix is None:
         return 'no workspace with robot_identification is sourced'
     if not (prefix / 'lib' / 'robot_identification' / 'simulated_robot').exists():
         return f'{prefix} was not made by `colcon build`'
     return ''
+
+
+def why_no_launch() -> str:
+    """Return what is missing to launch anything here, or an empty string."""
+    if shutil.which('ros2') is None:
+        return 'ros2 is not installed'
+    listed = subprocess.run(['ros2', 'launch', '--help'], capture_output=True, text=True)
+    return '' if listed.returncode == 0 else '`ros2 launch` is not installed'
 
 
 def package_prefix(package: str) -> Path | None:
@@ -55,13 +61,13 @@ def why_not_installed(*packages: str) -> str:
 class Launch:
     """One of our launch files, running."""
 
-    def __init__(self, name, arguments, folder: Path, environment) -> None:
+    def __init__(self, name, arguments, folder: Path, environment, command='ros2') -> None:
         self.log = folder / f'{name}.log'
         given = {'sigterm_timeout': PATIENCE, **arguments}
         given = [f'{argument}:={value}' for argument, value in given.items()]
         with self.log.open('w') as log:
             self.process = subprocess.Popen(
-                ['ros2', 'launch', 'robot_identification', f'{name}.launch.py', *given],
+                [command, 'launch', 'robot_identification', f'{name}.launch.py', *given],
                 env={**environment, 'ROS_LOG_DIR': str(folder / 'ros_log')}, cwd=folder,
                 stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
             )

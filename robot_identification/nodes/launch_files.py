@@ -9,12 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from launch import Condition, LaunchContext
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch import Action, Condition, LaunchContext
+from launch.actions import (
+    DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, OpaqueFunction,
+    RegisterEventHandler, Shutdown, UnsetLaunchConfiguration,
+)
+from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import get_launch_description_from_any_launch_file
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
+from robot_identification.model import find_urdf, load_robot
+from robot_identification.nodes.foreign_arguments import DeclaredArguments
 from robot_identification.options import options_of
 
 
@@ -92,8 +99,8 @@ SHARED = {argument.name: argument for argument in (
     Argument('warm_up', '0.0', 'Of the simulation: how many times faster than real joints these '
              'warm up and lose viscous friction; 0: constant friction.', float),
     Argument('launch_rviz', 'false', 'Start RViz with the shipped layout.', bool),
-    Argument('initial_joint_controller', 'scaled_joint_trajectory_controller',
-             'Of the driver: the controller that is active at the start.'),
+    Argument('initial_joint_controller', '', 'Of the driver: the controller that is active at the '
+             "start; empty: the driver's default."),
 )}
 
 ROOTS = ('allowed_read_roots', 'allowed_write_roots')
@@ -167,19 +174,72 @@ def start(executable: str, declared: Iterable[Argument], **parameters: str) -> N
     )
 
 
-def include(
-    name: str, condition: Condition | None = None, package: str = 'robot_identification',
-    **given: Any,
-) -> GroupAction:
-    """Return a launch file of a package, with arguments that do not leak into other files."""
+def include(name: str, condition: Condition | None = None, **given: Any) -> GroupAction:
+    """Return a launch file of ours, with arguments that do not leak into other files."""
     return GroupAction(
         [IncludeLaunchDescription(
-            PathJoinSubstitution([FindPackageShare(package), 'launch', name]),
+            PathJoinSubstitution([FindPackageShare('robot_identification'), 'launch', name]),
             launch_arguments=given.items(),
         )],
         scoped=True,
         condition=condition,
     )
+
+
+def values_of(context: LaunchContext, *names: str) -> dict[str, str]:
+    """Return the values of arguments."""
+    return {name: LaunchConfiguration(name).perform(context) for name in names}
+
+
+def declared_by(context: LaunchContext, package: str, name: str) -> DeclaredArguments:
+    """Return what a launch file of a package declares."""
+    path = PathJoinSubstitution([FindPackageShare(package), 'launch', name]).perform(context)
+    description = get_launch_description_from_any_launch_file(path)
+    return DeclaredArguments(package, name, {
+        argument.name: tuple(argument.choices or ())
+        for argument in description.get_launch_arguments()
+    })
+
+
+def include_declared(declared: DeclaredArguments, given: dict[str, str]) -> GroupAction:
+    """Return a launch file of others, with its own defaults for arguments that are empty."""
+    stated = {name: value for name, value in given.items() if value}
+    path = PathJoinSubstitution([FindPackageShare(declared.package), 'launch', declared.name])
+    return GroupAction(
+        [
+            # Launch hands a value down by its name alone, an empty one, too.
+            *(UnsetLaunchConfiguration(name) for name in given if name not in stated),
+            IncludeLaunchDescription(
+                path, launch_arguments=declared.fitted(stated).items(),
+            ),
+        ],
+        scoped=True,
+    )
+
+
+def check_robot() -> OpaqueFunction:
+    """Return the action that raises UsageError, with the known names, if ur_type is not known."""
+    def check(context: LaunchContext) -> None:
+        find_urdf(LaunchConfiguration('ur_type').perform(context))
+
+    return OpaqueFunction(function=check)
+
+
+def unit_of_robot(robot: str) -> str:
+    """Return the unit that a driver of a known robot or a robot YAML usually publishes."""
+    return load_robot(robot).usual_effort_unit
+
+
+def after(process: Action, *following: Action) -> RegisterEventHandler:
+    """Return what starts others when a process has done its work, and ends all when not."""
+    def go_on(event: Any, context: LaunchContext) -> list[Action]:
+        if event.returncode != 0:
+            return [Shutdown(
+                reason=f'{event.process_name} ended with exit code {event.returncode}'
+            )]
+        return list(following)
+
+    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=go_on))
 
 
 def require_package(context: LaunchContext, package: str, remedy: str) -> None:
