@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import Identification, IdentifyArguments
-from robot_identification.export import EXPORTERS, make_urdf
+from robot_identification.export import EXPORTERS, ExportOptions, make_urdf
 from robot_identification.files import file_name, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.options import add_arguments, from_values
@@ -39,7 +40,8 @@ from robot_identification.validation import join_verdicts, Validation, validatio
 HELD_OUT = 0.25
 # Of a shorter recording nothing is held out [s]; chosen: one period of ten seconds and a half.
 SHORTEST = 15.0
-SUFFIXES = {'mjcf': 'xml'}  # of exports that end in another than their name
+# Of exports that end in another than their name.
+SUFFIXES = {'mjcf': 'xml', 'mujoco-friction': 'mujoco_friction.py'}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -151,7 +153,9 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
 
 def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
     """Return what writes each file, by its place in the folder."""
-    writers = {'urdf': _urdf_text, **{kind: write for kind, (_, write) in EXPORTERS.items()}}
+    writers = {'urdf': _urdf_text, **{
+        kind: partial(write, options=ExportOptions()) for kind, (_, write) in EXPORTERS.items()
+    }}
     return {
         f'export/{file_name(name)}.{SUFFIXES.get(kind, kind)}': write
         for kind, write in writers.items()

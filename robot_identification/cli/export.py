@@ -15,8 +15,8 @@ from robot_identification.cli.options import add_json_option, model_file
 from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
 from robot_identification.export import (
-    body_changes, EXPORTERS, is_scene, LinkChange, make_mjcf, make_urdf, MjcfExport, SceneOptions,
-    UrdfExport,
+    body_changes, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene, LinkChange,
+    make_mjcf, make_urdf, MjcfExport, PLAIN, SceneOptions, UrdfExport,
 )
 from robot_identification.files import check_writable, write_files
 from robot_identification.model import IdentifiedModel
@@ -64,6 +64,12 @@ def add_parser(subparsers: Any) -> None:
         '--extra-bodies', nargs='+', metavar='BODY', default=[],
         help='bodies of the scene that were not on the arm when it was identified',
     )
+    parser.add_argument(
+        '--friction-form', choices=tuple(FORMS), default=PLAIN,
+        help='friction of joints in MJCF: ' + '; '.join(
+            f'{form}, {what}' for form, what in FORMS.items()
+        ),
+    )
     parser.add_argument('--force', action='store_true', help='overwrite what is there already')
     add_json_option(parser)
 
@@ -73,13 +79,14 @@ def run(args: argparse.Namespace) -> int:
     changed_format = _changed_format(args)
     outputs = _outputs(args, changed_format)
     model = load_model(args.model)
+    options = ExportOptions(args.friction_form)
     changed = _change_file(args, model, changed_format)
     contents: dict[Path, str | bytes] = {}
     for name, path in outputs.items():
         if changed is not None and name == changed_format:
             contents |= changed.outputs(path)
         else:
-            contents[path] = EXPORTERS[name][1](model)
+            contents[path] = EXPORTERS[name][1](model, options)
     write_files(contents, args.force)
     written = {**outputs, **({'files': list(contents)} if len(contents) > len(outputs) else {})}
     diff = None
@@ -88,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     changes = body_changes(model) if changed is None else changed.links
     masses = _masses(model, changed)
     notes = () if changed is None else changed.notes
+    if changed_format == SCENE or SCENE in outputs:
+        notes += _worst_frictions(model, args.friction_form)
     if args.json:
         print_json({
             **written,
@@ -109,6 +118,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _worst_frictions(model: IdentifiedModel, form: str) -> tuple[str, ...]:
+    """Return how well a form holds the friction of the joint that it holds worst."""
+    frictions = fit_all_frictions(model, form)
+    worst = max(range(len(frictions)), key=lambda joint: frictions[joint].misfit)
+    # What the form holds exactly is not worth a line; the rest is rounding.
+    if frictions[worst].misfit <= 1e-9 * frictions[worst].size:
+        return ()
+    return (frictions[worst].describe(model.robot.joint_names[worst]),)
+
+
 def _changed_format(args: argparse.Namespace) -> str:
     """Return the format of the file that is changed: of --into, else the model's own URDF."""
     if args.into is not None and is_scene(args.into):
@@ -127,7 +146,8 @@ def _change_file(
     """Return the user's file, or the model's own, with what was identified; None if not wanted."""
     if changed_format == SCENE:
         return make_mjcf(model, args.into, SceneOptions(
-            parse_joint_names(args.joint_names), args.override_defaults, tuple(args.extra_bodies)
+            parse_joint_names(args.joint_names), args.override_defaults, tuple(args.extra_bodies),
+            args.friction_form,
         ))
     return None if args.urdf is None and args.into is None else make_urdf(model, args.into)
 
@@ -135,8 +155,8 @@ def _change_file(
 def _outputs(args: argparse.Namespace, changed_format: str) -> dict[str, Path]:
     """Return what is to be written where, after checking that it may be."""
     outputs: dict[str, Path] = {
-        name: getattr(args, name) for name in (URDF, *EXPORTERS)
-        if getattr(args, name) is not None
+        name: path for name in (URDF, *EXPORTERS)
+        if (path := getattr(args, name.replace('-', '_'))) is not None
     }
     if not outputs and args.into is None:
         *first, last = (f'--{name}' for name in (URDF, *EXPORTERS))

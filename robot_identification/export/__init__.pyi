@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .arm import body_changes as body_changes, LinkChange as LinkChange
-from .formats import EXPORTERS as EXPORTERS
+from .formats import EXPORTERS as EXPORTERS, ExportOptions as ExportOptions
+from .friction_forms import fit_all_frictions as fit_all_frictions, FORMS as FORMS, PLAIN as PLAIN
 from .mjcf_into import (
     is_scene as is_scene, make_mjcf as make_mjcf, MjcfExport as MjcfExport,
     SceneOptions as SceneOptions,

@@ -84,14 +84,14 @@ def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tup
         found += nearest_plain_friction(
             term.law,
             theta[columns],
-            sliding_speeds(_covered(model, 'speeds', joint) or UNKNOWN_SPEED),
-            _covered(model, 'loads', joint),
+            sliding_speeds(covered(model, 'speeds', joint) or UNKNOWN_SPEED),
+            covered(model, 'loads', joint),
         )
     coulomb, viscous = np.maximum(found, 0.0).tolist()
     return coulomb, viscous
 
 
-def _covered(model: IdentifiedModel, what: str, joint: int) -> float:
+def covered(model: IdentifiedModel, what: str, joint: int) -> float:
     """Return a quality figure of one joint, zero where the model does not have it."""
     values = model.quality.get(what)
     return 0.0 if values is None else float(values[joint])

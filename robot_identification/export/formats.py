@@ -11,15 +11,36 @@ that is there, is apart.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from robot_identification.export.controller import export_controller
+from robot_identification.export.friction_callback import export_friction_callback
+from robot_identification.export.friction_forms import PLAIN
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.sdf import export_sdf
 from robot_identification.model import IdentifiedModel
 
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Options of a format."""
+
+    friction_form: str = PLAIN  # of `friction_forms.FORMS`
+
+
 # Each with what it is, in words.
-EXPORTERS: dict[str, tuple[str, Callable[[IdentifiedModel], str]]] = {
-    'mjcf': ('MuJoCo model: bodies, rotors, friction, motors', export_mjcf),
-    'sdf': ('SDF model for Gazebo: bodies, friction', export_sdf),
-    'yaml': ('gravity and friction for a running controller', export_controller),
+EXPORTERS: dict[str, tuple[str, Callable[[IdentifiedModel, ExportOptions], str]]] = {
+    'mjcf': (
+        'MuJoCo model: bodies, rotors, friction, motors',
+        lambda model, options: export_mjcf(model, options.friction_form),
+    ),
+    'sdf': ('SDF model for Gazebo: bodies, friction', lambda model, options: export_sdf(model)),
+    'yaml': (
+        'gravity and friction for a running controller',
+        lambda model, options: export_controller(model),
+    ),
+    'mujoco-friction': (
+        "friction over speed and load that MuJoCo's joints cannot hold, as a Python file that a "
+        'simulation calls in each step', lambda model, options: export_friction_callback(model),
+    ),
 }

@@ -11,6 +11,9 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm
+from robot_identification.export.friction_forms import (
+    BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, PLAIN, PRESLIDING,
+)
 from robot_identification.export.xml_editor import comment_text
 from robot_identification.model import IdentifiedModel
 
@@ -18,20 +21,22 @@ from robot_identification.model import IdentifiedModel
 WORLD = 'world'
 
 
-def export_mjcf(model: IdentifiedModel) -> str:
+def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
     """
     Return a MuJoCo model (MJCF) that stands alone.
 
     One body for each moving joint; other links are sites in it, and joints that the model does not
     move are welded where they stood. Reflected inertia is `armature`, viscous friction `damping`,
-    Coulomb friction `frictionloss`; other laws become the nearest of both. A motor of gear 1
-    drives each joint, in N m (N) and within the effort limit. Gravity is that in the root frame.
-    There are no shapes, so that nothing collides. Raises InconsistentModelError if the model is
-    not physically consistent.
+    Coulomb friction `frictionloss`; other laws become the nearest of both, or what a `form` of
+    `friction_forms.FORMS` has; a comment says by how much that misses. A motor of gear 1 drives
+    each joint, in N m (N) and within the effort limit. Gravity is that in the root frame. There
+    are no shapes, so that nothing collides. Raises InconsistentModelError if the model is not
+    physically consistent, UsageError if there is no such form.
     """
     arm = exported_arm(model)
+    frictions = fit_all_frictions(model, form)
     root = Element('mujoco', model=arm.name)
-    root.append(Comment(_remark(model)))
+    root.append(Comment(_remark(model, frictions)))
     SubElement(
         root, 'compiler', angle='radian', autolimits='true', inertiafromgeom='false',
         balanceinertia='false',
@@ -40,25 +45,29 @@ def export_mjcf(model: IdentifiedModel) -> str:
     world = SubElement(root, 'worldbody')
     base = world if arm.root == WORLD else SubElement(world, 'body', name=arm.root)
     bodies: list[Element] = []
-    for joint in arm.joints:
-        bodies.append(_add_body(_parent(base, bodies, joint.parent), joint))
+    for joint, friction in zip(arm.joints, frictions, strict=True):
+        bodies.append(_add_body(_parent(base, bodies, joint.parent), joint, friction))
     for frame in arm.frames:
         SubElement(
             _parent(base, bodies, frame.joint), 'site',
             {'name': frame.name, **_pose(frame.placement)},
         )
-    _add_motors(root, arm)
+    _add_motors(root, arm, frictions)
     indent(root)
     return str(tostring(root, encoding='unicode')) + '\n'
 
 
-def _remark(model: IdentifiedModel) -> str:
+def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
     locked = ', '.join(
         f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
     )
     return comment_text(
         'Identified by robot_identification. Gravity is that in the frame of the root link.'
         + (f' Joints that stand still: {locked}.' if locked else '')
+        + ''.join(
+            f'\n{friction.describe(name)}.'
+            for name, friction in zip(model.robot.joint_names, frictions, strict=True)
+        )
     )
 
 
@@ -66,7 +75,7 @@ def _parent(base: Element, bodies: list[Element], joint: int) -> Element:
     return base if joint < 0 else bodies[joint]
 
 
-def _add_body(parent: Element, joint: ArmJoint) -> Element:
+def _add_body(parent: Element, joint: ArmJoint, friction: FittedFriction) -> Element:
     body = SubElement(parent, 'body', {'name': joint.link, **_pose(joint.placement)})
     inertia = joint.body.inertia
     rows, columns = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
@@ -81,14 +90,24 @@ def _add_body(parent: Element, joint: ArmJoint) -> Element:
         'type': 'slide' if joint.is_prismatic else 'hinge',
         'axis': _numbers(joint.axis),
         'armature': repr(joint.reflected_inertia),
-        'damping': repr(joint.viscous),
-        'frictionloss': repr(joint.coulomb),
+        **friction_attributes(friction),
         **has_range,
     })
     return body
 
 
-def _add_motors(root: Element, arm: ExportedArm) -> None:
+def friction_attributes(friction: FittedFriction) -> dict[str, str]:
+    """Return the attributes of a joint for its friction; bristles are an actuator's."""
+    first, *others = friction.damping
+    return {
+        'damping': _numbers(np.array(friction.damping)) if any(others) else repr(first),
+        'frictionloss': repr(0.0 if friction.form == LUGRE else friction.coulomb),
+    }
+
+
+def _add_motors(
+    root: Element, arm: ExportedArm, frictions: list[FittedFriction]
+) -> None:
     actuators = SubElement(root, 'actuator')
     for joint in arm.joints:
         limit = np.array([-joint.effort, joint.effort])
@@ -97,6 +116,18 @@ def _add_motors(root: Element, arm: ExportedArm) -> None:
             actuators, 'motor',
             {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit},
         )
+    # After the motors, so that controls are numbered as the joints are.
+    for joint, friction in zip(arm.joints, frictions, strict=True):
+        if friction.form == LUGRE and friction.static > 0.0:
+            stiffness = friction.static / PRESLIDING
+            SubElement(actuators, 'dcmotor', {
+                'name': f'{joint.name}_friction', 'joint': joint.name, 'input': 'none',
+                'motorconst': '0 0', 'resistance': '1',
+                'lugre': _numbers(np.array([
+                    stiffness, BRISTLE_TIME * stiffness, friction.coulomb, friction.static,
+                    friction.stribeck,
+                ])),
+            })
 
 
 def _pose(placement: pin.SE3) -> dict[str, str]:

@@ -28,15 +28,16 @@ from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
     ArmJoint, change_of_link, exported_arm, ExportedArm, LinkChange,
 )
+from robot_identification.export.friction_forms import (
+    fit_all_frictions, FittedFriction, LUGRE, PLAIN,
+)
 from robot_identification.export.mjcf_scene import Element, read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
 _FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
-# Attributes of a joint with what an exported arm has for them.
-JOINT_ATTRIBUTES = {
-    'armature': 'reflected_inertia', 'damping': 'viscous', 'frictionloss': 'coulomb',
-}
+# Attributes of a joint that are identified.
+JOINT_ATTRIBUTES = ('armature', 'damping', 'frictionloss')
 ORIENTATIONS = ('quat', 'diaginertia', 'axisangle', 'xyaxes', 'zaxis', 'euler')
 # Part of an arm's largest inertial parameter, or of a joint's attribute, that is rounding: MuJoCo
 # keeps an inertia as principal moments and a quaternion.
@@ -56,6 +57,7 @@ class SceneOptions:
     override_defaults: bool = False
     # Bodies that were not on the arm when it was identified.
     extra_bodies: tuple[str, ...] = ()
+    friction_form: str = PLAIN  # of `friction_forms.FORMS`, without actuators of its own
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,17 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Mjcf
     class default would be overridden; DescriptionError, naming body or joint, if the scene is
     another arm or cannot hold what was identified; InconsistentModelError as `exported_arm`.
     """
+    if options.friction_form == LUGRE:
+        raise UsageError(
+            f'{LUGRE} friction is an actuator, and {into} keeps those that it has: name another '
+            f'form, or write a file of its own by --mjcf without --into'
+        )
     mujoco = _import_mujoco()
     arm = exported_arm(model)
+    frictions = fit_all_frictions(model, options.friction_form)
+    wanted = [
+        _wanted(joint, friction) for joint, friction in zip(arm.joints, frictions, strict=True)
+    ]
     scene = read_scene(into)
     own = {known: name for name, known in options.joint_names.items()}
     names = [own.get(joint.name, joint.name) for joint in arm.joints]
@@ -154,11 +165,11 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Mjcf
             links.append(change_of_link(
                 body.attributes.get('name', names[k]), before, inertials[k].toDynamicParameters()
             ))
-        _write_joint(element, arm.joints[k], _joint_values(target, k))
+        _write_joint(element, wanted[k], _joint_values(target, k))
     after = {file.path: file.editor.result() for file in scene.files}
     _check_reading(
         _understand(mujoco, _compile(mujoco, into, after), names, model, into),
-        arm, inertials, names, into,
+        wanted, inertials, names, into,
     )
     return MjcfExport(
         into, {file.path: file.data for file in scene.files}, after, tuple(links),
@@ -432,20 +443,35 @@ def _write_inertial(body: Element, inertia: pin.Inertia) -> None:
         old.file.editor.set_attributes(old.span, values, ORIENTATIONS)
 
 
+def _wanted(joint: ArmJoint, friction: FittedFriction) -> dict[str, FloatArray]:
+    """Return what a joint is to have, by attribute."""
+    damping = np.array(friction.damping)
+    return {
+        'armature': np.array([joint.reflected_inertia]),
+        'damping': damping if damping[1:].any() else damping[:1],
+        'frictionloss': np.array([friction.coulomb]),
+    }
+
+
 def _write_joint(
-    element: Element, joint: ArmJoint, before: Mapping[str, FloatArray]
+    element: Element, wanted: Mapping[str, FloatArray], before: Mapping[str, FloatArray]
 ) -> None:
-    values = {}
-    for attribute, name in JOINT_ATTRIBUTES.items():
-        wanted, there = getattr(joint, name), before[attribute]
-        if there[0] != wanted or there[1:].any():
-            values[attribute] = repr(wanted)
+    values = {
+        attribute: _numbers(value) for attribute, value in wanted.items()
+        if not np.array_equal(_of_length(value, before[attribute]), before[attribute])
+    }
     if values:
         element.file.editor.set_attributes(element.span, values)
 
 
+def _of_length(values: FloatArray, like: FloatArray) -> FloatArray:
+    """Return values with zeros after them, as MuJoCo takes what is not said."""
+    return np.append(values, np.zeros(max(len(like) - len(values), 0)))
+
+
 def _check_reading(
-    target: _Target, arm: ExportedArm, inertials: list[pin.Inertia], names: list[str], into: Path
+    target: _Target, joints: list[dict[str, FloatArray]], inertials: list[pin.Inertia],
+    names: list[str], into: Path,
 ) -> None:
     """Refuse a scene in which MuJoCo would not see what was written."""
     remedy = (
@@ -462,11 +488,11 @@ def _check_reading(
                 f'{wanted[0]:.6g} kg were written: {remedy}'
             )
         for attribute, values in _joint_values(target, k).items():
-            value = getattr(arm.joints[k], JOINT_ATTRIBUTES[attribute])
-            if _differ(values, np.array([value, *np.zeros(len(values) - 1)])):
+            value = _of_length(joints[k][attribute], values)
+            if len(value) != len(values) or _differ(values, value):
                 raise DescriptionError(
                     f'{into}: joint {name!r:.80} has {attribute} {_numbers(values)} once MuJoCo '
-                    f'has read it, and {value:.6g} was written: {remedy}'
+                    f'has read it, and {_numbers(value)} was written: {remedy}'
                 )
 
 

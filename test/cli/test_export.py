@@ -124,7 +124,7 @@ def test_a_file_may_be_changed_in_place(place, ur5):
 
 
 @pytest.mark.parametrize(('arguments', 'words'), [
-    ([], 'name at least one of --urdf, --mjcf, --sdf and --yaml'),
+    ([], 'name at least one of --urdf, --mjcf, --sdf, --yaml and --mujoco-friction'),
     (['--mjcf', 'a.xml', '--diff'], '--diff is about a file that is changed'),
     (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),

@@ -1,0 +1,224 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction as MuJoCo holds it, against the identified curve; load in a file beside it."""
+
+from dataclasses import replace
+import importlib.util
+
+from export.exported_models import arm_with_everything, changed_prior, model_of
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.export.friction_callback import export_friction_callback
+from robot_identification.export.friction_forms import fit_all_frictions, FORMS
+from robot_identification.export.mjcf import export_mjcf
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+LOAD = 12.0  # mean torque of gravity of the joints [N m]
+FASTEST = 2.0  # [rad/s]
+# Coefficients by law and symbol, of the sizes of a UR5's wrist.
+SLIDING = {'fk': 4.0, 'fs': 6.5, 'fv': 3.0, 'fvc': 0.4, 'fcl': 0.05}
+
+
+@pytest.fixture(scope='module')
+def mujoco():
+    """Return MuJoCo."""
+    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
+
+
+@pytest.fixture(scope='module')
+def robot():
+    """Return the arm with everything."""
+    return make_robot_model(
+        parse_urdf(arm_with_everything(), 'everything'), joints=['turn', 'slide', 'tip'],
+        locked={'way': 0.4, 'swivel': 0.7, 'grip': -0.02}, gravity=[1.0, -2.0, -9.0],
+    )
+
+
+def model_with(robot, laws):
+    """Return a model with friction laws, and the coefficients above."""
+    model = model_of(robot, changed_prior(robot), laws)
+    theta = model.theta_consistent.copy()
+    for index, name in enumerate(model.parameters.names[10 * robot.n: -robot.n], 10 * robot.n):
+        theta[index] = SLIDING.get(name[:-1], 0.0)
+    return replace(
+        model, theta_consistent=theta, theta_base=model.reduction.K @ theta,
+        quality={'speeds': [FASTEST] * robot.n, 'loads': [LOAD] * robot.n},
+    )
+
+
+def stribeck_curve(v, drop=SLIDING['fs'] - SLIDING['fk'], width=0.1):
+    """Return the friction of `stribeck,viscous` as its page has it [N m]."""
+    return SLIDING['fk'] + drop * np.exp(-(v / width) ** 2) + SLIDING['fv'] * v
+
+
+def mujoco_friction(mujoco, text, joint, speeds):
+    """Return the friction of a joint of a MuJoCo model in steady sliding (m,) [N m]."""
+    model = mujoco.MjModel.from_xml_string(text)
+    data, found = mujoco.MjData(model), []
+    dof = model.joint(joint).dofadr[0]
+    for v in speeds:
+        data.qvel[:] = 0.0
+        data.qvel[dof] = v
+        mujoco.mj_forward(model, data)
+        found.append(-data.qfrc_passive[dof] + np.sign(v) * model.dof_frictionloss[dof])
+    return np.array(found)
+
+
+@pytest.mark.parametrize('form', ['plain', 'polynomial'])
+def test_mujoco_has_the_fitted_curve(mujoco, robot, form):
+    """Read from MuJoCo's forces, not from the attributes."""
+    model = model_with(robot, 'stribeck,viscous,cubic_viscous')
+    speeds = np.linspace(0.05, FASTEST, 40)
+    text = export_mjcf(model, form)
+    for joint, fitted in zip(robot.joint_names, fit_all_frictions(model, form), strict=True):
+        found = mujoco_friction(mujoco, text, joint, speeds)
+        np.testing.assert_allclose(found, fitted.torque(speeds), atol=1e-9)
+        back = mujoco_friction(mujoco, text, joint, -speeds)
+        np.testing.assert_allclose(back, -fitted.torque(speeds), atol=1e-9)
+
+
+def test_bristles_of_mujoco_slide_as_they_were_fitted(mujoco, robot):
+    """Moved at a steady velocity until the bristle does not bend any more."""
+    model = model_with(robot, 'stribeck,viscous')
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model, 'lugre'))
+    arm.opt.timestep = 2e-4
+    fitted = fit_all_frictions(model, 'lugre')
+    data = mujoco.MjData(arm)
+    for v in (0.05, 0.2, 1.0, -0.4):
+        mujoco.mj_resetData(arm, data)
+        for _ in range(6000):
+            data.qvel[:] = v
+            mujoco.mj_step(arm, data)
+        data.qvel[:] = v
+        mujoco.mj_forward(arm, data)
+        found = -(data.qfrc_passive + data.qfrc_actuator)
+        expected = [np.sign(v) * one.torque(np.array([abs(v)]))[0] for one in fitted]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_bristles_hold_up_to_static_friction(mujoco, robot):
+    """Below it a joint moves by less than a bristle bends; above it, it slides."""
+    model = model_with(robot, 'stribeck,viscous')
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model, 'lugre'))
+    arm.opt.gravity[:] = 0.0
+    static = fit_all_frictions(model, 'lugre')[0].static
+    moved = []
+    for share in (0.9, 1.1):
+        data = mujoco.MjData(arm)
+        steps = int(2.0 / arm.opt.timestep)
+        for step in range(steps):
+            # Slowly: a spring that is loaded at once swings to twice its load.
+            data.ctrl[0] = share * static * step / steps
+            mujoco.mj_step(arm, data)
+        moved.append(data.qpos[0])
+    assert 0.0 < moved[0] < 0.01
+    assert moved[1] > 3.0 * moved[0]
+
+
+def test_richer_forms_fit_better_and_say_by_how_much(robot):
+    """A Stribeck curve: the bristle nearly has it, a polynomial not, a straight line less."""
+    model = model_with(robot, 'stribeck,viscous')
+    misfits = {form: fit_all_frictions(model, form)[0] for form in FORMS}
+    assert misfits['lugre'].misfit < 0.3 * misfits['polynomial'].misfit
+    assert misfits['polynomial'].misfit < 0.9 * misfits['plain'].misfit
+    speeds = np.linspace(0.05, FASTEST, 100)
+    for fitted in misfits.values():
+        # The law itself, from its page; a hundred speeds are those of the fit.
+        missed = fitted.torque(speeds) - stribeck_curve(speeds)
+        # The law's tanh misses its sign by 1e-4 at the slowest of these speeds.
+        assert fitted.misfit == pytest.approx(np.sqrt(np.mean(missed**2)), abs=1e-3)
+        assert fitted.largest_misfit == pytest.approx(np.abs(missed).max(), abs=1e-3)
+        text = export_mjcf(model, fitted.form)
+        assert fitted.describe('turn') in text
+
+
+def test_a_cubic_law_is_a_polynomial(robot):
+    """Coefficients are the law's, but for the tanh that stands for the sign in Coulomb's."""
+    model = model_with(robot, 'coulomb,viscous,cubic_viscous')
+    fitted = fit_all_frictions(model, 'polynomial')[0]
+    assert fitted.damping == pytest.approx((SLIDING['fv'], 0.0, SLIDING['fvc']), abs=5e-3)
+    assert fitted.misfit < 1e-4
+
+
+def test_a_polynomial_never_pushes(robot):
+    """Where friction falls with speed, it does not fall below zero beyond the speeds seen."""
+    model = model_with(robot, 'stribeck,viscous')
+    theta = model.theta_consistent.copy()
+    names = model.parameters.names
+    theta[names.index('fs1')], theta[names.index('fv1')] = 40.0, 0.0
+    fitted = fit_all_frictions(replace(model, theta_consistent=theta), 'polynomial')[0]
+    assert np.all(fitted.torque(np.linspace(0.0, 2.0 * FASTEST, 200)) >= 0.0)
+
+
+def test_an_unknown_form_is_refused(robot):
+    with pytest.raises(UsageError, match="no form of friction 'wet': there are plain"):
+        export_mjcf(model_with(robot, 'coulomb'), 'wet')
+
+
+def load_module(text, folder):
+    """Return a Python file as a module."""
+    path = folder / 'arm_friction.py'
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location('arm_friction', path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_friction_beside_mujoco_is_the_law_over_speed_and_load(mujoco, robot, rng, tmp_path):
+    """At steady velocities, where the load is the torque of the bodies, by the model itself."""
+    model = model_with(robot, 'stribeck,viscous,load,offset')
+    theta = model.theta_consistent.copy()
+    theta[[model.parameters.names.index(f'f0{k}') for k in (1, 2, 3)]] = [0.4, -0.2, 0.1]
+    # The law takes its load from the description: bodies of both are the same here.
+    theta[:30] = model_of(robot, changed_prior(robot)).theta_consistent[:30] / np.repeat(
+        np.linspace(1.2, 1.4, 3), 10
+    )
+    model = replace(model, theta_consistent=theta, theta_base=model.reduction.K @ theta)
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    data = mujoco.MjData(arm)
+    friction = load_module(export_friction_callback(model), tmp_path).JointFriction(arm)
+    errors, sizes = [], []
+    for _ in range(200):
+        # Tables end at the velocity limits, of which that of the slide is 1 m/s.
+        q, dq = rng.uniform(-1.5, 1.5, 3), rng.uniform(-1.0, 1.0, 3)
+        data.qpos[:], data.qvel[:] = q, dq
+        mujoco.mj_forward(arm, data)
+        data.qacc[:] = 0.0
+        friction.update(arm, data)
+        found = arm.dof_frictionloss * np.sign(dq) - data.qfrc_applied
+        still = Motion(q[None], dq[None], np.zeros((1, 3)))
+        alone = np.append(theta[:30], 0.0 * theta[30:])
+        bodies = replace(model, theta_base=model.reduction.K @ alone)
+        expected = (model.torque(still) - bodies.torque(still))[0]
+        errors.append(found - expected)
+        sizes.append(expected)
+    # Lines between the rows of the file miss 1e-4 of the largest; a law's tanh is not yet a step
+    # at the slowest of the velocities.
+    assert np.abs(errors).max() < 2e-3 * np.abs(sizes).max()
+
+
+def test_friction_beside_mujoco_stands_and_adds_to_what_is_applied(mujoco, robot, tmp_path):
+    model = model_with(robot, 'stribeck,viscous,load')
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    data = mujoco.MjData(arm)
+    friction = load_module(export_friction_callback(model), tmp_path).JointFriction(arm)
+    assert not arm.dof_damping.any()
+    data.qfrc_applied[:] = 1.5
+    for _ in range(50):
+        friction.update(arm, data)
+        mujoco.mj_step(arm, data)
+    np.testing.assert_allclose(data.qfrc_applied, 1.5 + friction.applied)
+
+
+def test_a_name_cannot_leave_its_text(robot, tmp_path):
+    """Names of robots and joints come from a file of others."""
+    model = model_with(robot, 'coulomb')
+    renamed = replace(model, robot=replace(model.robot, name='a"""\nraise SystemExit\n"""'))
+    pytest.importorskip('mujoco', reason='the file imports MuJoCo')
+    assert load_module(export_friction_callback(renamed), tmp_path).TABLES.keys() \
+        == set(robot.joint_names)
