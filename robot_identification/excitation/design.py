@@ -13,6 +13,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.excitation.composition import with_segments
 from robot_identification.excitation.constraints import broken_limits, limits_entry, LimitUse
 from robot_identification.excitation.evaluation import (
     criteria_content, evaluate_motion, evaluate_start, evaluation_content,
@@ -68,7 +69,7 @@ def design_excitation(
     robot : RobotModel
         The arm; gravity is taken from the experiment.
     experiment : Experiment
-        Form, margins, criterion and optimizer.
+        Form, margins, criterion, optimizer and segments.
     seed : int
         Same seed and same evaluations, same bytes, whatever the number of processes.
     budget : Budget, optional
@@ -111,7 +112,10 @@ def design_excitation(
             f'no motion of {robot.name} within the limits was found in {found.evaluations} '
             f'evaluations: {_first_breach(problem, robot, experiment, seed)}{remedy}'
         )
-    trajectory = _uncertified(robot, experiment, problem.coefficients(found.best.x))
+    trajectory = with_segments(
+        robot, experiment, _uncertified(robot, experiment, problem.coefficients(found.best.x)),
+        seed,
+    )
     before = evaluate_start(problem, seed)
     return certify(robot, experiment, trajectory, {
         'optimizer': experiment.optimizer,

@@ -27,6 +27,7 @@ from robot_identification.excitation.experiment_limits import (
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.segments import Segment, segments_from_content
 from robot_identification.files import (
     check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
 )
@@ -79,6 +80,8 @@ class Experiment:
     optimizer: str
     # Samples of a period the criterion is optimized on; of several sets the worst counts.
     samples: tuple[int, ...]
+    # What follows the motion of the form in each repetition.
+    segments: tuple[Segment, ...] = ()
     # Options of the optimizer by name.
     optimizer_options: Mapping[str, Any] = field(default_factory=dict)
     # Positions that joints move about [rad], where they are not left to the optimizer.
@@ -104,6 +107,11 @@ class Experiment:
     rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()
     # 'sampled', or 'conservative': sums over harmonics keep the limits of the joints.
     bounds: str = 'sampled'
+
+    @property
+    def duration(self) -> float:
+        """Length of one repetition, segments included [s]."""
+        return self.form.duration + sum(one.form.duration for one in self.segments)
 
     @property
     def extra_limits(self) -> ExtraLimits:
@@ -256,6 +264,7 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         criterion=criterion,
         optimizer=optimizer,
         samples=_samples(content, source),
+        segments=segments_from_content(content, motion_form, source),
         optimizer_options=optimizer_options,
         center=_center(content, window, source),
         frames=frames,
@@ -278,6 +287,11 @@ def _designable(
         raise DescriptionError(
             f'{source}: nothing is designed with form {form.name}, which keeps imported motions; '
             'choose another, or judge a motion by `excite --evaluate`'
+        )
+    if form.name == 'composite':
+        raise DescriptionError(
+            f'{source}: nothing is designed with form composite, which keeps motions with '
+            'segments: give the form of the first part, and name the others under segments'
         )
     if not form.smooth and 'jerk' in content:
         raise DescriptionError(

@@ -124,7 +124,7 @@ class PlannedMotion:
     @property
     def motion_seconds(self) -> float:
         """Return how long all its periods take [s]."""
-        return self.experiment.form.duration * self.experiment.periods
+        return self.experiment.duration * self.experiment.periods
 
     @property
     def seconds(self) -> float:
@@ -139,7 +139,7 @@ class PlannedMotion:
     @property
     def slow_seconds(self) -> float:
         """Return how long one period takes at that speed, the way to the start included [s]."""
-        return self.approach_seconds + self.experiment.form.duration / self.slow_speed
+        return self.approach_seconds + self.experiment.duration / self.slow_speed
 
 
 def slab(name: str, side: str, distance: float) -> Obstacle:
@@ -262,7 +262,15 @@ _WHOLE_ARM = (
     _Wanted(
         '02_excitation', 'excitation', 0, 60.0,
         {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
-        {'description': 'the motion to identify from', 'periods': 3},
+        {
+            'description': 'the motion to identify from, with rests and slow reversals',
+            'segments': [
+                'fourier',
+                {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0},
+                {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8},
+            ],
+            'periods': 3,
+        },
     ),
     _Wanted(
         '03_validation_criterion', 'validation', 1, 60.0,

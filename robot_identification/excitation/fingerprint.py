@@ -13,6 +13,7 @@ from typing import Any
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.segments import Segment
 from robot_identification.files import canonical_sha256, to_plain
 from robot_identification.model import RobotModel
 
@@ -25,6 +26,8 @@ def experiment_content(experiment: Experiment) -> dict[str, Any]:
             getattr(experiment, field.name)
         )
         for field in fields(experiment)
+        # Experiments without segments have the hashes that they had before there were any.
+        if field.name != 'segments' or experiment.segments
     }
 
 
@@ -60,6 +63,8 @@ def _plain(value: Any) -> Any:
     """Return plain content; numbers that are not finite, which JSON does not know, as text."""
     if isinstance(value, Parametrization):
         return {'form': value.name, **_plain(value.options())}
+    if isinstance(value, Segment):
+        return {str(key): _plain(item) for key, item in value.content().items()}
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

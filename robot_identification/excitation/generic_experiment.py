@@ -4,8 +4,8 @@
 """
 The experiment of an arm that has no experiment file: window, margins and period from its limits.
 
-A Fourier series as in the other experiments, about the middle of every joint's range. Nothing is
-known of the cell, so nothing in it is avoided.
+A Fourier series as in the other experiments, about the middle of every joint's range, followed by
+rests and slow reversals. Nothing is known of the cell, so nothing in it is avoided.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ SHORTEST_PERIOD, LONGEST_PERIOD = 10.0, 60.0
 # A joint is to sweep so much of its range to either side [rad or m] by the base harmonic; chosen:
 # the torque of gravity changes well over some 60 degrees.
 SWEPT = 1.0
+# Of the rests behind it: poses, length of a rest [s], and time to a pose as share of the period;
+# chosen: a few rests do, and poses are as far off as joints get in that time.
+STOPS, STOP_DWELL, STOP_SHARE = 4, 0.5, 0.125
 # Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
 # joint; chosen: slow for any arm.
 UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
@@ -55,12 +58,17 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
     """
     window, open_ = usual_window(robot), find_open_choices(robot)
     limits, notes = open_.limits, list(open_.notes)
+    period = _period(robot, window, limits)
     content: dict[str, Any] = {
         'schema_version': 1,
         'description': f'generic motion of {robot.name} from the limits of its description',
-        'trajectory': {
-            'form': 'fourier', 'harmonics': 5, 'base_period': _period(robot, window, limits),
-        },
+        'trajectory': {'form': 'fourier', 'harmonics': 5, 'base_period': period},
+        'segments': [
+            'fourier',
+            {'name': 'stops', 'poses': STOPS, 'dwell': STOP_DWELL,
+             'move_time': STOP_SHARE * period},
+            'slow_reversals',
+        ],
         'gravity': [float(value) for value in robot.gravity],
         'margins': {**MARGINS, 'position': _position_margin(robot)},
         'limits': limits,

@@ -195,6 +195,8 @@ def judge(
     if worst is not None and (missed or level != GOOD):
         causes = _causes(worst)
         reasons += [cause for cause, _ in causes]
+    # The joint whose causes are stated has its own line.
+    reasons += _rest_reasons([error for error in judged if not causes or error is not worst])
     reasons += _noise_reasons(noisy, bool(judged))
     reasons += _baseline_reasons(bags)
     if bandwidth is not None:
@@ -292,12 +294,12 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
             f'{error.name} is {side[1]:.1f} times worse moving {side[0]}',
             f'let the friction of {error.name} depend on the direction (`asymmetric`)',
         ))
-    share = _share(details.resting, details.resting_samples, joint, square * bag.samples)
+    share = _rest_share(error)
     if share > MAIN_SHARE:
         causes.append((
             f'{share:.0%} of the squared error of {error.name} is at rest, where friction may '
             'have any value up to break-away',
-            'judge by `rmse_moving`, or record motions without rest',
+            f'{_record_rests(error.name)}; judge motion by `rmse_moving`',
         ))
     share = _share(details.slow, details.slow_samples, joint, square * bag.samples)
     if share > MAIN_SHARE:
@@ -314,6 +316,34 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
             'oscillates',
         ))
     return causes
+
+
+def _rest_share(error: _JointError) -> float:
+    """Return the part of the squared error of a joint that it makes at rest."""
+    details, bag, joint = error.bag.details, error.bag, error.joint
+    square = float(bag.rmse[joint]) ** 2
+    if details is None or not square > 0.0:
+        return 0.0
+    return _share(details.resting, details.resting_samples, joint, square * bag.samples)
+
+
+def _record_rests(joints: str) -> str:
+    return (
+        f'record stops from point to point and slow reversals of {joints} to identify from '
+        '(`segments: stops, slow_reversals` in the experiment file)'
+    )
+
+
+def _rest_reasons(errors: Sequence[_JointError]) -> list[str]:
+    """Return which joints make most of their error at rest, and what to record for them."""
+    names = dict.fromkeys(error.name for error in errors if _rest_share(error) > MAIN_SHARE)
+    if not names:
+        return []
+    joints = ', '.join(names)
+    return [
+        f'more than half of the squared error of {joints} is at rest, where friction may have any '
+        f'value up to break-away: {_record_rests(joints)}'
+    ]
 
 
 def _worse_direction(details: ErrorDetails, joint: int) -> tuple[str, float] | None:

@@ -110,7 +110,7 @@ def test_minutes_are_those_of_the_files(study):
     folder, content = study
     for step in content['steps']:
         experiment = load_experiment(Path(step['file']))
-        seconds = experiment.form.duration * experiment.periods
+        seconds = experiment.duration * experiment.periods
         # Printed to a millisecond.
         assert step['motion_seconds'] == pytest.approx(seconds, abs=1e-3)
         assert step['minutes'] == pytest.approx(
@@ -130,7 +130,7 @@ def test_slow_minutes_are_those_of_commissioning(study):
     folder, content = study
     slow = 0.0
     for step in content['steps']:
-        duration = load_experiment(Path(step['file'])).form.duration
+        duration = load_experiment(Path(step['file'])).duration
         share = 0.3 if step['step'] in ('static_poses', 'friction_map') else 0.1
         slow += step['approach_seconds'] + duration / share
     # Printed to a tenth of a minute.

@@ -20,6 +20,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
+from robot_identification.excitation.parametrizations.composite import CompositeParametrization
 from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
@@ -47,6 +48,13 @@ FORMS = {
     'static_poses, one way': StaticPosesParametrization(4, 1.0, 1.5, False),
     'static_poses, one': StaticPosesParametrization(1, 0.5, 3.0),
     'static_poses, monotone': StaticPosesParametrization(4, 1.0, 1.5, True, True),
+    'composite of all forms of parts': CompositeParametrization([
+        {'form': 'via_points', 'points': 3, 'duration': 4.0},
+        {'form': 'modified_fourier', 'harmonics': 2, 'base_period': 3.0},
+        {'form': 'bspline', 'control_points': 3, 'duration': 2.0},
+        {'form': 'fourier', 'harmonics': 3, 'base_period': 5.0},
+        {'form': 'static_poses', 'poses': 1, 'dwell': 0.3, 'move_time': 1.0},
+    ]),
     'trapezoidal without cruising': TrapezoidalParametrization(5, 0.3, 2.0, 0.5),
     'trapezoidal without dwell': TrapezoidalParametrization(4, 0.0, 2.0, 0.1),
     'pick_and_place without dwell': PickAndPlaceParametrization(0.0, 2.0, 0.3),
@@ -131,7 +139,8 @@ def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
     # The quickest there is: what a form can do counts here, not what an optimizer can. Clearance
     # of the arm's own links takes most of the time, so it is for forms without options.
     experiment = replace(
-        load_experiment(find_experiment('demo')), form=form, optimizer='random', samples=(50,),
+        load_experiment(find_experiment('demo')), form=form, segments=(), optimizer='random',
+        samples=(50,),
         collision=form == PARAMETRIZATIONS[form.name](),
     )
     trajectory = design_excitation(ur5, experiment, seed=1, budget=Budget(30))

@@ -53,8 +53,8 @@ def wanted():
     """Return an experiment for it."""
     demo = load_experiment(find_experiment('demo'))
     return replace(
-        demo, form=FourierParametrization(3, 4.0), window={}, collision=False, samples=(40,),
-        friction='coulomb,viscous', margins=Margins(acceleration=1.0),
+        demo, form=FourierParametrization(3, 4.0), segments=(), window={}, collision=False,
+        samples=(40,), friction='coulomb,viscous', margins=Margins(acceleration=1.0),
     )
 
 

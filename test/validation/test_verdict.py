@@ -112,6 +112,19 @@ def test_the_main_part_of_an_error_is_said(residual, sentence, step):
     assert step in verdict.next_step
 
 
+def test_joints_whose_error_is_at_rest_get_rests_to_record():
+    """Two of three, of a model that is good otherwise: one line, with what to record."""
+    missed = smooth([0.02] * 3)
+    for joint in 0, 2:
+        resting = np.abs(speed(joint)) <= 0.02
+        missed[:, joint] += np.where(resting, 0.4, 0.0) * np.sign(np.sin(20.0 * STAMPS))
+    verdict = judge([errors(missed)], unseen=True)
+    assert verdict.level == GOOD
+    line, = (reason for reason in verdict.reasons if 'at rest' in reason)
+    assert line.startswith('more than half of the squared error of one, three is at rest')
+    assert '`segments: stops, slow_reversals`' in line
+
+
 def test_good_models_are_not_picked_at():
     """A tenth of a small error may be an offset: no reason to say so."""
     verdict = judge([errors(np.full((N, 3), 0.05))], unseen=True)

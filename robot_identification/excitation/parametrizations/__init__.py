@@ -8,6 +8,7 @@ To add one: write its file, add one line to PARAMETRIZATIONS; the contract tests
 """
 
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
+from robot_identification.excitation.parametrizations.composite import CompositeParametrization
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
@@ -31,5 +32,6 @@ PARAMETRIZATIONS: dict[str, type[Parametrization]] = {
     'static_poses': StaticPosesParametrization,
     'trapezoidal': TrapezoidalParametrization,
     'pick_and_place': PickAndPlaceParametrization,
+    'composite': CompositeParametrization,
     'sampled': SampledParametrization,
 }

@@ -51,6 +51,11 @@ class Parametrization(ABC):
     def duration(self) -> float:
         """Length of one period [s]."""
 
+    @property
+    def searched_duration(self) -> float:
+        """Length of the part from the start on whose coefficients a search finds [s]."""
+        return self.duration
+
     @abstractmethod
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return B, dB, ddB (N, c): ``q = coefficients @ B.T``, coefficients (n, c), and so on."""

@@ -1,0 +1,220 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rests and slow reversals behind a motion: one motion of all, within its limits, as asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError, UnsafeMotionError
+from robot_identification.excitation import (
+    Budget, certify, design_excitation, dump_trajectory, evaluate_motion, load_trajectory,
+    motion_limits,
+)
+from robot_identification.excitation.composition import with_segments
+from robot_identification.excitation.experiment_file import read_experiment
+from robot_identification.excitation.fingerprint import experiment_sha256
+from robot_identification.excitation.parametrizations import CompositeParametrization
+from robot_identification.excitation.parametrizations.static_poses import (
+    StaticPosesParametrization,
+)
+from robot_identification.excitation.segments import SlowReversals, Stops
+
+STOPS = {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0}
+REVERSALS = {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8, 'travel': 0.02}
+CONTENT = {
+    'schema_version': 1,
+    'trajectory': {'form': 'fourier', 'harmonics': 3, 'base_period': 6.0},
+    'segments': ['fourier', STOPS, REVERSALS],
+    'optimizer': 'random',
+    'window': {'shoulder_lift_joint': [-2.3, -0.8], 'elbow_joint': [0.4, 2.2]},
+    'samples': 40,
+}
+
+
+def experiment_of(**changes):
+    return read_experiment({**CONTENT, **changes}, 'a test')
+
+
+def design(robot, experiment, seed=3):
+    return design_excitation(robot, experiment, seed=seed, budget=Budget(20))
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    return experiment_of()
+
+
+@pytest.fixture(scope='module')
+def trajectory(ur5, experiment):
+    """Return a motion of 6 s, rests of 4 * 1 + 3 * 0.5 s and reversals of 5 * 0.8 s."""
+    return design(ur5, experiment)
+
+
+def test_the_motion_is_one_of_all_parts(ur5, experiment, trajectory):
+    """The first is the motion without segments, to rounding; each starts where that does."""
+    assert trajectory.form.name == 'composite'
+    assert trajectory.duration == pytest.approx(6.0 + 5.5 + 4.0)
+    assert experiment.duration == pytest.approx(trajectory.duration)
+    plain = design(ur5, replace(experiment, segments=()))
+    t = np.linspace(0.0, 5.999, 500)
+    found, expected = trajectory.sample(t), plain.sample(t)
+    for name in 'q', 'dq', 'ddq':
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
+    edges = trajectory.sample(np.array([0.0, 6.0, 11.5, 15.5]))
+    np.testing.assert_allclose(edges.q, edges.q[:1] * np.ones((4, 1)), atol=1e-12)
+    for values in (edges.dq, edges.ddq):
+        np.testing.assert_allclose(values, 0.0, atol=1e-11)
+
+
+def test_position_velocity_and_acceleration_go_on_between_parts(trajectory):
+    """Steps of 1e-6 s over the edges, by the largest rates; the jerk is below 1e4 rad/s^3."""
+    for edge in (6.0, 11.5):
+        before, after = (
+            trajectory.sample(np.array([edge + step])) for step in (-5e-7, 5e-7)
+        )
+        for name, largest in (('q', 5.0), ('dq', 50.0), ('ddq', 1e4)):
+            step = np.abs(getattr(after, name) - getattr(before, name)).max()
+            assert step < 1e-6 * largest, (edge, name)
+
+
+def test_the_arm_rests_at_each_pose(ur5, trajectory):
+    """In half a second at each of three poses nothing moves, and the poses differ."""
+    poses = []
+    for number in range(3):
+        start = 6.0 + 1.0 + number * 1.5
+        rest = trajectory.sample(np.linspace(start, start + 0.5, 50)[1:-1])
+        assert np.abs(rest.dq).max() == 0.0
+        np.testing.assert_allclose(rest.q, rest.q[:1] * np.ones_like(rest.q), atol=1e-12)
+        poses.append(rest.q[0])
+    # Within the limits an arm gets far in a second: here all joints by more than 0.1 rad.
+    assert np.all(np.ptp(poses, axis=0) > 0.1)
+
+
+def test_all_joints_reverse_slowly(ur5, trajectory):
+    """Four turning points within twice the travel, at up to 1.875 * 0.04 / 0.8 rad/s."""
+    part = trajectory.sample(np.linspace(11.5, 15.5, 4001))
+    assert np.all(np.ptp(part.q, axis=0) <= 2.0 * 0.02 + 1e-12)
+    assert np.all(np.ptp(part.q, axis=0) > 0.01)
+    assert np.all(np.abs(part.dq).max(axis=0) <= 1.875 * 0.04 / 0.8 + 1e-12)
+    for dq in part.dq.T:
+        turns = np.sign(dq[np.abs(dq) > 1e-9])
+        assert np.count_nonzero(np.diff(turns)) == 4
+
+
+def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory):
+    """A limit that only the rests break refuses the whole; the criterion is of the first part."""
+    found = trajectory.certificate['experiment']['segments']
+    assert found == [Stops(3, 0.5, 1.0).content(), SlowReversals(4, 0.02, 0.8).content()]
+    limits = motion_limits(ur5, experiment)
+    motion = trajectory.sample(trajectory.times(1000.0))
+    assert np.all(motion.q >= limits.lower) and np.all(motion.q <= limits.upper)
+    assert np.all(np.abs(motion.dq) <= limits.velocity)
+    coefficients = trajectory.coefficients.copy()
+    poses = slice(trajectory.form.forms[0].n_coefficients, None)
+    coefficients[0, poses] = 20.0
+    broken = replace(trajectory, coefficients=coefficients)
+    with pytest.raises(UnsafeMotionError, match='position of shoulder_pan_joint reaches'):
+        certify(ur5, experiment, broken, {})
+    optimized = evaluate_motion(ur5, experiment, trajectory).optimized
+    plain = evaluate_motion(
+        ur5, replace(experiment, segments=()), design(ur5, replace(experiment, segments=()))
+    ).optimized
+    for one, other in zip(optimized, plain, strict=True):
+        assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
+
+
+def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, trajectory, tmp_path):
+    assert design(ur5, experiment).sha256 == trajectory.sha256
+    assert design(ur5, experiment, seed=4).sha256 != trajectory.sha256
+    path = tmp_path / 'trajectory.yaml'
+    path.write_text(dump_trajectory(trajectory))
+    found = load_trajectory(path)
+    t = np.linspace(0.0, found.duration, 300)
+    np.testing.assert_array_equal(found.sample(t).q, trajectory.sample(t).q)
+    assert isinstance(found.form, CompositeParametrization)
+
+
+def test_repetitions_follow_each_other(ur5):
+    trajectory = design(ur5, experiment_of(periods=2))
+    assert trajectory.duration == pytest.approx(31.0)
+    t = np.linspace(0.0, 15.4, 100)
+    np.testing.assert_allclose(
+        trajectory.sample(t + 15.5).q, trajectory.sample(t).q, atol=1e-9
+    )
+
+
+def test_poses_keep_clear_of_obstacles(ur5):
+    """A table through which random poses would go; the proof of the certificate is of all."""
+    trajectory = design(ur5, experiment_of(
+        obstacles={'table': {'size': [4.0, 4.0, 0.05], 'xyz': [0.0, 0.0, -0.03]}},
+        window={'shoulder_lift_joint': [-2.8, -0.3]},
+    ))
+    assert trajectory.certificate['collision']['nearest'] >= 0.02
+
+
+def test_a_start_at_the_end_of_its_range_leaves_room(ur5, experiment, trajectory):
+    """Reversals are beside such a start, poses on its free side: within the limits, not small."""
+    limits = motion_limits(ur5, experiment)
+    plain = design(ur5, replace(experiment, segments=()))
+    coefficients = plain.coefficients.copy()
+    coefficients[:, 1:] = 0.0
+    coefficients[:, 0] = limits.upper - 1e-3
+    start = replace(plain, coefficients=coefficients)
+    motion = with_segments(ur5, replace(experiment, collision=False), start, 0)
+    q = motion.sample(np.linspace(6.0, motion.duration, 4000)).q
+    assert np.all(q <= limits.upper) and np.all(q >= limits.lower)
+    assert np.all(np.ptp(q[-1000:], axis=0) > 0.01)
+
+
+@pytest.mark.parametrize('entry', [
+    'fourier, stops, slow_reversals', 'stops,slow_reversals', ['stops', 'slow_reversals'],
+    [{'name': 'stops'}, 'slow_reversals'],
+])
+def test_segments_are_named_in_a_list(entry):
+    assert experiment_of(segments=entry).segments == (Stops(), SlowReversals())
+
+
+def test_experiments_without_segments_keep_their_hash():
+    plain = experiment_of(segments=[])
+    assert plain.segments == () == experiment_of(segments='fourier').segments
+    content = {key: value for key, value in CONTENT.items() if key != 'segments'}
+    assert experiment_sha256(plain) == experiment_sha256(read_experiment(content, 'a test'))
+    assert experiment_sha256(plain) != experiment_sha256(experiment_of())
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'segments': 'bspline, stops'}, "unknown segment 'bspline'; known are stops, slow_rev"),
+    ({'segments': 7}, 'segments is 7, it must be a list of stops, slow_reversals'),
+    ({'segments': [{'name': 'stops', 'wait': 1.0}]}, 'segment stops.*wait'),
+    ({'segments': [{'name': 'stops', 'dwell': 0.0}]}, 'dwell is 0.0 s, it must be above 0'),
+    ({'segments': [{'name': 'slow_reversals', 'travel': 2.0}]}, 'travel is 2.0 rad'),
+    ({'bounds': 'conservative'}, 'segments have none: leave bounds or segments out'),
+    ({'trajectory': {'form': 'trapezoidal'}, 'segments': 'stops'},
+     'the acceleration of trapezoidal jumps'),
+    ({'trajectory': {'form': 'composite'}, 'segments': []}, 'name the others under segments'),
+])
+def test_refuses_other_segments(changes, message):
+    with pytest.raises(DescriptionError, match=message):
+        experiment_of(**changes)
+
+
+@pytest.mark.parametrize(('parts', 'message'), [
+    ([], 'parts must be a list of 1 to 10 forms'),
+    ([{'form': 'trapezoidal'}], r"parts\[0\] has the form 'trapezoidal', it must be one of"),
+    ([{'form': 'fourier'}, {'form': 'bspline', 'wait': 1}], r'parts\[1\]: .*wait'),
+    ([{'form': 'fourier', 'base_period': 400.0}] * 2, 'duration is 800.0 s'),
+])
+def test_refuses_other_parts(parts, message):
+    with pytest.raises(DescriptionError, match=message):
+        CompositeParametrization(parts)
+
+
+def test_parts_are_the_same_whether_options_are_written_out():
+    short, long = (
+        CompositeParametrization([{'form': 'static_poses', **options}])
+        for options in ({}, StaticPosesParametrization().options())
+    )
+    assert short == long and hash(short) == hash(long)
+    assert short != CompositeParametrization()
