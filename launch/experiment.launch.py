@@ -12,9 +12,8 @@ moves before an operator has armed the runner, and the coordinator never does.
 import secrets
 
 from launch import LaunchDescription
-from launch.actions import LogInfo, RegisterEventHandler, Shutdown
+from launch.actions import LogInfo, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
-from launch.event_handlers import OnProcessExit
 from launch.substitutions import (
     AndSubstitution, Command, LaunchConfiguration, NotSubstitution, PathJoinSubstitution,
 )
@@ -22,7 +21,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    arguments, ARM, check_robot, declare, include, passed_on, ROOTS, value,
+    after, arguments, ARM, check_robot, declare, include, passed_on, ROOTS, value,
 )
 
 ARGUMENTS = arguments(
@@ -125,11 +124,8 @@ def generate_launch_description():
             'run unless dry_run:=false.',
             condition=UnlessCondition(use_sim),
         ),
-        RegisterEventHandler(
-            OnProcessExit(
-                target_action=simulating,
-                on_exit=[Shutdown(reason='the experiment has ended')],
-            ),
+        after(
+            simulating, Shutdown(reason='the experiment has ended'),
             condition=IfCondition(use_sim),
         ),
     ])

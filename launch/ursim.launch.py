@@ -12,8 +12,7 @@ import shutil
 import sys
 
 from launch import LaunchDescription
-from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler, Shutdown
-from launch.event_handlers import OnProcessExit
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackagePrefix
 from robot_identification.nodes.foreign_arguments import check_ursim_version
@@ -86,9 +85,7 @@ def generate_launch_description():
         OpaqueFunction(function=check_installed),
         ursim,
         # It runs as long as its container.
-        RegisterEventHandler(OnProcessExit(
-            target_action=ursim, on_exit=[Shutdown(reason='start_ursim.sh has ended')],
-        )),
+        after(ursim, Shutdown(reason='URSim has ended')),
         answering,
         after(
             answering,

@@ -27,6 +27,7 @@ MODULES = (
 
 # What launch says of a process that has done its work.
 ENDED_WELL = SimpleNamespace(process_name='a process', returncode=0)
+RUNNING = SimpleNamespace(is_shutdown=False)
 
 
 class Made:
@@ -36,7 +37,7 @@ class Made:
         self.given, self.named = given, named
         # As of `OnProcessExit`: what follows where the process has done its work.
         follow = named.get('on_exit')
-        self.following = follow(ENDED_WELL, None) if callable(follow) else ()
+        self.following = follow(ENDED_WELL, RUNNING) if callable(follow) else ()
 
 
 class _Recorded(ModuleType):

@@ -12,7 +12,7 @@ from typing import Any
 from launch import Action, Condition, LaunchContext
 from launch.actions import (
     DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, OpaqueFunction,
-    RegisterEventHandler, Shutdown, UnsetLaunchConfiguration,
+    RegisterEventHandler, UnsetLaunchConfiguration,
 )
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_any_launch_file
@@ -230,16 +230,24 @@ def unit_of_robot(robot: str) -> str:
     return load_robot(robot).usual_effort_unit
 
 
-def after(process: Action, *following: Action) -> RegisterEventHandler:
-    """Return what starts others when a process has done its work, and ends all when not."""
+def after(
+    process: Action, *following: Action, condition: Condition | None = None,
+) -> RegisterEventHandler:
+    """Return what goes on when a process has done its work, and fails the launch when not."""
     def go_on(event: Any, context: LaunchContext) -> list[Action]:
+        if context.is_shutdown:
+            return []
         if event.returncode != 0:
-            return [Shutdown(
-                reason=f'{event.process_name} ended with exit code {event.returncode}'
-            )]
+            # Of what is raised here launch makes its own exit code.
+            raise RuntimeError(
+                f'{event.process_name} ended with exit code {event.returncode}; its own words '
+                'are above'
+            )
         return list(following)
 
-    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=go_on))
+    return RegisterEventHandler(
+        OnProcessExit(target_action=process, on_exit=go_on), condition=condition,
+    )
 
 
 def require_package(context: LaunchContext, package: str, remedy: str) -> None:

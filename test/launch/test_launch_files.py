@@ -8,8 +8,8 @@ import sys
 from types import SimpleNamespace
 
 from launch_descriptions import (
-    declared_in, describe, executables, FILES, included_in, nodes_in, of_kind, read_in, ROOT,
-    SHARED,
+    declared_in, describe, ENDED_WELL, executables, FILES, included_in, nodes_in, of_kind, read_in,
+    ROOT, SHARED,
 )
 import pytest
 from robot_identification.options import options_of
@@ -168,20 +168,19 @@ def test_all_are_included_in_the_experiment():
     assert included == {path.name for path in FILES if name_of(path) not in TOGETHER | BESIDE}
 
 
-def test_an_included_file_starts_only_where_the_process_has_ended_well():
-    """Of URSim and of the replayed bag: what follows a failure is the end of all."""
-    for name in 'ursim', 'replay':
-        made = describe(ROOT / 'launch' / f'{name}.launch.py')
-        for handler in of_kind(made, 'OnProcessExit'):
-            follow = handler.named['on_exit']
-            if not callable(follow):
-                # Of what runs as long as the others: its end is theirs.
-                assert [type(action).__name__ for action in follow] == ['Shutdown']
-                continue
-            failed = SimpleNamespace(process_name='wait_for_ursim-2', returncode=1)
-            after_failure = follow(failed, None)
-            assert [type(action).__name__ for action in after_failure] == ['Shutdown']
-            assert after_failure[0].named['reason'] == 'wait_for_ursim-2 ended with exit code 1'
+@pytest.mark.parametrize('name', ['experiment', 'replay', 'ursim'])
+def test_what_follows_a_failure_is_the_end(name):
+    """Of URSim, of the replay and of the experiment; the exit code of the launch says so."""
+    failed = SimpleNamespace(process_name='wait_for_ursim-2', returncode=1)
+    handlers = of_kind(describe(ROOT / 'launch' / f'{name}.launch.py'), 'OnProcessExit')
+    assert handlers
+    for handler in handlers:
+        follow = handler.named['on_exit']
+        with pytest.raises(RuntimeError, match='wait_for_ursim-2 ended with exit code 1'):
+            follow(failed, SimpleNamespace(is_shutdown=False))
+        # Nothing fails, and nothing new is started, once the operator has pressed Ctrl-C.
+        for event in (failed, ENDED_WELL):
+            assert follow(event, SimpleNamespace(is_shutdown=True)) == []
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
