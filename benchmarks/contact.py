@@ -37,7 +37,7 @@ from robot_identification.monitoring.collision import (
 )
 from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH, MomentumObserver
 from robot_identification.pipeline import identify
-from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF, ORDER
+from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.contact import Contact, JointPush
 from robot_identification.simulation.ground_truth import (
@@ -290,7 +290,7 @@ class Watch:
         band_samples: int = BAND_SAMPLES,
     ) -> None:
         self._model, self._band_samples = model, band_samples
-        self._filter = scipy.signal.butter(ORDER, DEFAULT_CUTOFF, fs=RATE, output='sos')
+        self._filter = scipy.signal.butter(CAUSAL_ORDER, CAUSAL_CUTOFF, fs=RATE, output='sos')
         self._filter_states: list[FloatArray] | None = None
         self._friction_states = initial_friction_states(model.parameters)
         self._observer = MomentumObserver(model, DEFAULT_BANDWIDTH)

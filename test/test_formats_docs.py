@@ -84,6 +84,7 @@ PLACEHOLDERS = {
 MAPS = {
     'window', 'center', 'base_parameters[].combination', 'standard_parameters.values',
     'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked', 'xacro_arguments',
+    'corrections.offline[].constants', 'corrections.live[].constants',
     'friction.JOINT[].constants', 'friction.JOINT[].constant_standard_errors',
     'rules[].joints', 'limits.acceleration',
     # The keys of the experiment file.

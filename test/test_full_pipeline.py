@@ -144,12 +144,15 @@ def test_automatic_friction_is_the_true_curve(scene, name):
 def test_the_automatic_choice_is_reported(scene, found):
     """Cut-off and prior weight, by their scores; the passes; no stop and load was in the truth."""
     made = found('ur5')
-    cutoff, weight = made.candidates
+    cutoff, weight, *corrections = made.candidates
+    assert [one.question for one in corrections] in ([], ['corrections'])
     assert cutoff.names == ('5 Hz', '9 Hz', '14 Hz') and cutoff.chosen in cutoff.names
     assert len(weight.names) == len(weight.scores) == 5 and weight.chosen in weight.names
     assert made.estimate.passes == 4
     choices = made.model.quality['cross_validation']['choices']
-    assert [choice['question'] for choice in choices] == [cutoff.question, weight.question]
+    assert [choice['question'] for choice in choices] == [
+        one.question for one in made.candidates
+    ]
     options = made.model.provenance['options']
     assert (options['estimator'], options['friction']) == ('dictionary', 'dictionary,offset')
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -153,13 +152,16 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
 
 def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
     """Return what writes each file, by its place in the folder."""
-    writers = {'urdf': _urdf_text, **{
-        kind: partial(write, options=ExportOptions()) for kind, (_, write) in EXPORTERS.items()
-    }}
+    writers = {'urdf': _urdf_text, **{kind: _writer(kind) for kind in EXPORTERS}}
     return {
         f'export/{file_name(name)}.{SUFFIXES.get(kind, kind)}': write
         for kind, write in writers.items()
     }
+
+
+def _writer(kind: str) -> Callable[[IdentifiedModel], str]:
+    """Return what writes a format with its default options."""
+    return lambda model: EXPORTERS[kind][1](model, ExportOptions())
 
 
 def _urdf_text(model: IdentifiedModel) -> str:

@@ -48,7 +48,7 @@ def find_consistent_parameters(
     robot, estimate = fitted.robot, fitted.fit.estimate
     reduction = fitted.fit.problem.reduction
     rotors = reduction.parameters.reflected_inertia_slice
-    free = choice.trial
+    free = choice.of_parameters
     if estimate.standard is not None:
         theta: FloatArray | None = estimate.standard
         note = 'the estimator finds consistent parameters itself'

@@ -16,7 +16,7 @@ from robot_identification.estimation.method import AUTOMATIC, IdentifyOptions, S
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.files import is_there, read_text
-from robot_identification.model import EFFORT_UNITS, KinematicFilter, parse_friction
+from robot_identification.model import CORRECTIONS, EFFORT_UNITS, KinematicFilter, parse_friction
 from robot_identification.options import check_kinds, option
 from robot_identification.recording import parse_joint_names
 
@@ -77,6 +77,11 @@ class IdentifyArguments:
     compensate_delay: bool | None = option(
         bool, 'take kinematics earlier by the delay of the effort that is found (up to 20 ms; it '
         'is reported in any case)',
+    )
+    corrections: str | None = option(
+        str, 'corrections that are offered to each joint: a comma list of '
+        f'{", ".join(CORRECTIONS)}, none, or auto: all beside a friction dictionary',
+        otherwise='auto', metavar='GROUPS',
     )
     recipe: str | None = option(
         str, 'recipe: candidates and constants of every choice (docs/formats/recipe.md)',

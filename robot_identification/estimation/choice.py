@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+from robot_identification.estimation.correction_groups import AcceptedGroup
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
@@ -26,6 +27,8 @@ from robot_identification.validation import find_contradictions, Folds, Trial
 FEWEST_FITTED = 50
 # Under this much motion [s] a full dictionary, or a choice of laws by joint, rests on little.
 SHORT_MOTION = 20.0
+# From this share of the joints on, contradictions are of a unit or a mounting, not of links.
+MOST_DOUBTED = 0.5
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
 
@@ -42,6 +45,13 @@ class Choice:
     candidates: tuple[Candidates, ...]  # the questions, in the order they were decided
     notes: tuple[str, ...] = ()
     delay: float = 0.0  # of the effort that is compensated [s]
+    groups: tuple[AcceptedGroup, ...] = ()  # corrections, which `trial` has
+    plain: Trial | None = None  # how the choice did without them
+
+    @property
+    def of_parameters(self) -> Trial:
+        """Trial of the parameters alone on held-out blocks."""
+        return self.trial if self.plain is None else self.plain
 
 
 def choose_laws(
@@ -86,7 +96,7 @@ def choose_laws_by_joint(
         method.observe(robot, found.terms, datasets, rows), unexcited, method.estimator,
         'friction by joint', folds,
     )
-    motion = sum(_seconds_fitted(dataset) for dataset in datasets)
+    motion = sum(seconds_fitted(dataset) for dataset in datasets)
     short = (
         f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the choice of friction laws rests on '
         'little',
@@ -110,16 +120,22 @@ def choose_prior_weight(
     estimator, laws = cast(SparseNonnegativeRegression, method.estimator), method.laws[0]
     notes = []
     weights: tuple[float, ...] = (0.0,)
-    contradictions = find_contradictions(robot, datasets) if with_prior else ()
+    doubted = _contradicting_joints(robot, datasets) if with_prior else []
     if not with_prior:
         notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
-    elif contradictions:
+    elif len(doubted) >= MOST_DOUBTED * robot.n:
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
         # Outliers and load are judged with a light regularization, whatever weight is tried.
-        estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
+        estimator = replace(estimator, prior=cad_prior(robot, doubted), prior_weight=1.0)
         weights = recipe.prior_weights
-    motion = sum(_seconds_fitted(dataset) for dataset in datasets)
+        if doubted:
+            names = ', '.join(robot.joint_names[joint] for joint in doubted)
+            notes.append(
+                f'the URDF is no prior for the links behind {names}, for it contradicts the '
+                'effort there'
+            )
+    motion = sum(seconds_fitted(dataset) for dataset in datasets)
     if motion < SHORT_MOTION:
         notes.append(
             f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on '
@@ -146,7 +162,15 @@ def choose_prior_weight(
     )
 
 
-def _seconds_fitted(dataset: Dataset) -> float:
+def _contradicting_joints(robot: RobotModel, datasets: Sequence[Dataset]) -> list[int]:
+    """Return the joints whose effort contradicts the URDF in one of the recordings."""
+    names = {
+        name for one in find_contradictions(robot, datasets) for name in one.joints
+    }
+    return [joint for joint, name in enumerate(robot.joint_names) if name in names]
+
+
+def seconds_fitted(dataset: Dataset) -> float:
     """Return how long the motion is that parameters are estimated from, without gaps [s]."""
     steps = np.diff(dataset.stamps[dataset.fitted])
     return float(np.sum(steps[steps < LONGEST_PAUSE]))

@@ -300,20 +300,43 @@ def _try_on_folds(
             ):
                 values[chosen] = torque / part.torque_per_effort
     return [
-        Trial(
-            name,
-            tuple(
-                errors_at(part.dataset, values, part.rows)
-                for part, values in zip(data, prediction, strict=True)
-            ),
-            _scores_by_fold(data, prediction, held_out),
+        make_trial(
+            name, [part.dataset for part in data], [part.rows for part in data], prediction,
+            held_out,
         )
         for name, prediction in zip(names, predictions, strict=True)
     ]
 
 
+def make_trial(
+    name: str,
+    datasets: Sequence[Dataset],
+    rows: Sequence[BoolArray],
+    predictions: Sequence[FloatArray],
+    held_out: Sequence[Sequence[BoolArray]],
+) -> Trial:
+    """
+    Return what was tried with its errors.
+
+    `predictions` (m, n) are of effort at the m `rows` (N,) of each dataset, `held_out` (m,) masks
+    of the blocks among them.
+    """
+    return Trial(
+        name,
+        tuple(
+            errors_at(dataset, values, chosen)
+            for dataset, values, chosen in zip(datasets, predictions, rows, strict=True)
+        ),
+        _scores_by_fold(
+            [dataset.effort[chosen] for dataset, chosen in zip(datasets, rows, strict=True)],
+            predictions, held_out,
+        ),
+        tuple(predictions),
+    )
+
+
 def _scores_by_fold(
-    data: Sequence[TrainingData],
+    efforts: Sequence[FloatArray],
     prediction: Sequence[FloatArray],
     held_out: Sequence[Sequence[BoolArray]],
 ) -> FloatArray:
@@ -321,8 +344,7 @@ def _scores_by_fold(
     scores = []
     for places in held_out:
         values = []
-        for part, predicted, chosen in zip(data, prediction, places, strict=True):
-            effort = part.dataset.effort[part.rows]
+        for effort, predicted, chosen in zip(efforts, prediction, places, strict=True):
             deviation = np.std(effort, axis=0)
             error = np.sqrt(np.mean((effort[chosen] - predicted[chosen]) ** 2, axis=0))
             varies = deviation > 0.0

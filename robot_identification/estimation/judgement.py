@@ -14,6 +14,7 @@ from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.choice import Choice
+from robot_identification.estimation.corrections import fit_corrections
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification
@@ -92,7 +93,8 @@ def make_model(
         quality={},
         relative_scale=inputs.relative_scale,
     )
-    return MadeModel(model, covariance, consistent)
+    corrections = fit_corrections(model, choice, fitted.rows, options.recipe)
+    return MadeModel(replace(model, corrections=corrections), covariance, consistent)
 
 
 def examine_fit(

@@ -22,8 +22,8 @@ from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    AUTOMATIC_FRICTION, EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction,
-    PLAIN_FRICTION, RobotModel,
+    AUTOMATIC_FRICTION, CORRECTIONS, EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter,
+    parse_friction, PLAIN_FRICTION, RobotModel,
 )
 from robot_identification.processing import Dataset
 
@@ -66,6 +66,10 @@ class IdentifyOptions:
         Smoothing of velocity and acceleration; by default chosen among the recipe's cut-offs.
     compensate_delay : bool
         Take the kinematics earlier by the delay of the effort that is found.
+    corrections : str
+        Groups of corrections that are offered to each joint: a comma list of names in CORRECTIONS,
+        'none', or 'auto', the default: all of them beside a friction dictionary, none beside other
+        estimators.
     start, stop : float, optional
         Window in seconds after the first joint state.
 
@@ -82,11 +86,13 @@ class IdentifyOptions:
     table_mapping: Path | None = None
     kinematic_filter: KinematicFilter | None = None
     compensate_delay: bool = False
+    corrections: str = AUTOMATIC
     start: float | None = None
     stop: float | None = None
 
     def __post_init__(self) -> None:
         self._check_names()
+        self._check_corrections()
         self._check_friction()
 
     def _check_names(self) -> None:
@@ -107,6 +113,14 @@ class IdentifyOptions:
             )
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
+
+    def _check_corrections(self) -> None:
+        unknown = set(self.corrections.split(',')) - set(CORRECTIONS)
+        if self.corrections not in (AUTOMATIC, 'none') and unknown:
+            raise UsageError(
+                f'unknown corrections {", ".join(sorted(unknown))!r}: known are {AUTOMATIC}, none '
+                f'and {", ".join(CORRECTIONS)}'
+            )
 
     def _check_friction(self) -> None:
         if self.estimator not in (None, DICTIONARY_ESTIMATOR) and self.friction == AUTOMATIC:
@@ -149,6 +163,7 @@ class IdentifyOptions:
                 effort_filter=profile.effort_filter,
                 treatment=RowTreatment(profile.slowest, profile.decimation),
                 reflected_inertia=profile.reflected_inertia,
+                corrections=self._corrections(automatic=False),
             )
         two_encoders = self.recipe.two_encoders
         automatic = self.friction in (None, AUTOMATIC) and two_encoders is None
@@ -179,7 +194,14 @@ class IdentifyOptions:
             kinematic_filter=self.kinematic_filter or self.recipe.kinematic_filter,
             effort_filter=self.recipe.effort_filter,
             treatment=RowTreatment(self.recipe.slowest, self.recipe.decimation),
+            corrections=self._corrections(automatic=estimator == DICTIONARY_ESTIMATOR),
         )
+
+    def _corrections(self, *, automatic: bool) -> tuple[str, ...]:
+        """Return the groups that are offered, in the order of CORRECTIONS."""
+        if self.corrections == AUTOMATIC:
+            return tuple(CORRECTIONS) if automatic else ()
+        return tuple(name for name in CORRECTIONS if name in self.corrections.split(','))
 
     def _laws(self, estimator: str) -> tuple[tuple[FrictionLaw, ...], ...]:
         """Return the laws to try."""
@@ -220,6 +242,7 @@ class Method:
     by_joint: bool = False  # whether each joint has laws of its own
     # what is known of the drives; the estimator is then a `TwoEncoderFit`
     two_encoders: TwoEncoders | None = None
+    corrections: tuple[str, ...] = ()  # groups that are offered to each joint
 
     @property
     def needs_whole_recordings(self) -> bool:

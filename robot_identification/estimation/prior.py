@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.standard import prior_deviation
+from robot_identification.estimation.standard import NO_PRIOR, prior_deviation
 from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
 import scipy
 
@@ -53,7 +54,10 @@ class CadPrior:
         return PriorTerm(matrix, whitened @ (K @ mean))
 
 
-def cad_prior(robot: RobotModel) -> CadPrior:
-    """Return what the URDF of an arm says."""
+def cad_prior(robot: RobotModel, doubted: Collection[int] = ()) -> CadPrior:
+    """Return what the URDF of an arm says, of doubted links next to nothing."""
     inertial = prior_inertial_parameters(robot)
-    return CadPrior(inertial, prior_deviation(robot, inertial.size))
+    deviation = prior_deviation(robot, inertial.size)
+    for link in doubted:
+        deviation[10 * link: 10 * link + 10] = NO_PRIOR
+    return CadPrior(inertial, deviation)

@@ -137,6 +137,10 @@ def quality_figures(
                     f'{recipe.gap:g} s apart',
             'nrmse': [errors.nrmse for errors in choice.trial.errors],
             'nrmse_mean': choice.trial.score,
+            'without_corrections': {
+                'nrmse': [errors.nrmse for errors in choice.of_parameters.errors],
+                'nrmse_mean': choice.of_parameters.score,
+            },
             'wider_gap': {
                 'seconds': recipe.wide_gap, 'nrmse_mean': None if wide is None else wide.score,
             },

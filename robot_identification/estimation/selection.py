@@ -13,6 +13,7 @@ from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation.choice import (
     Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
 )
+from robot_identification.estimation.corrections import correct_choice
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import KinematicFilter, RobotModel
@@ -61,11 +62,12 @@ def choose(
             f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
         )
         datasets = survey.filtered(kinematic_filter)
-        tried.append(
+        choice = (
             choose_prior_weight(robot, datasets, options, kinematic_filter, unexcited, with_prior)
             if method.estimator.chooses_terms
             else choose_by(robot, datasets, options, kinematic_filter, unexcited)
         )
+        tried.append(correct_choice(robot, choice, options, unexcited))
     return _best(tried, survey, options)
 
 

@@ -12,7 +12,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
-from robot_identification.excitation.parametrizations import CompositeParametrization
+from robot_identification.excitation.parametrizations.composite import CompositeParametrization
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.segments import Segment
 from robot_identification.excitation.trajectory import Trajectory

@@ -125,7 +125,8 @@ class SlowReversals(Segment):
         first = rng.choice([-1.0, 1.0], (len(lower), 1))
         sides = first * np.resize([1.0, -1.0], self.reversals)
         aside = np.where(upper < self.travel, -1.0, np.where(-lower < self.travel, 1.0, 0.0))
-        return self.travel * aside[:, None] + sides * distance
+        points: FloatArray = self.travel * aside[:, None] + sides * distance
+        return points
 
 
 SEGMENTS: dict[str, type[Segment]] = {one.name: one for one in (Stops, SlowReversals)}

@@ -21,6 +21,16 @@ from .consistency import (
     smallest_eigenvalues as smallest_eigenvalues,
     smallest_mass_matrix_eigenvalue as smallest_mass_matrix_eigenvalue,
 )
+from .corrections import CORRECTIONS as CORRECTIONS
+from .corrections.correction import (
+    correction_blocks as correction_blocks, CorrectionGroup as CorrectionGroup,
+    Corrections as Corrections, CorrectionSignals as CorrectionSignals, Evidence as Evidence,
+    JointCorrection as JointCorrection, rigid_columns as rigid_columns,
+)
+from .corrections.fast_velocity import FastVelocity as FastVelocity
+from .corrections.joint_deviation import JointDeviation as JointDeviation
+from .corrections.position_series import PositionSeries as PositionSeries
+from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
 from .denavit_hartenberg import joint_axes as joint_axes
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (

@@ -14,6 +14,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.corrections.correction import Corrections
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.payload import joint_parameters, Payload
@@ -86,6 +87,8 @@ class IdentifiedModel:
     payloads : tuple of Payload
         Bodies that were added to the last link after the identification; they are in the
         parameters already.
+    corrections : Corrections
+        What predictions and errors have beside the parameters.
 
     """
 
@@ -103,6 +106,7 @@ class IdentifiedModel:
     covariance_kind: str = 'residual'
     temperature: FloatArray | None = None
     payloads: tuple[Payload, ...] = ()
+    corrections: Corrections = field(default_factory=Corrections)
 
     @property
     def parameters(self) -> StandardParameters:

@@ -20,7 +20,10 @@ from robot_identification.files import (
     check_keys, check_schema_version, dump_yaml, read_yaml, to_mapping, to_plain,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
+from robot_identification.model.corrections import CORRECTIONS
+from robot_identification.model.corrections.correction import Corrections, JointCorrection
 from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction.law import check_positive
 from robot_identification.model.identified_model import (
     IdentifiedModel, LONGEST_DELAY, SignalSource,
 )
@@ -32,7 +35,7 @@ from robot_identification.model.robot_model import (
 )
 from robot_identification.model.urdf import parse_urdf
 
-SCHEMA_VERSION = 3  # of the file
+SCHEMA_VERSION = 4  # of the file
 # Rounding makes entries (i, j) and (j, i) differ, by far less than this share of the standard
 # errors of both.
 SYMMETRY_TOLERANCE = 1e-6
@@ -43,7 +46,7 @@ _JOINT_FIGURES = {
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
     'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
-    'provenance', 'quality',
+    'provenance', 'quality', 'corrections',
 }
 
 
@@ -95,10 +98,31 @@ def dump_model(model: IdentifiedModel) -> str:
             }
             for payload in model.payloads
         ] or None,
+        'corrections': _corrections_content(model),
         'provenance': model.provenance,
         'quality': model.quality,
     }
     return dump_yaml(to_plain(content))
+
+
+def _corrections_content(model: IdentifiedModel) -> dict[str, Any] | None:
+    """Return the corrections by kinematics, None where there are none."""
+    corrections = model.corrections
+    if not corrections.offline and not corrections.live:
+        return None
+    return {'rate': corrections.rate, **{
+        kinematics: [
+            {
+                'joint': model.robot.joint_names[one.joint],
+                'group': one.group.name,
+                'constants': one.group.constants(),
+                'coefficients': one.coefficients,
+                'decrease': one.decrease,
+            }
+            for one in found
+        ]
+        for kinematics, found in (('offline', corrections.offline), ('live', corrections.live))
+    }}
 
 
 def _robot_content(robot: RobotModel) -> dict[str, Any]:
@@ -183,6 +207,8 @@ def load_model(path: Path) -> IdentifiedModel:
         content = _from_version_1(content)
     if content.get('schema_version') == 2:
         content = _from_version_2(content)
+    if content.get('schema_version') == 3:
+        content = {'corrections': None, **content, 'schema_version': SCHEMA_VERSION}
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:
@@ -213,7 +239,7 @@ def _from_version_2(content: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(covariance, dict):
         return content
     return {
-        **content, 'schema_version': SCHEMA_VERSION,
+        **content, 'schema_version': 3,
         'covariance': {'kind': 'residual', **covariance},
     }
 
@@ -273,6 +299,31 @@ def _provenance(content: Any) -> Mapping[str, Any]:
         raise DescriptionError(f'provenance.bags is {bags!r:.60}, a list of mappings is needed')
     to_mapping(provenance.get('options', {}), 'provenance.options')
     return provenance
+
+
+def _corrections(content: Any, joints: Sequence[str]) -> Corrections:
+    if content is None:
+        return Corrections()
+    rate = content['rate']
+    check_positive(rate, 'the rate of the corrections')
+    offline, live = (
+        tuple(_joint_correction(entry, joints) for entry in content[kinematics])
+        for kinematics in ('offline', 'live')
+    )
+    return Corrections(float(rate), offline, live)
+
+
+def _joint_correction(entry: Mapping[str, Any], joints: Sequence[str]) -> JointCorrection:
+    if entry['group'] not in CORRECTIONS:
+        raise DescriptionError(
+            f'corrections {entry["group"]!r} are unknown: known are {", ".join(CORRECTIONS)}'
+        )
+    group = CORRECTIONS[entry['group']](**entry['constants'])
+    return JointCorrection(
+        joints.index(entry['joint']), group,
+        _finite(entry['coefficients'], (group.size,), f'the coefficients of {entry["group"]}'),
+        float(entry.get('decrease', np.nan)),
+    )
 
 
 def _true_or_false(value: Any, what: str) -> bool:
@@ -335,6 +386,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
             )
             for entry in content['payload'] or ()
         ),
+        corrections=_corrections(content['corrections'], robot.joint_names),
         temperature=(
             None if content['temperature'] is None
             else _finite(content['temperature'], (robot.n,), 'temperatures')

@@ -14,7 +14,8 @@ from robot_identification.monitoring.collision import (
     CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
 )
 from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH, MomentumObserver
-from robot_identification.prediction import GAP_PERIODS, Prediction, TorquePredictor
+from robot_identification.prediction import Prediction, TorquePredictor
+from robot_identification.processing import CAUSAL_GAP_PERIODS
 
 # What uncertain parameters add to the band changes with the pose: it is found at every tenth
 # sample and kept in between.
@@ -51,7 +52,7 @@ class ContactObserver:
         thresholds: CollisionThresholds | None = None,
     ) -> None:
         self._thresholds = thresholds
-        self._longest = GAP_PERIODS / rate
+        self._longest = CAUSAL_GAP_PERIODS / rate
         self._observer = MomentumObserver(model, bandwidth)
         self._bandwidth = bandwidth
         self._band = PredictionBand(model)

@@ -146,7 +146,8 @@ class LivePrediction:
         self.stamps.append(stamp)
         self._look()
         self._message.begin(reading)
-        self._publish(self._outputs.torque, prediction.torque)
+        predicted = prediction.torque + prediction.correction
+        self._publish(self._outputs.torque, predicted)
         torque = self._torque(prepared, effort)
         if torque is not None:
             self._compare(prepared, stamp, prediction, torque, temperature)
@@ -171,9 +172,14 @@ class LivePrediction:
         self, prepared: PreparedModel, stamp: float, prediction: Prediction, torque: np.ndarray,
         temperature: np.ndarray | None,
     ) -> None:
-        """Publish what follows from a measured torque and the predicted one."""
+        """
+        Publish what follows from a measured torque and the predicted one.
+
+        Contact and friction health see the residual of the parameters alone: a drive reacts to a
+        touch, too, and a correction would hide it.
+        """
         residual = torque - prediction.torque
-        self._publish(self._outputs.residual, residual)
+        self._publish(self._outputs.residual, residual - prediction.correction)
         if prepared.contact is not None:
             external = prepared.contact.step(stamp, prediction, torque)
             if external is None:

@@ -32,7 +32,7 @@ from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.nodes.vector_publisher import VectorPublisher
-from robot_identification.prediction import DEFAULT_CUTOFF
+from robot_identification.processing import CAUSAL_CUTOFF
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
@@ -117,7 +117,7 @@ class TorquePredictorNode(Node):
         )
         self._options = PredictorOptions(
             cutoff=declare(
-                self, 'cutoff', DEFAULT_CUTOFF, 'of the causal low-pass [Hz]', minimum=1.0,
+                self, 'cutoff', CAUSAL_CUTOFF, 'of the causal low-pass [Hz]', minimum=1.0,
                 maximum=200.0, read_only=True,
             ),
             bandwidth=declare(

@@ -13,7 +13,6 @@ from .friction_table import FrictionTable as FrictionTable, tabulate_friction as
 from .sample_basis import JointFunction as JointFunction, SampleBasis as SampleBasis
 from .sample_torque import SampleTorque as SampleTorque
 from .torque_predictor import (
-    DEFAULT_CUTOFF as DEFAULT_CUTOFF, GAP_PERIODS as GAP_PERIODS,
     lacks_temperature as lacks_temperature, Prediction as Prediction,
     TorquePredictor as TorquePredictor,
 )

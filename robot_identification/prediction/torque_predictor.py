@@ -13,16 +13,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel
+from robot_identification.prediction.sample_corrections import SampleCorrections
 from robot_identification.prediction.sample_torque import SampleTorque
-import scipy
-
-# A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
-DEFAULT_CUTOFF = 30.0
-ORDER = 2  # of the Butterworth filter
-# Of the Nyquist frequency, chosen: a digital filter must stay below it.
-HIGHEST_CUTOFF = 0.8
-# After a pause of more periods, or a clock that goes back, the filters start anew.
-GAP_PERIODS = 10.0
+from robot_identification.processing import causal_coefficients, CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,8 +27,10 @@ class Prediction:
     ----------
     torque : ndarray, shape (n,)
         Joint torque [N m].
+    correction : ndarray, shape (n,)
+        What the corrections of the model add to it for a prediction of the effort [N m].
     effort : ndarray, shape (n,)
-        The same in the unit of the recorded effort.
+        Both in the unit of the recorded effort.
     friction : ndarray, shape (n,)
         The part of `torque` that is friction [N m].
     q, dq, ddq : ndarray, shape (n,)
@@ -50,6 +45,7 @@ class Prediction:
     """
 
     torque: FloatArray
+    correction: FloatArray
     effort: FloatArray
     friction: FloatArray
     q: FloatArray
@@ -138,7 +134,7 @@ class TorquePredictor:
     """
 
     def __init__(
-        self, model: IdentifiedModel, rate: float | None = None, cutoff: float = DEFAULT_CUTOFF
+        self, model: IdentifiedModel, rate: float | None = None, cutoff: float = CAUSAL_CUTOFF
     ) -> None:
         self._model = model
         self.rate = model.robot.sampling_rate if rate is None else rate
@@ -147,11 +143,13 @@ class TorquePredictor:
                 f'rate {self.rate:g} Hz and cut-off {cutoff:g} Hz of the causal filter must be '
                 'positive numbers'
             )
-        limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        section = scipy.signal.butter(ORDER, limited, fs=self.rate, output='sos')[0]
-        self._b, self._a = section[:3], section[3:]
+        self._b, self._a = causal_coefficients(self.rate, cutoff)
         self._recursion = _kinematic_recursion(self._b, self._a, self.rate)
         self._torque = SampleTorque(model)
+        self._corrections = SampleCorrections(model) if (
+            model.corrections.live and model.corrections.fit_rate(self.rate)
+        ) else None
+        self._no_correction = np.zeros(model.robot.n)
         self._scale = model.effort_per_torque
         self._heated = _friction_with_temperature(model)
         self._any_heated = bool(self._heated.any())
@@ -175,6 +173,8 @@ class TorquePredictor:
         self._signals[4] = dq
         self._past: deque[tuple[float, FloatArray]] = deque()
         self._torque.restart()
+        if self._corrections is not None:
+            self._corrections.restart()
         self.restarts += 1
 
     def step(
@@ -207,7 +207,7 @@ class TorquePredictor:
         elapsed = stamp - self._last_stamp
         if elapsed == 0.0:
             return None
-        if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
+        if not 0.0 < elapsed <= CAUSAL_GAP_PERIODS / self.rate:
             self._start(dq)
         self._last_stamp = stamp
         signals = self._signals
@@ -218,9 +218,12 @@ class TorquePredictor:
         ddq, then_q, velocities = kinematics[0], kinematics[1], kinematics[2:]
         rigid, friction = self._torque.step(then_q, velocities, ddq, temperature)
         torque = rigid + friction[0]
+        correction = self._no_correction if self._corrections is None else (
+            self._corrections.step(then_q, velocities[0], velocities[1], ddq)
+        )
         return Prediction(
-            torque, torque * self._scale, friction[0], then_q, velocities[0], ddq, temperature,
-            velocities[1], friction[1],
+            torque, correction, (torque + correction) * self._scale, friction[0], then_q,
+            velocities[0], ddq, temperature, velocities[1], friction[1],
         )
 
     def _before(self, stamp: float, kinematics: FloatArray) -> FloatArray:

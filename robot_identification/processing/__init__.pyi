@@ -1,6 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
+from .causal import (
+    CAUSAL_CUTOFF as CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS as CAUSAL_GAP_PERIODS,
+    CAUSAL_ORDER as CAUSAL_ORDER, causal_coefficients as causal_coefficients,
+    causal_signals as causal_signals,
+)
 from .dataset import (
     Dataset as Dataset, have_rotors as have_rotors, MOVING_SPEED as MOVING_SPEED,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, release
-from robot_identification.model import Motion, RobotModel, RotorMotion
+from robot_identification.model import CorrectionSignals, Motion, RobotModel, RotorMotion
 from robot_identification.processing.blocks import take_rows, thin_chosen
 
 # Below this speed a joint counts as resting.
@@ -79,6 +79,9 @@ class Dataset:
     # (n,): standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
     # sample; empty unless the kinematics are a Fourier series.
     noise: Mapping[str, FloatArray] = field(default_factory=dict)
+    # (N, n): velocity as it was recorded, at the time of the kinematics; NaN for joints without
+    # it, None where no joint has it.
+    measured_dq: FloatArray | None = None
     # Joint states of the recording that these are evenly spread parts of; None where they are all.
     whole: int | None = None
 
@@ -102,7 +105,16 @@ class Dataset:
                 starts=motion.starts,
             ),
             effort=self.effort[:, one],
+            measured_dq=None if self.measured_dq is None else self.measured_dq[:, one],
         )
+
+    @property
+    def correction_signals(self) -> CorrectionSignals:
+        """Signals that corrections of a model are computed from."""
+        measured = self.measured_dq
+        if measured is None:
+            measured = np.full(self.motion.q.shape, np.nan)
+        return CorrectionSignals(self.motion, measured, self.rate)
 
     def thinned(self, most: int) -> tuple[Motion, FloatArray]:
         """Return motion and effort of every k-th sample to fit, hardly more than `most`."""
@@ -124,6 +136,8 @@ class Dataset:
             for array in (side.q, side.dq, side.ddq):
                 release(array)
         release(self.effort)
+        if self.measured_dq is not None:
+            release(self.measured_dq)
 
     @property
     def moving(self) -> BoolArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.recording import Recording
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 # Both are compared in means over it [s]; chosen: many samples of a 125 Hz topic, whose noise and
 # times of arrival say nothing, and short beside a motion.
@@ -64,7 +64,7 @@ def compare_with_current(
     correlation = _correlations(effort, current)
     columns = np.arange(effort.shape[1])
     if not order_known:
-        columns = linear_sum_assignment(-np.abs(np.nan_to_num(correlation)))[1]
+        columns = scipy.optimize.linear_sum_assignment(-np.abs(np.nan_to_num(correlation)))[1]
     found = []
     for joint, column in enumerate(columns):
         c, e = current[:, column], effort[:, joint]

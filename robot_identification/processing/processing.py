@@ -136,6 +136,7 @@ def process(
         delay=delay,
         found_delay=found_delay,
         noise=noise,
+        measured_dq=table.measured_velocity(delay),
         whole=recording.whole,
     )
     warnings = find_stale_effort(dataset) if with_effort else ()
@@ -173,6 +174,18 @@ class _Table:
         """Return what a joint state repeats if it is sent twice: kinematics, then the effort."""
         kinematics = (self.q,) if self.dq is None else (self.q, self.dq)
         return (*kinematics, self.effort if with_effort else self.effort[:, :0])
+
+    def measured_velocity(self, delay: float) -> FloatArray | None:
+        """Return the recorded velocity a delay [s] before the stamps, NaN where it is derived."""
+        if self.dq is None or (delay == 0.0 and not self.derived.any()):
+            return self.dq
+        measured = allocate(self.dq.shape)
+        for joint in range(measured.shape[1]):
+            measured[:, joint] = np.nan if self.derived[joint] else np.interp(
+                self.stamps - delay, self.stamps, self.dq[:, joint]
+            )
+        release(measured)
+        return measured
 
     def effort_in_window(self) -> FloatArray:
         """Return the effort, NaN before the window; itself where all is in the window."""

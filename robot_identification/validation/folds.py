@@ -55,6 +55,8 @@ class Trial:
     errors: tuple[BagErrors, ...]  # errors on the held-out blocks, by bag
     # (folds,): mean NRMSE over joints of each block, over the deviation of the whole recordings.
     by_fold: FloatArray
+    # (m, n): effort at the samples of each bag, by fits to the other blocks.
+    predictions: tuple[FloatArray, ...] = ()
 
     @property
     def score(self) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, release
 from robot_identification.files import to_plain
 from robot_identification.model import (
-    block_slices, continue_torque, IdentifiedModel, initial_friction_states, KinematicFilter,
-    rigid_torque,
+    block_slices, continue_torque, correction_blocks, IdentifiedModel, initial_friction_states,
+    KinematicFilter, rigid_torque,
 )
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
@@ -60,11 +60,14 @@ class Validation:
         return replace(self, verdict=verdict, rollouts=tuple(rollouts))
 
 
-def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
+def predict_effort(
+    model: IdentifiedModel, dataset: Dataset, *, corrected: bool = True
+) -> FloatArray:
     """
     Return the model's effort at every stamp of a dataset, in the bag's unit, shape (N, n).
 
     Friction states start at zero at the first sample and run through everything recorded.
+    `corrected` adds the corrections of the model, where the recording has their rate.
     """
     effort = allocate(dataset.motion.q.shape)
     states = initial_friction_states(model.parameters)
@@ -73,6 +76,10 @@ def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
             model.robot, model.parameters, model.theta_lifted, dataset.motion.part(rows), states
         )
         effort[rows] = torque * model.effort_per_torque
+    if corrected and model.corrections.fit_rate(dataset.rate):
+        signals = dataset.correction_signals
+        for rows, torque in correction_blocks(model.corrections.offline, model.robot, signals):
+            effort[rows] += torque * model.effort_per_torque
     release(effort)
     dataset.release()
     return effort

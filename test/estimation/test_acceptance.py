@@ -59,7 +59,7 @@ def case(ur5):
         torque[:, 5] -= lost_rotor * motion.ddq[:, 5]
         observations = observe(ur5, reduction, [(motion, torque)])
         trial = cross_validate(observations, (), estimator, 'free', Folds())
-        choice = SimpleNamespace(estimator=estimator, trial=trial)
+        choice = SimpleNamespace(estimator=estimator, of_parameters=trial)
         whole = fit_parameters(observations, (), estimator)
         fitted = SimpleNamespace(robot=ur5, fit=whole, in_choice=observations, unexcited=())
         found = find_consistent_parameters(choice, fitted, RECIPE)

@@ -42,8 +42,8 @@ def columns_of(law, motion):
 
 
 def test_terms_are_named_by_kind_and_constant():
-    """In the order of kinds, each with the unit of its coefficient; 21 of them."""
-    assert len(LAW.terms) == len(LAW.symbols) == len(LAW.units) == 21
+    """In the order of kinds, each with the unit of its coefficient; 22 of them."""
+    assert len(LAW.terms) == len(LAW.symbols) == len(LAW.units) == 22
     assert LAW.symbols[0] == 'viscous[1]'
     assert LAW.symbols[1] == 'sliding[0.003]'
     assert LAW.symbols[-1] == 'load_presliding[0.006]'
@@ -86,7 +86,7 @@ def test_presliding_gives_back_no_more_than_it_stored(seed, load):
     """From a start at rest, any sum with coefficients not negative takes energy to any instant."""
     motion = wandering(seed, load=load)
     rng = np.random.default_rng(seed)
-    coefficients = np.where(OF_VELOCITY, 0.0, rng.exponential(size=21))
+    coefficients = np.where(OF_VELOCITY, 0.0, rng.exponential(size=len(KINDS)))
     torque = columns_of(LAW, motion) @ coefficients
     steps = np.diff(motion.q, prepend=motion.q[0])
     work = np.cumsum(torque * steps)
@@ -113,7 +113,7 @@ def test_a_joint_at_rest_holds_its_friction():
 # --- fewer terms ---------------------------------------------------------------------------
 
 
-@given(seed=SEEDS, chosen=st.lists(st.booleans(), min_size=21, max_size=21))
+@given(seed=SEEDS, chosen=st.lists(st.booleans(), min_size=len(KINDS), max_size=len(KINDS)))
 def test_keeping_terms_keeps_their_columns(seed, chosen):
     """To the last bit, in the same order, with the same names; no term at all is a law, too."""
     motion, chosen = wandering(seed, 60), np.array(chosen)
@@ -140,7 +140,7 @@ TERMS = (
         viscous=[], sliding=[0.02], presliding=[0.001, 0.1], stribeck=[], load_sliding=[],
         load_presliding=[0.1],
     )),
-    FrictionTerm(1, LAW.keep([False] * 21)),
+    FrictionTerm(1, LAW.keep([False] * len(KINDS))),
     FrictionTerm(2, DictionaryFriction()),
     *(FrictionTerm(joint, FrictionOffset()) for joint in range(3)),
 )
@@ -179,7 +179,7 @@ def test_all_terms_are_base_parameters_by_definition(robots):
         f'{symbol}{term.joint + 1}' for term in TERMS[:3] for symbol in term.law.symbols
     ]
     assert set(reduction.names) == set(plain.names) | set(terms)
-    assert len(reduction.names) == plain.rank + 25
+    assert len(reduction.names) == plain.rank + 3 + len(KINDS) + 1
     names = reduction.parameters.names
     for name in terms:
         row = reduction.K[reduction.names.index(name)]

@@ -59,7 +59,7 @@ class DictionaryFriction(FrictionLaw):
     # Widths of the passage through zero velocity [rad/s].
     sliding: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
     # Displacements at which sliding begins [rad].
-    presliding: tuple[float, ...] = (0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2)
+    presliding: tuple[float, ...] = (0.0001, 0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2)
     # Velocities at which static friction has fallen to 37 % [rad/s].
     stribeck: tuple[float, ...] = (0.03, 0.1, 0.3)
     load_sliding: tuple[float, ...] = (0.01, 0.1)

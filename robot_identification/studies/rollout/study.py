@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError, MissingDependencyError, UsageError
-from robot_identification.export import EXPORTERS
+from robot_identification.export import EXPORTERS, ExportOptions
 from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, tool_frame
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
@@ -139,7 +139,7 @@ def _simulate_mjcf(
     plan, motion = forcing.plan, dataset.motion
     start = np.array(motion.q[plan.rows]), np.array(motion.dq[plan.rows])
     try:
-        text = EXPORTERS[MJCF][1](model)
+        text = EXPORTERS[MJCF][1](model, ExportOptions())
         found = {}
         for loop in (OPEN, CLOSED):
             q, ends = roll_out_mjcf(

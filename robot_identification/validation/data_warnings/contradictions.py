@@ -39,6 +39,7 @@ class Contradiction:
 
     text: str  # the joints, what was found and what to check
     of_several: bool
+    joints: tuple[str, ...]  # their names
 
 
 def find_contradictions(
@@ -53,6 +54,7 @@ def find_contradictions(
                 f'measured over expected torque of the bodies is {named}: check effort unit, '
                 'drive gains, signs and mounting',
                 of_several=len(ratios) > 1 or robot.n < FEW_JOINTS,
+                joints=tuple(ratios),
             ))
     return tuple(found)
 

@@ -1,0 +1,158 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Corrections of a model: chosen joint by joint on held-out blocks, fitted to its residuals.
+
+The parameters stay as they are. Every choice is made on residuals of blocks that the parameters
+were not fitted to, so that a correction cannot repair what a fit has done to its own data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.estimation.choice import Choice, seconds_fitted
+from robot_identification.estimation.correction_groups import (
+    AcceptedGroup, choose_groups, fit_groups, gather_columns, predict_held_out, Residuals,
+    residuals_at,
+)
+from robot_identification.estimation.fitting import make_trial
+from robot_identification.estimation.identification import Candidates
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.recipe import Recipe, thin_rows
+from robot_identification.model import (
+    CorrectionGroup, CORRECTIONS, Corrections, IdentifiedModel, JointCorrection,
+    make_standard_parameters, reduce_to_base, rigid_columns, RobotModel,
+)
+from robot_identification.processing import causal_signals, Dataset
+from robot_identification.validation import Folds, predict_effort, Trial
+
+
+def correct_choice(
+    robot: RobotModel, choice: Choice, options: IdentifyOptions, unexcited: Sequence[int]
+) -> Choice:
+    """Return a choice with the corrections that held-out blocks accept, and its errors then."""
+    kinds = _offered(choice, options)
+    if not kinds:
+        return choice
+    recipe, datasets = options.recipe, choice.datasets
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    residuals = residuals_at(
+        robot, datasets, rows, choice.trial.predictions, Folds(recipe.folds, recipe.gap),
+        _rigid_columns(robot),
+    )
+    groups = tuple(
+        group
+        for joint in range(robot.n) if joint not in unexcited
+        for group in choose_groups(residuals, kinds, joint, recipe.huber)
+    )
+    if not groups:
+        return choice
+    trial = _with_groups(choice.trial, residuals, groups, datasets, recipe)
+    return replace(
+        choice, trial=trial, plain=choice.trial, groups=groups,
+        candidates=(
+            *choice.candidates,
+            Candidates(
+                'corrections', ('none', 'those of each joint'),
+                (choice.trial.score, trial.score), 'those of each joint',
+                'group by group, where the squared error of the joint on held-out blocks falls by '
+                'more than one standard error (two of what repeats with the position) and 2 %',
+            ),
+        ),
+    )
+
+
+def _offered(choice: Choice, options: IdentifyOptions) -> tuple[type[CorrectionGroup], ...]:
+    """Return the groups that are offered: none to two encoders, few to a short motion."""
+    motion = sum(seconds_fitted(dataset) for dataset in choice.datasets)
+    if any(dataset.motion.rotor is not None for dataset in choice.datasets):
+        return ()
+    return tuple(
+        kind for name, kind in CORRECTIONS.items()
+        if name in options.method.corrections and kind.shortest_motion <= motion
+    )
+
+
+def _rigid_columns(robot: RobotModel) -> tuple[int, ...]:
+    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
+    return rigid_columns(reduce_to_base(robot, parameters).independent.tolist(), parameters)
+
+
+def _with_groups(
+    trial: Trial, residuals: Residuals, groups: Sequence[AcceptedGroup],
+    datasets: Sequence[Dataset], recipe: Recipe,
+) -> Trial:
+    """Return how a trial does with corrections that are fitted to the other blocks."""
+    predictions = [prediction.copy() for prediction in trial.predictions]
+    edges = np.cumsum([len(prediction) for prediction in predictions])[:-1]
+    for joint in {one.joint for one in groups}:
+        columns, ridges = gather_columns(residuals, groups, joint)
+        torque = predict_held_out(
+            residuals, columns, ridges, residuals.of(joint), recipe.huber
+        )
+        for prediction, part, dataset in zip(
+            predictions, np.split(torque, edges), datasets, strict=True
+        ):
+            prediction[:, joint] += part / dataset.torque_per_effort(residuals.robot)[joint]
+    return make_trial(
+        trial.name, datasets, residuals.rows, predictions,
+        [np.split(held, edges) for held in residuals.held_out],
+    )
+
+
+def fit_corrections(
+    model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], recipe: Recipe
+) -> Corrections:
+    """
+    Fit the corrections of a choice to the residuals of a model at rows (N,) of its datasets.
+
+    Those of live prediction are chosen once more, among the same groups, on the residuals of
+    causal kinematics; there are none where a velocity was not recorded.
+    """
+    if not choice.groups:
+        return Corrections()
+    datasets, folds = choice.datasets, Folds(recipe.folds, recipe.gap)
+    rigid = _rigid_columns(model.robot)
+    offline = fit_groups(
+        residuals_at(
+            model.robot, datasets, rows,
+            [
+                predict_effort(model, dataset, corrected=False)[chosen]
+                for dataset, chosen in zip(datasets, rows, strict=True)
+            ],
+            folds, rigid,
+        ),
+        choice.groups, recipe.huber,
+    )
+    return Corrections(
+        rate=round(min(dataset.rate for dataset in datasets), 3),
+        offline=offline,
+        live=_fit_live(model, choice, rows, recipe, rigid),
+    )
+
+
+def _fit_live(
+    model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], recipe: Recipe,
+    rigid: tuple[int, ...],
+) -> tuple[JointCorrection, ...]:
+    datasets = choice.datasets
+    signals = [causal_signals(dataset) for dataset in datasets]
+    known = [one for one in signals if one is not None]
+    if len(known) < len(signals):
+        return ()
+    predictions: list[FloatArray] = [
+        model.effort(one.motion)[chosen] for one, chosen in zip(known, rows, strict=True)
+    ]
+    residuals = residuals_at(
+        model.robot, datasets, rows, predictions, Folds(recipe.folds, recipe.gap), rigid, known
+    )
+    groups: list[AcceptedGroup] = []
+    for joint in sorted({one.joint for one in choice.groups}):
+        kinds = [type(one.group) for one in choice.groups if one.joint == joint]
+        groups += choose_groups(residuals, kinds, joint, recipe.huber)
+    return fit_groups(residuals, groups, recipe.huber)

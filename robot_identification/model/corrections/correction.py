@@ -1,0 +1,181 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Interface of every group of corrections, and the corrections of an identified model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import block_slices, Motion
+from robot_identification.model.robot_model import RobotModel
+
+# Share by which the rate of a recording may differ from that of the corrections, whose lags are
+# whole samples. Chosen: stamps of one driver scatter by a few per cent.
+RATE_TOLERANCE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectionSignals:
+    """
+    Signals that corrections are computed from: N samples of one recording.
+
+    Attributes
+    ----------
+    motion : Motion
+        Position as recorded, smooth velocity and acceleration.
+    measured_dq : ndarray, shape (N, n)
+        Velocity as it was recorded; NaN for a joint without it [rad/s].
+    rate : float
+        Sampling rate [Hz].
+
+    """
+
+    motion: Motion
+    measured_dq: FloatArray
+    rate: float
+
+    @property
+    def edges(self) -> list[int]:
+        """First samples of the parts without a gap, and the number of samples."""
+        return sorted({0, *self.motion.starts, len(self.motion)})
+
+    def part(self, rows: slice) -> CorrectionSignals:
+        """Return the signals of consecutive samples."""
+        return replace(
+            self, motion=self.motion.part(rows), measured_dq=np.asarray(self.measured_dq[rows])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Residuals of one joint in some recordings, and what groups of corrections look at."""
+
+    robot: RobotModel
+    signals: tuple[CorrectionSignals, ...]  # of each recording
+    # (N,) samples of each recording that are corrected, and the residuals there [N m]
+    rows: tuple[BoolArray, ...]
+    residuals: tuple[FloatArray, ...]
+    joint: int
+    rigid: tuple[int, ...]  # independent columns of the bodies among the standard parameters
+    causal: bool  # whether columns may use past samples only
+
+
+class CorrectionGroup(ABC):
+    """
+    Columns that correct the torque of one joint, with their constants.
+
+    A group is a frozen dataclass whose fields are its constants.
+    """
+
+    name: ClassVar[str]  # in a model file and in CORRECTIONS
+    meaning: ClassVar[str]  # for a reader of the report
+    # Ridge parameters to try, relative to the squared length of each column; a later one has to do
+    # better than the first.
+    ridges: ClassVar[tuple[float, ...]]
+    # Standard errors over the held-out blocks by which the squared error has to fall.
+    certainty: ClassVar[float] = 1.0
+    # Shorter motions show too little: accepted there by chance [s].
+    shortest_motion: ClassVar[float] = 0.0
+
+    @classmethod
+    @abstractmethod
+    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+        """Return the groups to try for a joint, the preferred one first."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of columns."""
+
+    @property
+    def reach(self) -> int:
+        """Number of samples before and after one that its columns depend on."""
+        return 0
+
+    @abstractmethod
+    def columns(
+        self, robot: RobotModel, signals: CorrectionSignals, joint: int
+    ) -> FloatArray:
+        """Return the columns of a joint, shape (N, size)."""
+
+    def constants(self) -> dict[str, Any]:
+        """Return the constants for a model file."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class JointCorrection:
+    """A group of corrections of one joint with its coefficients (size,), in N m per column."""
+
+    joint: int
+    group: CorrectionGroup
+    coefficients: FloatArray
+    # Share by which it lowered the squared error on held-out blocks, beside those before it.
+    decrease: float = float('nan')
+
+    def torque(self, robot: RobotModel, signals: CorrectionSignals) -> FloatArray:
+        """Return the torque that is added, shape (N,) [N m]."""
+        torque: FloatArray = (
+            self.group.columns(robot, signals, self.joint) @ self.coefficients
+        )
+        return torque
+
+
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """
+    The corrections of an identified model.
+
+    They were found beside the parameters, which they leave as they are: predictions and errors
+    have them, bodies, payloads, monitoring and exports do not.
+
+    Attributes
+    ----------
+    rate : float
+        Sampling rate of the recordings that they were found in [Hz].
+    offline : tuple of JointCorrection
+        For recordings with zero-phase kinematics.
+    live : tuple of JointCorrection
+        For the causal kinematics of live prediction.
+
+    """
+
+    rate: float = float('nan')
+    offline: tuple[JointCorrection, ...] = ()
+    live: tuple[JointCorrection, ...] = ()
+
+    def fit_rate(self, rate: float) -> bool:
+        """Return whether recordings of a rate [Hz] can be corrected."""
+        return bool(abs(rate - self.rate) <= RATE_TOLERANCE * self.rate)
+
+
+def correction_blocks(
+    corrections: Sequence[JointCorrection], robot: RobotModel, signals: CorrectionSignals
+) -> Iterator[tuple[slice, FloatArray]]:
+    """
+    Yield samples and the sum of corrections there, shape (N, n) [N m].
+
+    A joint whose velocity was not recorded has no correction by it.
+    """
+    N, reach = len(signals.motion), max((one.group.reach for one in corrections), default=0)
+    # Blocks with what is around them: of a long recording there is no room for all columns.
+    for rows in block_slices(N if corrections else 0):
+        first = max(rows.start - reach, 0)
+        around = signals.part(slice(first, min(rows.stop + reach, N)))
+        inner = slice(rows.start - first, rows.stop - first)
+        torque = np.zeros((rows.stop - rows.start, robot.n))
+        for one in corrections:
+            torque[:, one.joint] += np.nan_to_num(one.torque(robot, around)[inner])
+        yield rows, torque
+
+
+def rigid_columns(independent: Sequence[int], parameters: StandardParameters) -> tuple[int, ...]:
+    """Return the independent columns of bodies among the standard parameters."""
+    return tuple(int(column) for column in independent if column < 10 * parameters.n)

@@ -1,0 +1,174 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Corrections are accepted where their effect is, and leave the parameters as they are.
+
+Residuals are made by hand: a known effect on random signals, or noise with a spectrum of its own
+that no group explains.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.estimation.correction_groups import (
+    AcceptedGroup, choose_groups, fit_groups, Residuals, solve_ridge,
+)
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.model.corrections import CORRECTIONS
+from robot_identification.model.corrections.correction import CorrectionSignals
+from robot_identification.model.regressor import Motion
+from robot_identification.pipeline import identify
+from robot_identification.validation.folds import blocked_folds
+from robot_identification.validation.validation import predict_effort, score
+
+RATE, SECONDS = 125.0, 40.0
+HUBER = 1.345
+JOINT = 1
+
+
+def motion_of(rng, n=3):
+    """Return 40 s of joints that follow sums of sines, with noise in the measured velocity."""
+    t = np.arange(0.0, SECONDS, 1.0 / RATE)
+    omega = 2.0 * np.pi * np.arange(1, 6) * 0.1
+    phase, size = rng.uniform(0.0, 6.28, (5, n)), rng.uniform(0.1, 0.5, (5, n))
+    angles = omega[:, None] * t[:, None, None] + phase
+    q = np.sum(size * np.sin(angles), axis=1)
+    dq = np.sum(size * omega[:, None] * np.cos(angles), axis=1)
+    ddq = -np.sum(size * omega[:, None] ** 2 * np.sin(angles), axis=1)
+    measured = dq + 0.01 * rng.normal(size=dq.shape)
+    return t, CorrectionSignals(Motion(q, dq, ddq), measured, RATE)
+
+
+def residuals_of(robot, t, signals, torque):
+    """Return residuals of one joint in five blocks, as a fit would leave them."""
+    rows = np.ones(len(t), dtype=bool)
+    folds = list(blocked_folds(t, rows))
+    whole = np.zeros((len(t), robot.n))
+    whole[:, JOINT] = torque
+    return Residuals(
+        robot, (signals,), (rows,), (whole,), tuple(train for train, _ in folds),
+        tuple(held for _, held in folds), tuple(range(10 * robot.n)),
+    )
+
+
+def effect_of(name, robot, signals):
+    """Return the torque of a known effect of about 1 N m on the second joint."""
+    x = (signals.measured_dq - signals.motion.dq)[:, JOINT]
+    q = signals.motion.q[:, JOINT]
+    if name == 'fast_velocity':
+        return -80.0 * x - 40.0 * np.concatenate([[0.0], x[:-1]])
+    if name == 'position_series':
+        return np.cos(q + 0.3) + 0.5 * np.sin(3.0 * q)
+    if name == 'ripple':
+        return np.sin(160.0 * q + 1.0)
+    kind = CORRECTIONS['joint_deviation']
+    columns = kind(tuple(range(10, 30))).columns(robot, signals, JOINT)
+    lengths = np.linalg.norm(columns, axis=0)
+    seen = lengths > 1e-3 * lengths.max()
+    return np.sqrt(len(q) / seen.sum()) * np.sum(columns[:, seen] / lengths[seen], axis=1)
+
+
+@pytest.mark.parametrize('name', CORRECTIONS)
+def test_an_effect_is_accepted_and_found(robots, rng, name):
+    """Beside noise of half its size: what is left is that noise, up to what the ridge keeps."""
+    robot = robots['mixed']
+    t, signals = motion_of(rng)
+    effect = effect_of(name, robot, signals)
+    noise = 0.5 * rng.normal(size=len(t))
+    residuals = residuals_of(robot, t, signals, effect + noise)
+    groups = choose_groups(residuals, [CORRECTIONS[name]], JOINT, HUBER)
+    assert groups[0].group.name == name
+    found = sum(one.torque(robot, signals) for one in fit_groups(residuals, groups, HUBER))
+    # A ridge of 1 halves what a single column explains; none of the groups relies on one alone.
+    assert np.std(found - effect) < 0.5 * np.std(effect)
+    assert groups[0].decrease > 0.3
+
+
+def coloured(rng, count):
+    """Return noise with a memory of a third of a second, as friction that was missed leaves."""
+    white = rng.normal(size=count + 200)
+    return np.convolve(white, np.exp(-np.arange(200) / 40.0), mode='valid')[:count]
+
+
+def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng):
+    """
+    At most 5 % of joints take a group that is not there.
+
+    60 joints: with a chance of 2 % each, seven or more would come once in three thousand times.
+    """
+    robot, accepted = robots['mixed'], dict.fromkeys(CORRECTIONS, 0)
+    draws = 60
+    for _ in range(draws):
+        t, signals = motion_of(rng)
+        residuals = residuals_of(robot, t, signals, coloured(rng, len(t)))
+        for kind in CORRECTIONS.values():
+            accepted[kind.name] += bool(choose_groups(residuals, [kind], JOINT, HUBER))
+    assert max(accepted.values()) <= 6, accepted
+
+
+def test_ridge_of_a_single_column_shrinks_it_by_its_share():
+    """One column of length one: the estimate is 1 / (1 + rho) of the free one; zeros stay zero."""
+    gram, side = np.diag([4.0, 0.0]), np.array([8.0, 0.0])
+    np.testing.assert_allclose(
+        solve_ridge(gram, side, np.array([0.25, 0.25])), [2.0 / 1.25, 0.0], rtol=1e-15
+    )
+
+
+def test_outliers_do_not_make_a_correction(robots, rng):
+    """A collision of a hundred times the noise moves the coefficients by less than a tenth."""
+    robot = robots['mixed']
+    t, signals = motion_of(rng)
+    torque = effect_of('fast_velocity', robot, signals) + 0.2 * rng.normal(size=len(t))
+    group = choose_groups(
+        residuals_of(robot, t, signals, torque), [CORRECTIONS['fast_velocity']], JOINT, HUBER
+    )[0].group
+    accepted = (AcceptedGroup(JOINT, group, 0.03, 0.5),)
+    hit = torque.copy()
+    hit[1000:1010] += 20.0
+    clean, struck = (
+        fit_groups(residuals_of(robot, t, signals, one), accepted, HUBER)[0].coefficients
+        for one in (torque, hit)
+    )
+    assert np.linalg.norm(struck - clean) < 0.1 * np.linalg.norm(clean)
+
+
+@pytest.mark.parametrize('text', ['fast', 'fast_velocity,none', ''])
+def test_unknown_corrections_are_refused(text):
+    with pytest.raises(UsageError, match='unknown corrections'):
+        IdentifyOptions(corrections=text)
+
+
+def test_parameters_are_the_same_with_and_without(scene, identification):
+    """To the last bit: bodies, friction, covariance and consistent bodies see no corrections."""
+    made = scene('ur5')
+    without = identify(made.robot, [made.bags[0]], IdentifyOptions(corrections='none')).model
+    model = identification.model
+    assert without.corrections.offline == ()
+    for name in ('theta_base', 'covariance', 'theta_consistent'):
+        np.testing.assert_array_equal(getattr(model, name), getattr(without, name))
+    assert without.reduction.names == model.reduction.names
+
+
+def test_errors_have_them_and_say_what_they_are_without(identification):
+    """The prediction differs by the corrections alone, where the rate is theirs."""
+    model, dataset = identification.model, identification.datasets[0]
+    assert model.corrections.offline, 'the simulated UR5 has an effect that is corrected'
+    plain = predict_effort(model, dataset, corrected=False)
+    signals = dataset.correction_signals
+    added = np.zeros_like(plain)
+    for one in model.corrections.offline:
+        added[:, one.joint] += one.torque(model.robot, signals) * (
+            model.effort_per_torque[one.joint]
+        )
+    # Sums in another order.
+    np.testing.assert_allclose(predict_effort(model, dataset) - plain, added, atol=1e-12)
+    np.testing.assert_array_equal(
+        predict_effort(model, replace(dataset, rate=2.0 * dataset.rate)), plain
+    )
+    found = score(model, dataset)
+    assert found.nrmse_mean < score(
+        replace(model, corrections=type(model.corrections)()), dataset
+    ).nrmse_mean
