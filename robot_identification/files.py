@@ -131,6 +131,17 @@ def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
 _StrictLoader.add_constructor('tag:yaml.org,2002:int', _plain_int)
 
 
+# What functions of the front door take for a file or folder.
+AnyPath = str | os.PathLike[str]
+
+
+def to_paths(given: AnyPath | Iterable[AnyPath]) -> tuple[Path, ...]:
+    """Return paths of one or several."""
+    if isinstance(given, str | os.PathLike):
+        return (Path(given),)
+    return tuple(map(Path, given))
+
+
 def is_there(path: Path) -> bool:
     """Return whether there is something at a path; a name too long for a file is that of none."""
     try:

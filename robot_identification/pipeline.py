@@ -18,6 +18,7 @@ from robot_identification.estimation import (
     choose, examine_fit, fit_recordings, Identification, IdentifyOptions, ignore_progress,
     judge_identification, make_model, read_inputs, Report,
 )
+from robot_identification.files import AnyPath, to_paths
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.parallel import beside, Scheduler
 from robot_identification.prediction import compare_effort, EffortComparison
@@ -28,7 +29,7 @@ from robot_identification.validation import validate as score_datasets
 
 def identify(
     robot: RobotModel,
-    bags: Sequence[Path],
+    bags: AnyPath | Sequence[AnyPath],
     options: IdentifyOptions | None = None,
     scheduler: Scheduler | None = None,
     report: Report = ignore_progress,
@@ -43,7 +44,7 @@ def identify(
     ----------
     robot : RobotModel
         The arm with its prior, gravity and drive gains.
-    bags : sequence of Path
+    bags : str or Path, or sequence of these
         Recordings; they are used together.
     options : IdentifyOptions, optional
         Everything else.
@@ -68,7 +69,7 @@ def identify(
             '--estimator dictionary, huber or wls'
         )
     report(0.0, 'reading')
-    inputs = read_inputs(robot, bags, options)
+    inputs = read_inputs(robot, to_paths(bags), options)
     choice = choose(
         inputs.robot, inputs.recordings, inputs.unit, options,
         with_prior=not inputs.relative_scale,
@@ -96,7 +97,7 @@ class ValidatedBags(NamedTuple):
 
 def validate(
     model: IdentifiedModel,
-    bags: Sequence[Path],
+    bags: AnyPath | Sequence[AnyPath],
     *,
     start: float | None = None,
     stop: float | None = None,
@@ -110,7 +111,7 @@ def validate(
     ----------
     model : IdentifiedModel
         The model.
-    bags : sequence of Path
+    bags : str or Path, or sequence of these
         Recordings, each scored by itself.
     start, stop : float, optional
         Window in seconds after the first joint state.
@@ -121,19 +122,20 @@ def validate(
         If a bag is of another robot or has effort in another unit.
 
     """
-    loaded = [load_for_model(model, bag, start=start, stop=stop) for bag in bags]
+    paths = to_paths(bags)
+    loaded = [load_for_model(model, bag, start=start, stop=stop) for bag in paths]
     datasets = tuple(dataset for dataset, _ in loaded)
     notes = tuple(note for _, notes in loaded for note in notes)
     training = {
         dataset.source: why
-        for bag, dataset in zip(bags, datasets, strict=True)
+        for bag, dataset in zip(paths, datasets, strict=True)
         if (why := find_training_data(model, bag, start, stop))
     }
     return ValidatedBags(score_datasets(model, datasets, training), datasets, notes)
 
 
 def predict(
-    model: IdentifiedModel, bag: Path, *, causal: bool = False
+    model: IdentifiedModel, bag: AnyPath, *, causal: bool = False
 ) -> tuple[EffortComparison, tuple[str, ...]]:
     """
     Predict the effort at every recorded stamp of a bag.
@@ -142,7 +144,7 @@ def predict(
     ----------
     model : IdentifiedModel
         The model.
-    bag : Path
+    bag : str or Path
         The recording.
     causal : bool
         With the filters of live prediction, which know no later sample.
@@ -160,4 +162,4 @@ def predict(
         If the bag is of another robot or has effort in another unit.
 
     """
-    return compare_effort(model, bag, causal=causal)
+    return compare_effort(model, Path(bag), causal=causal)

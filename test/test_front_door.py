@@ -6,9 +6,14 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from robot_identification import (
+    identify, load_experiment, load_model, load_robot, predict, read_recording, validate,
+)
 from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
+from robot_identification.errors import UsageError
 
 NAMES = (
     'load_robot', 'read_recording', 'identify', 'IdentifyOptions', 'validate', 'predict',
@@ -72,3 +77,31 @@ def test_the_options_of_a_command_load_no_other():
     with pytest.raises(CommandLineError, match='--nonsense'):
         parse_arguments(['identify', 'bag', '-o', 'out', '--nonsense'])
     assert parse_arguments(['robots', '--json']).json
+
+
+def test_paths_may_be_text(scene, model_file, tmp_path):
+    """Wherever a file or folder is named; one bag need not stand in a list."""
+    bag = scene('ur5').bags[1]
+    robot = load_robot('ur5')
+    model = load_model(str(model_file))
+    assert model.robot.joint_names == load_model(model_file).robot.joint_names
+    read = read_recording(str(bag), robot.joint_names)
+    np.testing.assert_array_equal(read.q, read_recording(bag, robot.joint_names).q)
+    of_text = validate(model, str(bag), stop=3.0)
+    of_path = validate(model, [bag], stop=3.0)
+    assert of_text.datasets[0].source == of_path.datasets[0].source
+    np.testing.assert_array_equal(
+        of_text.validation.bags[0].rmse, of_path.validation.bags[0].rmse
+    )
+    np.testing.assert_array_equal(
+        predict(model, str(bag))[0].predicted, predict(model, bag)[0].predicted
+    )
+    path = tmp_path / 'arm.urdf'
+    path.write_text(robot.urdf.text)
+    assert load_robot(urdf=str(path)).joint_names == load_robot(urdf=path).joint_names
+    with pytest.raises(UsageError, match='no_such_file'):
+        load_experiment('no_such_file.yaml')
+    with pytest.raises(UsageError, match='no such bag: no_such_bag'):
+        identify(robot, 'no_such_bag')
+    with pytest.raises(UsageError, match='no_such_bag'):
+        read_recording('no_such_bag', robot.joint_names)

@@ -29,7 +29,7 @@ from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.segments import Segment, segments_from_content
 from robot_identification.files import (
-    check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
+    AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
 )
 from robot_identification.model import (
     DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
@@ -140,7 +140,7 @@ def find_experiment(name: str) -> Path:
     )
 
 
-def load_experiment(path: Path) -> Experiment:
+def load_experiment(path: AnyPath) -> Experiment:
     """
     Read an experiment file.
 
@@ -152,7 +152,7 @@ def load_experiment(path: Path) -> Experiment:
         If a key is unknown or missing, or a value out of range.
 
     """
-    return read_experiment(read_yaml(path, HAND_WRITTEN), str(path))
+    return read_experiment(read_yaml(Path(path), HAND_WRITTEN), str(path))
 
 
 def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:

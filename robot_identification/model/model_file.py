@@ -17,7 +17,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    check_keys, check_schema_version, dump_yaml, read_yaml, to_mapping, to_plain,
+    AnyPath, check_keys, check_schema_version, dump_yaml, read_yaml, to_mapping, to_plain,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.corrections import CORRECTIONS
@@ -190,7 +190,7 @@ def _friction_entry(
     }
 
 
-def load_model(path: Path) -> IdentifiedModel:
+def load_model(path: AnyPath) -> IdentifiedModel:
     """
     Read a model file.
 
@@ -202,7 +202,7 @@ def load_model(path: Path) -> IdentifiedModel:
         If it is not a model file of this version, or its parts contradict each other.
 
     """
-    content, source = read_yaml(path), str(path)
+    content, source = read_yaml(Path(path)), str(path)
     if content.get('schema_version') == 1:
         content = _from_version_1(content)
     if content.get('schema_version') == 2:

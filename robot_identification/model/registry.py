@@ -22,7 +22,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
+    AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
@@ -91,9 +91,9 @@ def _urdf_path(content: dict[str, Any], path: Path) -> Path:
 
 
 def load_robot(
-    robot: str | None = None,
+    robot: AnyPath | None = None,
     *,
-    urdf: Path | Urdf | None = None,
+    urdf: AnyPath | Urdf | None = None,
     joints: Sequence[str] | None = None,
     gravity: Sequence[float] | None = None,
 ) -> RobotModel:
@@ -102,9 +102,9 @@ def load_robot(
 
     Parameters
     ----------
-    robot : str, optional
+    robot : str or Path, optional
         A known name or the path of a robot YAML.
-    urdf : Path or Urdf, optional
+    urdf : str, Path or Urdf, optional
         A URDF, a xacro or a link table. Alone: an arm nothing else is known of. With `robot`:
         that robot's YAML with this URDF.
     joints : sequence of str, optional
@@ -126,7 +126,7 @@ def load_robot(
             raise UsageError('name an arm: --robot NAME (see `robot-identification robots`), '
                              'or --urdf FILE')
         return make_robot_model(_checked(urdf), joints=joints, gravity=gravity)
-    path = _robot_yaml(robot)
+    path = _robot_yaml(str(robot))
     content = read_yaml(path, HAND_WRITTEN)
     source = str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -250,9 +250,10 @@ def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> 
     return read_urdf_text(path, arguments)
 
 
-def _checked(urdf: Path | Urdf, arguments: Mapping[str, str] | None = None) -> Urdf:
+def _checked(urdf: AnyPath | Urdf, arguments: Mapping[str, str] | None = None) -> Urdf:
     if isinstance(urdf, Urdf):
         return urdf
+    urdf = Path(urdf)
     if urdf.suffix in ('.yaml', '.yml'):
         return parse_urdf(read_description(urdf), str(urdf))
     return read_urdf(urdf, arguments=arguments)

@@ -52,6 +52,9 @@ TEMPERATURE_PERIOD = 1.0
 MOVING_SPEED = 0.01
 REST_SHOWN = 1.0  # [s]; chosen: a runner needs 0.1 s of rest (REST_TIME of execution)
 LONGEST_FAREWELL = 4.0  # [s]; chosen: launch sends SIGTERM 5 s after Ctrl-C
+# For which commands, calls and parameters may wait for a turn of the executor [s], of the wall
+# clock and of simulated time; chosen: a cycle of a driver at 125 Hz.
+TURN = 0.008
 
 
 class SimulatedRobot(Node):
@@ -175,11 +178,22 @@ class SimulatedRobot(Node):
         self._contact = InjectedContact(self, self._simulator.links)
         self._apply_faults()
         self.create_service(Trigger, '~/restart', self._on_restart)
-        self.create_timer(self._period / factor, self._step)
+        # A turn of the executor takes several times what a cycle does.
+        self._wall_period = self._period / factor
+        self._in_turn = max(int(TURN / max(self._period, self._wall_period)), 1)
+        self.create_timer(self._in_turn * self._wall_period, self._take_turn)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
 
     def _now(self) -> float:
         return self._cycles * self._period
+
+    def _take_turn(self) -> None:
+        """Step through the cycles of a turn, each at its time; the executor serves between two."""
+        begun = time.monotonic()
+        self._step()
+        for cycle in range(1, self._in_turn):
+            time.sleep(max(begun + cycle * self._wall_period - time.monotonic(), 0.0))
+            self._step()
 
     def _step(self) -> None:
         self._apply_faults()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import allocate, FloatArray, LARGEST_IN_MEMORY, release, slices_of
 from robot_identification.errors import BagError, DataError, UsageError
+from robot_identification.files import AnyPath
 from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.bag_files import BagFiles, open_bag
 from robot_identification.recording.bag_parts import find_split, merge_parts, Part, PartRows, Split
@@ -101,13 +102,13 @@ def _cause(bag: BagFiles) -> str:
 
 
 def read_recording(
-    path: Path,
+    path: AnyPath,
     joint_names: Sequence[str],
     *,
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
     encoders: JointEncoders | None = None,
-    mapping: Path | None = None,
+    mapping: AnyPath | None = None,
 ) -> Recording:
     """
     Read the joint states of a bag, every message by joint name, and the other channels recorded.
@@ -116,7 +117,7 @@ def read_recording(
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         A rosbag2 folder, its .mcap or .db3 file, or a table: text (.csv, .tsv, .txt, ..), Parquet,
         a LeRobot dataset, MAT or NPZ.
     joint_names : sequence of str
@@ -129,7 +130,7 @@ def read_recording(
         common is found without.
     encoders : JointEncoders, optional
         How the driver's readings relate to the model; by default they are the model's.
-    mapping : Path, optional
+    mapping : str or Path, optional
         What the columns of a table are (docs/formats/mapping.md); by default the file
         `<table>.yaml` next to it, else they are recognized.
 
@@ -143,6 +144,7 @@ def read_recording(
         If joints are missing from it.
 
     """
+    path, mapping = Path(path), None if mapping is None else Path(mapping)
     encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
     if is_table(path):
         return read_table(path, joint_names, names or {}, encoders, mapping)

@@ -99,6 +99,11 @@ class Contacts:
         """Links that can be touched, from the base to the tool."""
         return [self._model.body(int(body)).name for body in self._model.jnt_bodyid]
 
+    @property
+    def expected(self) -> bool:
+        """Return whether there are contacts, present or to come."""
+        return bool(self._touches)
+
     def add(self, touch: Contact | JointPush) -> None:
         """Add a contact; UsageError if the arm has no such link, or another number of joints."""
         if isinstance(touch, Contact) and touch.link not in self.links:

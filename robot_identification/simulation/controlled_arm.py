@@ -68,7 +68,7 @@ class ControlledArm(MujocoRobot):
         if not np.all(np.isfinite(torque)):
             raise UsageError(f'a torque is commanded that is not finite: {torque.tolist()}')
         mujoco, model, data = self._mujoco, self._model, self._data
-        self._torque = np.clip(self._true_per_commanded * torque, -self._limit, self._limit)
+        self._torque = self._limited(self._true_per_commanded * torque)
         heat = np.zeros_like(self._torque)
         steps = max(round(duration / PHYSICS_STEP), 1)
         for _ in range(steps):

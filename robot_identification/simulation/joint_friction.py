@@ -12,6 +12,7 @@ model, which it tests.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -64,14 +65,19 @@ class JointFriction:
         if np.any((self.load_share > 0.0) & (self.static <= 0.0)):
             raise UsageError('friction: a joint that sticks under load needs a static one > 0')
 
-    @property
+    @cached_property
     def stiffness(self) -> FloatArray:
         """Torque of the sticking bristle per angle [N m/rad], shape (n,)."""
         return self.static / self.travel
 
+    @cached_property
+    def _excess(self) -> FloatArray:
+        excess: FloatArray = self.static - self.coulomb
+        return excess
+
     def level(self, dq: FloatArray, joint_torque: FloatArray) -> FloatArray:
         """Return the dry friction [N m] at which a joint slips, shape (..., n)."""
-        excess = (self.static - self.coulomb) * np.exp(-(dq / self.stribeck_velocity) ** 2)
+        excess = self._excess * np.exp(-(dq / self.stribeck_velocity) ** 2)
         level: FloatArray = self.coulomb + excess + self.load_share * np.abs(joint_torque)
         return level
 

@@ -20,6 +20,9 @@ GOOD, USABLE, BAD = 'good', 'usable', 'bad'
 GOOD_NRMSE, USABLE_NRMSE = 0.15, 0.30
 # One joint above this is named, and the whole is no longer good.
 JOINT_NRMSE = 0.35
+# One joint from here on is predicted no better than by a constant, the mean of its effort: the
+# model is of no use for it, however well the others are predicted. By definition.
+CONSTANT_NRMSE = 1.0
 # A part of the squared error above this is what the error mainly is.
 MAIN_SHARE = 0.5
 # Noise that is this part of the squared error leaves a model nothing to do better.
@@ -138,6 +141,15 @@ class _JointError:
         return self.bag.joints[self.joint]
 
     @property
+    def is_at_rest(self) -> bool:
+        """Return whether most of the squared error is at rest, where friction may be anything."""
+        details = self.bag.details
+        square = float(self.bag.rmse[self.joint]) ** 2
+        return details is not None and square > 0.0 and _share(
+            details.resting, details.resting_samples, self.joint, square * self.bag.samples
+        ) > MAIN_SHARE
+
+    @property
     def is_noise(self) -> bool:
         """Return whether a joint that is badly predicted could hardly be predicted better."""
         details = self.bag.details
@@ -173,6 +185,7 @@ def judge(
     known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
     mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
+    missing = _unpredicted(judged)
     level = _level(bags, judged, worst, findings)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
@@ -185,6 +198,11 @@ def judge(
     ]
     if findings.unidentifiable:
         reasons.insert(0, f'the data do not determine {", ".join(findings.unidentifiable)}')
+    if missing:
+        reasons.insert(0, (
+            f'the model is of no use for {", ".join(missing)}: a constant, the mean of the '
+            'effort, predicts as well'
+        ))
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
         reasons.append(
@@ -198,7 +216,7 @@ def judge(
     # The joint whose causes are stated has its own line.
     reasons += _rest_reasons([error for error in judged if not causes or error is not worst])
     reasons += _noise_reasons(noisy, bool(judged))
-    reasons += _baseline_reasons(bags)
+    reasons += _baseline_reasons(bags, missing)
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
@@ -206,7 +224,9 @@ def judge(
     return Verdict(
         level,
         tuple(reasons),
-        _next_step(level, worst.name if worst and missed else '', causes, findings, unseen),
+        _next_step(
+            level, (worst.name if worst and missed else '', missing), causes, findings, unseen
+        ),
         findings.warnings,
         findings.assumptions,
         bandwidth,
@@ -222,7 +242,7 @@ def _level(
     of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
     means = [float(np.mean(values)) for values in of_bags if values]
     mean = float(np.mean(means)) if means else math.nan
-    if findings.unidentifiable or not mean <= USABLE_NRMSE:
+    if findings.unidentifiable or _unpredicted(judged) or not mean <= USABLE_NRMSE:
         return BAD
     some_noisy = len(judged) < sum(np.count_nonzero(np.isfinite(bag.nrmse)) for bag in bags)
     is_clear = not (
@@ -231,6 +251,17 @@ def _level(
     if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
         return GOOD
     return USABLE
+
+
+def _unpredicted(judged: Sequence[_JointError]) -> tuple[str, ...]:
+    """Return the joints that move and are predicted no better than by a constant, on average."""
+    values: dict[str, list[float]] = {}
+    for error in judged:
+        if not error.is_at_rest:
+            values.setdefault(error.name, []).append(error.value)
+    return tuple(
+        name for name, found in values.items() if float(np.mean(found)) >= CONSTANT_NRMSE
+    )
 
 
 def _is_beaten(bags: Sequence[BagErrors]) -> bool:
@@ -377,13 +408,13 @@ def _noise_reasons(noisy: Sequence[_JointError], others: bool) -> list[str]:
     return reasons
 
 
-def _baseline_reasons(bags: Sequence[BagErrors]) -> list[str]:
+def _baseline_reasons(bags: Sequence[BagErrors], said: Sequence[str]) -> list[str]:
     reasons = []
     constant = [
         name
         for bag in bags
         for value, name in zip(bag.nrmse, bag.joints, strict=True)
-        if math.isfinite(value) and value >= 1.0
+        if math.isfinite(value) and value >= CONSTANT_NRMSE and name not in said
     ]
     if constant:
         names = ', '.join(dict.fromkeys(constant))
@@ -399,7 +430,7 @@ def _baseline_reasons(bags: Sequence[BagErrors]) -> list[str]:
 
 def _next_step(
     level: str,
-    joint: str,
+    joints: tuple[str, Sequence[str]],
     causes: Sequence[tuple[str, str]],
     findings: Findings,
     unseen: bool,
@@ -410,6 +441,13 @@ def _next_step(
         return 'record a motion in which every joint moves fast and slowly, both ways'
     if findings.warnings:
         return findings.warnings[0].check
+    joint, missing = joints
+    if missing:
+        return (
+            f'look at {", ".join(missing)} in the report, over the whole recording: a sign, a '
+            'gain or an order of joints that changed on the way is the usual cause; leave that '
+            'part out with --start and --stop, or record again'
+        )
     if level == BAD:
         return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
     if causes:
