@@ -7,6 +7,8 @@ Identify from a bag that is being replayed by `ros2 bag play`, then end.
 The identifier listens, the bag is played, and what was heard is identified.
 """
 
+import sys
+
 from launch import LaunchDescription
 from launch.actions import ExecuteProcess, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
@@ -53,9 +55,13 @@ def name_of(*parts):
 
 
 def call(verb):
-    """Return the call of a service of the identifier; it waits for the answer."""
+    """Return the call of a service of the identifier, which waits for the answer."""
     return ExecuteProcess(
-        cmd=['ros2', 'service', 'call', name_of('identifier', verb), 'std_srvs/srv/Trigger'],
+        cmd=[
+            sys.executable, '-m', 'robot_identification.nodes.call_trigger',
+            name_of('identifier', verb),
+        ],
+        name=verb,
         output='screen',
     )
 
@@ -68,6 +74,7 @@ def player(condition, *options):
             '--rate', LaunchConfiguration('rate'), *options,
             '--remap', ['/joint_states:=', name_of('joint_states')],
         ],
+        name='player',
         output='screen',
         condition=condition,
     )

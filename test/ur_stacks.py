@@ -161,13 +161,13 @@ class Stack:
         path.write_text(STAND_IN.format(python=sys.executable, brief=BRIEF))
         path.chmod(0o755)
 
-    def environment(self) -> dict[str, str]:
-        """Return an environment in which these packages and commands come first."""
+    def environment(self, graph: Mapping[str, str]) -> dict[str, str]:
+        """Return variables by which these packages and commands come first, on a ROS graph."""
         def before(name: str, *paths: Path) -> str:
             return os.pathsep.join([*map(str, paths), os.environ.get(name, '')]).rstrip(':')
 
         return {
-            **os.environ,
+            **os.environ, **graph,
             'AMENT_PREFIX_PATH': before('AMENT_PREFIX_PATH', self.prefix),
             'PATH': before('PATH', self.commands),
             'PYTHONPATH': before('PYTHONPATH', ROOT),
@@ -179,10 +179,13 @@ class Stack:
         return [Started(**json.loads(path.read_text())) for path in self.notes.glob('*.json')]
 
     @contextmanager
-    def launched(self, name: str, arguments: Mapping[str, Any]) -> Iterator[Launch]:
+    def launched(
+        self, name: str, arguments: Mapping[str, Any], graph: Mapping[str, str] | None = None,
+    ) -> Iterator[Launch]:
         """Yield one of our launch files that runs, started by the real `ros2 launch`."""
         launch = Launch(
-            name, arguments, self.folder, self.environment(), command=shutil.which('ros2')
+            name, arguments, self.folder, self.environment(graph or {}),
+            command=shutil.which('ros2'),
         )
         try:
             yield launch

@@ -20,6 +20,8 @@ from launching import why_no_launch
 import pytest
 from robot_identification.model.registry import load_robot
 from robot_identification.rtde.dashboard import PORT
+from ros_helpers import own_graph
+from std_srvs.srv import Trigger
 from ur_stacks import checkouts_of, DISTRIBUTIONS, Stack, why_no_stack
 import yaml
 
@@ -233,16 +235,26 @@ def test_ursim_is_waited_for(distribution, stack, dashboard):
     assert started['xacro'][0].option('headless_mode') == 'true'
 
 
-def test_the_replay_asks_for_what_ros2_bag_has(stack):
-    """Listen, play, identify; the last ends the launch."""
-    arguments = {'bag': 'a bag', 'clock': 'true', 'rate': '2.0', 'namespace': 'left'}
-    with stack.launched('replay', arguments) as launch:
-        assert launch.exit_code(60.0) == 0
-    commands = {' '.join(one.arguments[:2]): one.arguments for one in stack.started()
-                if one.executable == 'ros2'}
-    assert set(commands) == {'service call', 'bag play'}
-    assert commands['bag play'][2:] == [
-        'a bag', '--rate', '2.0', '--clock', '100', '--remap', '/joint_states:=/left/joint_states',
+@pytest.mark.parametrize('success', [True, False])
+def test_the_replay_is_listened_to_played_and_identified(success, stack, tmp_path):
+    """In this order; a service that refuses ends all, and the exit code says so."""
+    order = []
+    with own_graph(tmp_path) as graph:
+        for verb in ('listen', 'identify'):
+            def answer(request, response, verb=verb):
+                order.append((verb, [one.executable for one in stack.started()].count('ros2')))
+                response.success = success or verb == 'listen'
+                return response
+
+            graph.node.create_service(Trigger, f'/left/identifier/{verb}', answer)
+        arguments = {'bag': 'a bag', 'clock': 'true', 'rate': '2.0', 'namespace': 'left'}
+        with stack.launched('replay', arguments, graph.environment) as launch:
+            assert launch.exit_code(60.0) == (0 if success else 1)
+    assert order == [('listen', 0), ('identify', 1)]
+    played, = (one.arguments for one in stack.started() if one.executable == 'ros2')
+    assert played == [
+        'bag', 'play', 'a bag', '--rate', '2.0', '--clock', '100',
+        '--remap', '/joint_states:=/left/joint_states',
     ]
 
 

@@ -1,0 +1,83 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The exit code of a call is what the service answered; launch files go on by it."""
+
+import subprocess
+import sys
+
+import pytest
+from std_srvs.srv import Trigger
+
+# Of a process that imports rclpy and finds its peer, on a machine that does something else [s].
+LONGEST = 60.0
+# With shorter patience than a person has.
+CALL = """
+import sys
+from robot_identification.nodes import call_trigger
+call_trigger.GONE = 1.0
+sys.exit(call_trigger.main(sys.argv[1:]))
+"""
+# Ends while it is asked, without an answer.
+LEAVING = """
+import sys
+import rclpy
+from std_srvs.srv import Trigger
+
+
+def leave(request, response):
+    raise SystemExit
+
+
+rclpy.init()
+node = rclpy.create_node('leaving')
+service = node.create_service(Trigger, 'leaving/identify', leave)
+try:
+    rclpy.spin(node)
+finally:
+    node.destroy_node()
+    rclpy.try_shutdown()
+"""
+
+
+def call(graph, *arguments):
+    """Return the ended process of a call."""
+    return subprocess.run(
+        [sys.executable, '-c', CALL, *arguments], env=graph.environment, capture_output=True,
+        text=True, timeout=LONGEST,
+    )
+
+
+@pytest.mark.parametrize('success, code', [(True, 0), (False, 1)])
+def test_the_answer_is_the_exit_code(success, code, graph):
+    """`ros2 service call` ends with 0 in both cases."""
+    def answer(request, response):
+        response.success, response.message = success, 'as it was asked'
+        return response
+
+    graph.node.create_service(Trigger, 'identifier/listen', answer)
+    ended = call(graph, '/identifier/listen')
+    assert ended.returncode == code
+    said = ended.stdout if success else ended.stderr
+    assert said.endswith('/identifier/listen: as it was asked\n')
+
+
+def test_a_service_that_is_not_there_is_named(graph):
+    """After the time that was given."""
+    ended = call(graph, '/no_node/identify', '--wait', '0.5')
+    assert ended.returncode == 1
+    assert 'no service /no_node/identify after 0.5 s: does its node run?' in ended.stderr
+
+
+def test_a_node_that_ends_without_an_answer_is_noticed(graph):
+    """Nothing waits for it forever."""
+    leaving = subprocess.Popen(
+        [sys.executable, '-c', LEAVING], env=graph.environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        ended = call(graph, '/leaving/identify')
+    finally:
+        leaving.kill()
+        leaving.wait()
+    assert ended.returncode == 1
+    assert '/leaving/identify is gone, and has not answered' in ended.stderr
