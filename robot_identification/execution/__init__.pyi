@@ -11,7 +11,7 @@ from .commissioning import record_path as record_path
 from .controller_constraints import (
     constraint_names as constraint_names,
     constraints_from_parameters as constraints_from_parameters,
-    ControllerConstraints as ControllerConstraints, PREFIX as PREFIX,
+    ControllerConstraints as ControllerConstraints, PREFIXES as PREFIXES,
 )
 from .events import (
     GoalAccepted as GoalAccepted, GoalFailed as GoalFailed, GoalsReleased as GoalsReleased,

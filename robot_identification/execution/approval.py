@@ -29,7 +29,7 @@ from robot_identification.execution.safety import (
 )
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
-from robot_identification.model import RobotModel
+from robot_identification.model import limits_of_urdf, RobotModel
 from robot_identification.simulation import TrajectoryPoints
 
 # Mass of a payload that is not stated [kg]; a marker, as no mass is negative.
@@ -99,6 +99,9 @@ class Approval:
         `joints` are named as the driver does. `constraints` are None where they could not be read
         from the controller.
         """
+        if constraints is not None:
+            described = limits_of_urdf(self.robot.urdf, self.robot.joint_names)
+            constraints = constraints.for_speed_limits(joints, described.velocity)
         sentences = [
             f'dry run: nothing was sent; {plan.approach.times[-1]:.1f} s to the start, then '
             f'{plan.motion.times[-1]:.1f} s in {len(plan.motion.times)} knots by {way}, tool at '

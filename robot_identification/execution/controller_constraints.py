@@ -7,13 +7,14 @@ Constraints of a joint-trajectory controller, and those of our watch.
 
 The controller compares the measured position with its reference of the same instant, so that a
 servo that lags uses up its tolerance at speed. Our watch allows for a lag of the servo first. The
-parameters are those of ros2_controllers (joint_trajectory_controller, below ``constraints``).
+parameters are those of ros2_controllers (joint_trajectory_controller: ``constraints``,
+``state_interfaces``, ``speed_scaling``) and of the scaled controller of ur_controllers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
@@ -27,6 +28,13 @@ GOAL_TIME = f'{PREFIX}.goal_time'
 STOPPED_VELOCITY = f'{PREFIX}.stopped_velocity_tolerance'
 DECELERATES = f'{PREFIX}.decelerate_on_cancel'
 DEFAULT_STOPPED_VELOCITY = 0.01  # [rad/s]; the controller's own default
+STATE_INTERFACES = 'state_interfaces'
+INITIAL_SCALING = 'speed_scaling.initial_scaling_factor'
+SCALING_INTERFACE = 'speed_scaling.state_interface'
+# Only the scaled controller of ur_controllers has it. It holds at once where it aborts.
+UR_SCALING_INTERFACE = 'speed_scaling_interface_name'
+# Before or equal to the names of all of them, as services of parameters list them.
+PREFIXES = (PREFIX, STATE_INTERFACES, 'speed_scaling', UR_SCALING_INTERFACE)
 NOT_CHECKED = "the controller's constraints are not checked: its parameters could not be read"
 
 
@@ -42,11 +50,38 @@ class ControllerConstraints:
     stopped_velocity: float
     # (n,): with which a cancelled motion is slowed down [rad/s^2]; 0: it is held at once.
     deceleration: FloatArray
+    held_because: str = ''  # why it is held at once
+    holds_on_abort: bool = False  # whether it holds at once what it aborts by itself
+    initial_scaling: float = 1.0  # share of the planned speed with which it begins
+    hears_scaling: bool = True  # whether it hears a topic for it; else the hardware states it
+
+    def for_speed_limits(
+        self, joints: Sequence[str], velocity: FloatArray
+    ) -> ControllerConstraints:
+        """
+        Return the constraints of a controller whose description has these velocity limits.
+
+        `velocity` (n,) [rad/s] is not finite, or not above zero, where the description has none:
+        the controller then decelerates no joint.
+        """
+        without = [
+            joint for joint, limit in zip(joints, velocity, strict=True)
+            if not (np.isfinite(limit) and limit > 0.0)
+        ]
+        if self.held_because or not without:
+            return self
+        return replace(
+            self, deceleration=np.zeros_like(self.deceleration),
+            held_because=f'the URDF has no velocity limit of {", ".join(without)}',
+        )
 
 
 def constraint_names(joints: Sequence[str]) -> list[str]:
     """Return the names of the controller's parameters for joints, as the driver names them."""
-    return [GOAL_TIME, STOPPED_VELOCITY, DECELERATES] + [
+    return [
+        GOAL_TIME, STOPPED_VELOCITY, DECELERATES, STATE_INTERFACES, INITIAL_SCALING,
+        SCALING_INTERFACE, UR_SCALING_INTERFACE,
+    ] + [
         _joint_name(joint, what) for joint in joints
         for what in ('trajectory', 'goal', 'max_deceleration_on_cancel')
     ]
@@ -66,13 +101,31 @@ def constraints_from_parameters(
         return np.array([_number(values, _joint_name(joint, what), default) for joint in joints])
 
     deceleration = of_joints('max_deceleration_on_cancel', 0.0)
-    # The controller ignores them unless every joint has one.
-    decelerates = values.get(DECELERATES) is True and bool(np.all(deceleration > 0.0))
+    held_because = _why_held(values, joints, deceleration)
     return ControllerConstraints(
         of_joints('trajectory', None), of_joints('goal', None), _number(values, GOAL_TIME, 0.0),
         _number(values, STOPPED_VELOCITY, DEFAULT_STOPPED_VELOCITY),
-        deceleration if decelerates else np.zeros(len(joints)),
+        np.zeros(len(joints)) if held_because else deceleration, held_because,
+        holds_on_abort=UR_SCALING_INTERFACE in values,
+        initial_scaling=_number(values, INITIAL_SCALING, 1.0),
+        hears_scaling=not (values.get(SCALING_INTERFACE) or values.get(UR_SCALING_INTERFACE)),
     )
+
+
+def _why_held(
+    values: Mapping[str, object], joints: Sequence[str], deceleration: FloatArray
+) -> str:
+    """Return why the controller holds a cancelled motion at once; empty where it does not."""
+    if values.get(DECELERATES) is not True:
+        return f'{DECELERATES} is not set' if DECELERATES in values else f'it has no {DECELERATES}'
+    # It ignores the decelerations unless every joint has one.
+    without = [joint for joint, limit in zip(joints, deceleration, strict=True) if limit <= 0.0]
+    if without:
+        return f'max_deceleration_on_cancel of {", ".join(without)} is not above zero'
+    interfaces = values.get(STATE_INTERFACES, ())
+    if not isinstance(interfaces, (list, tuple)) or 'velocity' not in interfaces:
+        return f'its {STATE_INTERFACES} have no velocity'
+    return ''
 
 
 def compare_constraints(
@@ -166,14 +219,20 @@ def _compare_ends(
 
 
 def _describe_cancelling(peaks: FloatArray, constraints: ControllerConstraints) -> str:
-    if not constraints.deceleration.any():
+    """Return what becomes of a goal that is cancelled, and of one that the controller aborts."""
+    if constraints.held_because:
         return (
-            'a goal that is cancelled or aborted is held at once, as hard as the drives can: set '
-            f'{DECELERATES} and max_deceleration_on_cancel of every joint where the controller '
-            'has them'
+            f'a goal that is cancelled or aborted is held at once, as hard as the drives can, '
+            f'because {constraints.held_because}: in the file of the controller, before it is '
+            f'loaded, set {DECELERATES} and max_deceleration_on_cancel of every joint, with '
+            'velocity limits in the URDF'
         )
     slowest = float(np.max(peaks / constraints.deceleration))
-    return f'a goal that is cancelled comes to rest within {slowest:.2g} s'
+    aborted = 'held at once' if constraints.holds_on_abort else 'slowed down likewise'
+    return (
+        f'a goal that is cancelled is slowed down to rest within {slowest:.2g} s, one that the '
+        f'controller aborts by itself is {aborted}'
+    )
 
 
 def _velocities(knots: TrajectoryPoints) -> FloatArray:

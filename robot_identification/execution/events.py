@@ -63,6 +63,7 @@ class RobotStateReceived:
     unlisted: str = ''  # the controller manager does not answer
     contested: str = ''  # another node may command the arm, or publishes joint states
     unrecorded: str = ''  # the recorder does not record
+    hurried: str = ''  # the controller is faster than planned
     scaling: float = 1.0  # speed scaling, from 0 to 1
     by_action: bool = True  # whether what was sent last was sent as a goal, which can be cancelled
 

@@ -14,10 +14,18 @@ from robot_identification.model import (
     make_standard_parameters, Motion, observation_matrix, parse_friction, PLAIN_FRICTION,
     reduce_to_base, RobotModel,
 )
+import scipy.interpolate
 
 # Both motions are judged by so many even samples; chosen: far more than parameters.
 SAMPLES = 400
 FEWEST = 100  # number of measurements; chosen: fewer say little about accelerations
+# Velocities are smoothed by splines that show the planned accelerations up to this share of their
+# peak; chosen: a tenth of it is what a criterion differs by.
+SPLINE_ERROR = 0.01
+# Pieces of a spline that are tried, at most for a planned motion; chosen: 100 have four of the
+# SAMPLES each.
+PIECES = (10, 20, 40, 70, 100)
+DEGREE = 3  # of the splines; accelerations are continuous, and bend
 SHOWN = ('condition_number_scaled', 'log_determinant')
 
 
@@ -44,20 +52,47 @@ def compare_execution(
     if len(stamps) < FEWEST:
         return None
     even = np.linspace(stamps[0], stamps[-1], SAMPLES)
-    speeds = _on_even_times(even, stamps, dq[first])
-    motion = Motion(
-        _on_even_times(even, stamps, q[first]), speeds,
-        np.gradient(speeds, even[1] - even[0], axis=0),
-    )
+    plan = trajectory.sample(np.linspace(0.0, trajectory.form.duration, SAMPLES))
+    # Pieces as long as those of the plan: stamps that jitter look like accelerations in shorter.
+    length = trajectory.form.duration / _pieces_of(plan, trajectory.form.duration)
+    pieces = max(round((stamps[-1] - stamps[0]) / length), 1)
+    speeds, accelerations = _smoothed(stamps, dq[first], even, min(pieces, len(stamps) // 4))
+    motion = Motion(_on_even_times(even, stamps, q[first]), speeds, accelerations)
     laws = parse_friction(str(trajectory.certificate.get('friction', PLAIN_FRICTION)))
     reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
-    plan = trajectory.sample(np.linspace(0.0, trajectory.form.duration, SAMPLES))
     found = []
     for one in (plan, motion):
         W = observation_matrix(robot, reduction.parameters, one)[:, reduction.independent]
         criteria = criteria_of(W)
         found.append({name: float(criteria[name]) for name in SHOWN})
     return ExecutionCriteria(*found)
+
+
+def _pieces_of(plan: Motion, duration: float) -> int:
+    """Return how many pieces a spline needs to show the accelerations of a plan."""
+    t = np.linspace(0.0, duration, len(plan.dq))
+    peak = np.max(np.abs(plan.ddq))
+    for pieces in PIECES:
+        error = _smoothed(t, plan.dq, t, pieces)[1] - plan.ddq
+        if np.max(np.abs(error)) <= SPLINE_ERROR * peak:
+            break
+    return pieces
+
+
+def _smoothed(
+    stamps: FloatArray, speeds: FloatArray, t: FloatArray, pieces: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return velocities and accelerations at `t` of the spline nearest to velocities (N, n)."""
+    # On even times no piece of the spline is without a value, whatever was not measured.
+    even = np.linspace(stamps[0], stamps[-1], len(stamps))
+    ends = np.repeat([stamps[[0]], stamps[[-1]]], DEGREE, axis=0).reshape(2, DEGREE)
+    knots = np.concatenate(
+        [ends[0], np.linspace(stamps[0], stamps[-1], pieces + 1), ends[1]]
+    )
+    spline = scipy.interpolate.make_lsq_spline(
+        even, _on_even_times(even, stamps, speeds), knots, k=DEGREE
+    )
+    return spline(t), spline.derivative()(t)
 
 
 def _on_even_times(even: FloatArray, stamps: FloatArray, values: FloatArray) -> FloatArray:

@@ -301,7 +301,7 @@ class ExecutionStateMachine:
         robot = self._robot
         problem = (
             robot.unable or robot.inactive or robot.unlisted or robot.contested
-            or robot.unrecorded
+            or robot.unrecorded or robot.hurried
         )
         if now > state.armed.until:
             self._state = self._expired(state.armed)
@@ -369,6 +369,7 @@ class ExecutionStateMachine:
             (robot.unlisted, ON_PATH),
             (robot.contested, ON_PATH),
             (robot.unrecorded, ON_PATH),
+            (robot.hurried, ON_PATH),
             (f'this process did not run for {pause:.1f} s, in which the arm was not watched'
              if pause > LONGEST_PAUSE else '', ON_PATH),
             (self._lifelessness(now), ON_PATH),
@@ -506,7 +507,8 @@ class ExecutionStateMachine:
 
     def _proved_stop(self, state: Stopping, now: float) -> TrajectoryPoints | None:
         motion, latest = state.motion, self._monitor.latest
-        if latest is None:
+        # A controller that is too fast would exceed the peaks in a stop, too.
+        if latest is None or self._robot.hurried:
             return None
         where = self._whereabouts(motion, latest, now)
         if state.how == ON_PATH:

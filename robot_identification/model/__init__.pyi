@@ -110,6 +110,7 @@ from .regressor_gradient import Passage as Passage, RegressorGradient as Regress
 from .robot_model import (
     EFFORT_UNITS as EFFORT_UNITS, gravity_of_mounting as gravity_of_mounting,
     JointEncoders as JointEncoders, JointLimits as JointLimits,
+    limits_of_urdf as limits_of_urdf,
     make_robot_model as make_robot_model, plain_encoders as plain_encoders,
     RobotModel as RobotModel, STANDARD_GRAVITY as STANDARD_GRAVITY, workspace as workspace,
 )

@@ -16,7 +16,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from robot_identification.errors import DataError
 from robot_identification.execution import (
-    constraint_names, constraints_from_parameters, ControllerConstraints, PREFIX,
+    constraint_names, constraints_from_parameters, ControllerConstraints, PREFIXES,
 )
 
 # An answer that did not come within it is asked for again [s]; chosen: far above the time of a
@@ -56,7 +56,9 @@ class ControllerParameters:
         self._asked_at = now
         # Listed first: one name that is not declared would leave the answer of rclcpp empty.
         self._clients[0].call_async(
-            ListParameters.Request(prefixes=[PREFIX], depth=ListParameters.Request.DEPTH_RECURSIVE)
+            ListParameters.Request(
+                prefixes=list(PREFIXES), depth=ListParameters.Request.DEPTH_RECURSIVE
+            )
         ).add_done_callback(lambda future: self._on_names(controller, future))
 
     def close(self) -> None:

@@ -31,6 +31,7 @@ import traceback
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -48,6 +49,7 @@ from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
 )
 from robot_identification.nodes.controller_parameters import ControllerParameters
+from robot_identification.nodes.controller_scaling import ControllerScaling
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
@@ -64,6 +66,9 @@ WATCH_PERIOD = 0.02  # [s]; chosen: ten looks within the shortest timeout of joi
 # Period of requests to the controller manager and of diagnostics [s]; chosen: four requests fit in
 # their timeout (LIST_TIMEOUT of motion_interface.py).
 REFRESH_PERIOD = 0.5
+# The same in a motion by topic, of which no goal is aborted, where the manager does not tell of
+# switches [s] (docs/execution.md); chosen: a call of a millisecond.
+SWITCH_PERIOD = 0.1
 # A new participant is noticed this soon [s] (docs/execution.md); chosen: a query of the graph
 # costs milliseconds.
 GRAPH_PERIOD = 0.25
@@ -106,7 +111,9 @@ class ExperimentRunner(Node):
             self, arm, self._handle, controller=self._value('controller'),
             interface=self._value('interface'), lock=self._lock,
         )
+        self._interface.hear_activity(self._thread)
         self._constraints = ControllerParameters(self, self._joints)
+        self._scaling = ControllerScaling(self)
         self._graph_guard = GraphGuard(self, joint_states, self._token)
         self._claim = ArmClaim(self, joint_states, self._token)
         self._recorder = RecorderBond(self._thread, self._value('recorder'))
@@ -118,9 +125,12 @@ class ExperimentRunner(Node):
         self._published = ''
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'execution')
-        for verb, event in (
-            ('arm', ev.ArmCalled()), ('execute', ev.ExecuteCalled()), ('abort', ev.AbortCalled())
-        ):
+        # Of a group of its own, as it waits while others are served.
+        self.create_service(
+            Trigger, '~/arm', self._on_arm, qos_profile=SERVICE_QOS,
+            callback_group=ReentrantCallbackGroup(),
+        )
+        for verb, event in ('execute', ev.ExecuteCalled()), ('abort', ev.AbortCalled()):
             self.create_service(
                 Trigger, f'~/{verb}',
                 lambda request, response, event=event: self._on_call(event, response),
@@ -129,6 +139,9 @@ class ExperimentRunner(Node):
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
         self.create_timer(
             REFRESH_PERIOD, self._refresh, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+        self.create_timer(
+            SWITCH_PERIOD, self._look_for_switch, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         self._tell_state()
         self._drain()
@@ -181,6 +194,13 @@ class ExperimentRunner(Node):
         return SetParametersResult(successful=True)
 
     # Events and commands
+
+    async def _on_arm(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        """Arm, as soon as it is known which controllers there are."""
+        await self._interface.settle()
+        return self._on_call(ev.ArmCalled(), response)
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
         self._handle(event, response)
@@ -254,7 +274,9 @@ class ExperimentRunner(Node):
             checks['unrecorded'] = self._recorder.check
         return ev.RobotStateReceived(
             **{name: _problem(check) for name, check in checks.items()},
-            scaling=self._driver.scaling, by_action=self._interface.by_action,
+            hurried=self._scaling.hurry(self._constraints.constraints),
+            scaling=self._scaling.scaling(self._driver.scaling, self._constraints.constraints),
+            by_action=self._interface.by_action,
         )
 
     def _check_graph(self) -> None:
@@ -313,6 +335,7 @@ class ExperimentRunner(Node):
             )
         self._driver.check_known()
         self._driver.check_able()
+        self._scaling.check(self._driver.scaling, self._constraints.constraints)
 
     def _plan(self, approval: Approval) -> ev.PlanMade | ev.DryRunMade:
         options, latest = self._options(), self._machine.latest
@@ -397,15 +420,24 @@ class ExperimentRunner(Node):
         elif was != state.name or state.name == 'IDLE':
             self.get_logger().info(f'{state.name}: {state.reason}')
 
+    def _look_for_switch(self) -> None:
+        """Ask for the list of controllers where nothing else would tell of a switch in time."""
+        interface = self._interface
+        if self._machine.is_moving and not (interface.by_action or interface.hears_activity):
+            interface.refresh(connect=False)
+
     def _refresh(self) -> None:
         self._thread.report_events()
         self._interface.refresh(connect=not self._machine.is_moving)
         self._constraints.refresh(self._interface.controller)
+        self._scaling.connect(self._interface.controller)
         state, now = self._machine.state, time.monotonic()
         values = {
             'reason': state.reason,
             'age of joint states [s]': f'{self._machine.age(now):.3f}',
-            'speed scaling': f'{self._driver.scaling:.3f}',
+            'speed scaling': (
+                f'{self._scaling.scaling(self._driver.scaling, self._constraints.constraints):.3f}'
+            ),
             'controller': self._interface.controller or 'none',
             'worst tracking error [rad]': f'{self._machine.worst_error or self._worst_error:.4f}',
         }

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 import json
 import os
 import time
@@ -19,12 +20,16 @@ import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.task import Future
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import GoalAccepted, GoalFailed, GoalsReleased
-from robot_identification.nodes.adapter import FollowJointTrajectory, ListControllers
+from robot_identification.nodes.adapter import (
+    ControllerManagerActivity, FollowJointTrajectory, ListControllers,
+)
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.robot import DriverArm
+from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.simulation import TrajectoryPoints
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -32,12 +37,16 @@ from unique_identifier_msgs.msg import UUID
 
 INTERFACES = ('auto', 'action', 'topic')
 LIST_SERVICE = 'controller_manager/list_controllers'
+ACTIVITY_TOPIC = 'controller_manager/activity'
 KIND = 'JointTrajectoryController'
 # An answer of the controller manager is valid for this long [s]; chosen: four requests of the
 # runner (REFRESH_PERIOD).
 LIST_TIMEOUT = 2.0
 # Longer pauses between looks are this process's own [s]; chosen: the period of requests.
 OWN_PAUSE = 0.5
+# Since this process began; whatever is there is known then [s]; chosen: above discovery, 0.3 to
+# 3 s (docs/security.md).
+DISCOVERY_TIME = 5.0
 # Answers to a request to cancel that state that there is nothing to be cancelled any more.
 NOT_FOLLOWED = (
     CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED
@@ -115,12 +124,33 @@ class MotionInterface:
         # Of the goal that is to be followed; None while all are to be cancelled.
         self._number: int | None = None
         self._list_client: Any = None
+        # Whether the manager tells of switches, and when it did last.
+        self._hears_activity, self._switched_at = False, -np.inf
+        # Done with the first list, or when there is none although discovery has settled.
+        self._settled, self._began_at = Future(), time.monotonic()
         if arm.simulated:
             node.create_subscription(
                 String, 'simulated_robot/controllers', self._on_list, LATCHED
             )
         elif ListControllers is not None:
             self._list_client = node.create_client(ListControllers, LIST_SERVICE)
+        else:
+            # There will be no list.
+            self._settle()
+
+    def hear_activity(self, watch: TopicThread) -> None:
+        """Hear in the thread of the watch, before its start, when controllers are switched."""
+        if ControllerManagerActivity is not None and not self._simulated:
+            watch.hear(ControllerManagerActivity, ACTIVITY_TOPIC, LATCHED, self._on_activity)
+
+    @property
+    def hears_activity(self) -> bool:
+        """Return whether a switch of controllers is told; else the list has to be asked for."""
+        return self._hears_activity
+
+    async def settle(self) -> None:
+        """Return when controllers were listed, or when discovery has settled without a list."""
+        await self._settled
 
     @property
     def controller(self) -> str:
@@ -149,12 +179,14 @@ class MotionInterface:
         Connects to the controller it names where `connect` is set: not while a motion is followed.
         """
         self._forgive_pause()
+        if time.monotonic() - self._began_at > DISCOVERY_TIME:
+            self._settle()
         if self._list_client is not None and self._list_client.service_is_ready():
             late = time.monotonic() - self._asked_at > LIST_TIMEOUT
             if self._asked is None or self._asked.done() or late:
                 self._asked_at = time.monotonic()
                 self._asked = self._list_client.call_async(ListControllers.Request())
-                self._asked.add_done_callback(self._on_answer)
+                self._asked.add_done_callback(partial(self._on_answer, self._asked_at))
         if not connect:
             return
         try:
@@ -334,14 +366,35 @@ class MotionInterface:
         except (ValueError, TypeError, KeyError):
             return
         self._listed, self._listed_at = listed, time.monotonic()
+        self._settle()
 
-    def _on_answer(self, future) -> None:
+    def _on_answer(self, asked_at: float, future: Future) -> None:
         answer = future.result()
-        if answer is not None:
-            self._listed = [
-                Controller(one.name, one.type, one.state) for one in answer.controller
-            ]
+        if answer is None:
+            return
+        with self._lock:
             self._listed_at = time.monotonic()
+            # What was listed before a switch is not so any more.
+            if asked_at > self._switched_at:
+                self._listed = [
+                    Controller(one.name, one.type, one.state) for one in answer.controller
+                ]
+        self._settle()
+
+    def _on_activity(self, message: Any) -> None:
+        """Take the states of controllers after a switch, in the thread of the watch."""
+        states = {one.name: one.state.label for one in message.controllers}
+        with self._lock:
+            self._hears_activity, self._switched_at = True, time.monotonic()
+            if self._listed is not None:
+                self._listed = [
+                    replace(one, state=states[one.name]) for one in self._listed
+                    if one.name in states
+                ]
+
+    def _settle(self) -> None:
+        if not self._settled.done():
+            self._settled.set_result(None)
 
     def _on_goal_answer(self, number: int, name: bytes, goal: Any) -> None:
         if goal is None or not goal.accepted:

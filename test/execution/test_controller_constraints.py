@@ -30,7 +30,8 @@ DURATION = 4.0
 def constraints(path=0.0, goal=0.0, goal_time=0.0, stopped=0.0, deceleration=0.0):
     """Return the same constraints for both joints."""
     return ControllerConstraints(
-        np.full(2, path), np.full(2, goal), goal_time, stopped, np.full(2, deceleration)
+        np.full(2, path), np.full(2, goal), goal_time, stopped, np.full(2, deceleration),
+        '' if deceleration else 'it is old',
     )
 
 
@@ -134,19 +135,77 @@ def test_an_end_that_the_controller_would_abort_is_told(velocities):
     assert not warnings(goal=1e-6, stopped=1e-6, goal_time=SERVO_DELAY)
 
 
-def test_a_cancelled_motion_comes_to_rest_as_its_slowest_joint_does():
-    """2 rad/s at 8 rad/s^2 take 0.25 s."""
-    last = compare_constraints(
-        JOINTS, even_motion(2.0), constraints(deceleration=8.0), tracking=TRACKING,
-        servo_delay=SERVO_DELAY,
+def stated(**values):
+    """Return what a controller that decelerates states, as JOINTS name it; values replace it."""
+    usual = {name: 0.0 for name in constraint_names(JOINTS) if name.startswith('constraints')}
+    decelerations = {
+        f'constraints.{joint}.max_deceleration_on_cancel': 8.0 for joint in JOINTS
+    }
+    return {
+        **usual, **decelerations, 'constraints.decelerate_on_cancel': True,
+        'state_interfaces': ['position', 'velocity'], **values,
+    }
+
+
+def cancelling(values, velocity=(3.0, 3.0)):
+    """Return what is said of a cancel at 2 rad/s, of the parameters and the URDF's limits."""
+    found = constraints_from_parameters(values, JOINTS)
+    return compare_constraints(
+        JOINTS, even_motion(2.0), found.for_speed_limits(JOINTS, np.array(velocity)),
+        tracking=TRACKING, servo_delay=SERVO_DELAY,
     )[-1]
-    assert 'within 0.25 s' in last
+
+
+def test_a_cancelled_motion_comes_to_rest_as_its_slowest_joint_does():
+    """2 rad/s at 8 rad/s^2 take 0.25 s; the scaled controller holds what it aborts itself."""
+    said = cancelling(stated())
+    assert 'rest within 0.25 s' in said and 'slowed down likewise' in said
+    scaled = cancelling(stated(speed_scaling_interface_name='speed_scaling/factor'))
+    assert 'rest within 0.25 s' in scaled and 'by itself is held at once' in scaled
+
+
+@pytest.mark.parametrize(('values', 'velocity', 'because'), [
+    ({'constraints.decelerate_on_cancel': False}, (3.0, 3.0), 'decelerate_on_cancel is not set'),
+    ({'constraints.elbow.max_deceleration_on_cancel': 0.0}, (3.0, 3.0),
+     'max_deceleration_on_cancel of elbow is not above zero'),
+    ({'state_interfaces': ['position']}, (3.0, 3.0), 'state_interfaces have no velocity'),
+    ({}, (np.inf, 3.0), 'the URDF has no velocity limit of lift'),
+    ({}, (3.0, 0.0), 'the URDF has no velocity limit of elbow'),
+])
+def test_what_keeps_a_cancelled_motion_from_being_slowed_down_is_named(
+    values, velocity, because
+):
+    """Any of them makes the controller of ros2_controllers hold at once, and say so in a log."""
+    said = cancelling(stated(**values), velocity)
+    assert 'held at once' in said and because in said
+    assert 'rest within' not in said
+
+
+def test_a_controller_that_lacks_the_parameter_is_told():
+    """That of Humble."""
+    values = stated()
+    del values['constraints.decelerate_on_cancel']
+    assert 'it has no constraints.decelerate_on_cancel' in cancelling(values)
+
+
+def test_scaling_is_told_to_a_controller_or_stated_by_its_hardware():
+    """The newer plain controller hears a topic, unless an interface of its hardware is named."""
+    plain = constraints_from_parameters(
+        stated(**{'speed_scaling.initial_scaling_factor': 0.5}), JOINTS
+    )
+    assert plain.hears_scaling and plain.initial_scaling == 0.5
+    for name in ('speed_scaling.state_interface', 'speed_scaling_interface_name'):
+        assert not constraints_from_parameters(stated(**{name: 'a/b'}), JOINTS).hears_scaling
+        assert constraints_from_parameters(stated(**{name: ''}), JOINTS).hears_scaling
 
 
 def test_parameters_are_read_by_the_names_of_the_driver():
     """What older controllers lack has the default of newer ones; what is no number is refused."""
     joints = ('left_lift', 'left_elbow')
-    values = dict.fromkeys(constraint_names(joints), 0.1)
+    values = {
+        name: 0.1 for name in constraint_names(joints) if name.startswith('constraints')
+    }
+    values['state_interfaces'] = ['position', 'velocity']
     values['constraints.left_elbow.trajectory'] = 0.3
     values['constraints.decelerate_on_cancel'] = True
     found = constraints_from_parameters(values, joints)

@@ -10,8 +10,12 @@ import time
 
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from controller_manager_msgs.msg import ControllerState
+from control_msgs.msg import SpeedScalingFactor
+from controller_manager_msgs.msg import (
+    ControllerManagerActivity, ControllerState, NamedLifecycleState,
+)
 from controller_manager_msgs.srv import ListControllers
+from lifecycle_msgs.msg import State
 import numpy as np
 import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -51,6 +55,8 @@ class RealDriver:
         self.node = rclpy.create_node('real_driver')
         self.controller = TrajectoryController(np.array(settings['q']))
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
+        # What the controller is told on its own topic.
+        self.told_scaling = 1.0
         self.now = self.progress = 0.0
         self.cycled_at = time.monotonic()
         self.goal, self.ended, self.rejects = None, None, False
@@ -66,6 +72,9 @@ class RealDriver:
             'safety': create(SafetyMode, 'io_and_status_controller/safety_mode', kept(1)),
             'mode': create(RobotMode, 'io_and_status_controller/robot_mode', kept(1)),
         }
+        self.activity = create(ControllerManagerActivity, 'controller_manager/activity', kept(1))
+        # Published by another node than the controller, which is here one with it.
+        self.scalings = create(SpeedScalingFactor, f'{CONTROLLER}/speed_scaling_input', kept(1))
         self.description = create(String, 'robot_description', kept(1))
         self.description.publish(String(data=settings['description']))
         self.events = create(String, '~/events', kept(1000))
@@ -124,8 +133,17 @@ class RealDriver:
         self.modes['mode'].publish(RobotMode(mode=mode))
 
     def list_controllers(self, states):
-        """Change the states of controllers."""
+        """Change the states of controllers, and tell of the switch."""
         self.controllers.update(states)
+        self.activity.publish(ControllerManagerActivity(controllers=[
+            NamedLifecycleState(name=name, state=State(label=state))
+            for name, state in self.controllers.items()
+        ]))
+
+    def tell_scaling(self, factor):
+        """Tell the controller how fast it is to follow."""
+        self.told_scaling = factor
+        self.scalings.publish(SpeedScalingFactor(factor=factor))
 
     def set_factor(self, factor):
         """Be so many times faster than real time."""
@@ -246,7 +264,8 @@ class RealDriver:
         before, self.cycled_at = self.cycled_at, time.monotonic()
         step = self.cycled_at - before if self.factor == 1.0 else self.factor * CYCLE
         self.now += step
-        self.progress += step * scaling
+        rate = scaling * self.told_scaling
+        self.progress += step * rate
         for order in list(self.due):
             if self.told >= order['trajectory'] and self.progress - self.begun >= order['after']:
                 self.due.remove(order)
@@ -264,7 +283,7 @@ class RealDriver:
         order = np.argsort(self.joints)
         message = JointState(
             name=[self.joints[i] for i in order], position=q[order].tolist(),
-            velocity=(scaling * dq[order]).tolist(), effort=[0.0] * len(self.joints),
+            velocity=(rate * dq[order]).tolist(), effort=[0.0] * len(self.joints),
         )
         nanoseconds = round((FIRST_STAMP + self.now) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)

@@ -74,12 +74,19 @@ def test_constraints_are_read_and_read_again(controller_of, reader, monkeypatch)
     reader.refresh('nobody')
     assert reader.constraints is None
     newer = {
+        'state_interfaces': ['position', 'velocity'],
+        'speed_scaling.initial_scaling_factor': 0.5,
+        'speed_scaling_interface_name': 'speed_scaling/speed_scaling_factor',
         'constraints.decelerate_on_cancel': True,
         **{f'constraints.{joint}.max_deceleration_on_cancel': 10.0 for joint in JOINTS},
     }
     controller_of('newer', {**CONSTRAINTS, **newer})
     wait_for(reader, 'newer', lambda: reader.constraints is not None, 'the constraints')
-    assert reader.constraints.deceleration.tolist() == [10.0, 10.0]
+    found = reader.constraints
+    assert found.deceleration.tolist() == [10.0, 10.0] and not found.held_because
+    assert (found.initial_scaling, found.hears_scaling, found.holds_on_abort) == (
+        0.5, False, True
+    )
 
 
 def test_a_controller_without_them_is_told(controller_of, reader):

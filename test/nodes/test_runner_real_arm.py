@@ -74,6 +74,7 @@ class Desk:
         """Let the arm be as it is when nothing is wrong."""
         for verb, value in (
             ('set_program', True), ('set_safety', 1), ('set_mode', 7), ('set_rejects', False),
+            ('tell_scaling', 1.0),
             ('list_controllers', {CONTROLLER: 'active', SCALED: 'inactive'}),
         ):
             self.order(verb, value)
@@ -374,6 +375,29 @@ def test_what_ends_the_motion_is_a_fault(arm, climbed, order, words):
         arm.check_fault(told + 2)
 
 
+def test_the_scaling_that_the_controller_is_told_is_followed(arm, climbed):
+    """Half of it from the first second on is no lag: not even the servo's 0.2 s are used up."""
+    reason, _ = arm.execute(
+        'DONE', factor=5.0, order=('tell_scaling', 0.5), **{**USUAL, 'dry_run': False}
+    )
+    # At the motion's 0.8 rad/s half a scaling would be out of tolerance within a second.
+    assert float(reason.split()[-2]) < 0.1
+
+
+def test_a_controller_that_is_told_to_hurry_is_stopped(arm, climbed):
+    """The goal is cancelled, as a stop would be hurried, too; and nothing begins like that."""
+    reason, told = arm.execute(
+        'FAULT', factor=5.0, order=('tell_scaling', 2.0), **{**USUAL, 'dry_run': False}
+    )
+    assert 'follows 2 times as fast as planned' in reason and 'at rest after' in reason
+    assert arm.ends(told)[-1] == 'canceled'
+    arm.configure(**{'arm.sha256': arm.sha256})
+    arm.runner.arm()
+    assert arm.runner.call('execute').success
+    wait_until(lambda: 'as fast as planned' in arm.runner.state[1], 'the refusal')
+    assert arm.runner.state[1].startswith('not executed')
+
+
 def test_a_typed_hash_is_good_for_one_arming(arm):
     """Who wants to arm again looks again, though nothing was executed."""
     arm.configure(**USUAL)
@@ -462,3 +486,9 @@ def test_the_topic_is_used_where_it_is_asked_for(ur5, trajectory, tmp_path):
         # What it followed is replaced by staying where it is.
         rests = arm.check_fault(told + 3)
         assert np.max(np.abs(np.subtract(arm.told[-1]['q'], rests))) < RESTS
+        # No goal is aborted here; the manager tells of the switch.
+        arm.be_able()
+        reason, told = arm.execute(
+            'FAULT', factor=5.0, order=('list_controllers', {CONTROLLER: 'inactive'})
+        )
+        assert f'{CONTROLLER} is inactive' in reason

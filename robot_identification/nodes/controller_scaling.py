@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The share of the planned speed with which a controller follows a trajectory.
+
+A scaled controller takes it from its hardware, whose broadcaster the runner hears. Newer plain
+ones (joint_trajectory_controller) take it from a topic of their own, ``~/speed_scaling_input``.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.serialization import deserialize_message
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.execution import ControllerConstraints
+from robot_identification.nodes.adapter import JointTrajectoryControllerState, SpeedScalingFactor
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.direct_subscription import DirectSubscription
+
+INPUT_TOPIC = 'speed_scaling_input'
+STATE_TOPIC = 'controller_state'
+# For the first message of a topic that is published [s]; chosen: a controller of 1 Hz.
+LOOK_TIMEOUT = 1.0
+LOOK_PERIOD = 0.01  # between two looks [s]; chosen: short beside the timeout
+# Scalings that differ by less are the same, share of 1; chosen: a slider that moves, rounding.
+SAME_SCALING = 0.02
+
+
+class ControllerScaling:
+    """
+    Hears what scaling a controller is told, and looks what scaling it states.
+
+    `slider` is in each method the scaling that the robot's driver publishes, 1 where it does not;
+    `constraints` are what the controller's parameters state, None where they are not known.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._controller = ''
+        self._subscription: Any = None
+        self._told: float | None = None
+
+    def connect(self, controller: str) -> None:
+        """Hear another controller's topic from now on."""
+        if controller == self._controller:
+            return
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+        self._controller, self._subscription, self._told = controller, None, None
+        if controller and SpeedScalingFactor is not None:
+            # The durability is that of the controller: who does not offer it is not heard there.
+            self._subscription = self._node.create_subscription(
+                SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
+            )
+
+    def scaling(self, slider: float, constraints: ControllerConstraints | None) -> float:
+        """Return the share of the planned speed with which the controller follows now."""
+        return slider * min(self._own(constraints), 1.0)
+
+    def hurry(self, constraints: ControllerConstraints | None) -> str:
+        """Return in words that the controller is faster than planned; empty where it is not."""
+        own = self._own(constraints)
+        if own <= 1.0 + SAME_SCALING:
+            return ''
+        return (
+            f'{self._controller} follows {own:g} times as fast as planned: publish at most 1 on '
+            f'{self._controller}/{INPUT_TOPIC}'
+        )
+
+    def check(self, slider: float, constraints: ControllerConstraints | None) -> None:
+        """
+        Raise UnsafeMotionError if the controller is faster than planned, or not as is heard.
+
+        Nothing is checked of one whose parameters are not known.
+        """
+        if constraints is None:
+            return
+        stated = self._look()
+        if stated is not None and constraints.hears_scaling:
+            self._told = stated
+        problem = self.hurry(constraints)
+        if problem:
+            raise UnsafeMotionError(problem)
+        heard = self.scaling(slider, constraints)
+        if stated is not None and abs(stated - heard) > SAME_SCALING:
+            raise UnsafeMotionError(
+                f'{self._controller} follows with {stated:.0%} of the planned speed, and '
+                f'{heard:.0%} are heard of: use the controller that follows the speed slider, '
+                'and its broadcaster, or set the slider to 100 %'
+            )
+
+    def _own(self, constraints: ControllerConstraints | None) -> float:
+        """Return the scaling that the controller was told, beside that of its hardware."""
+        if constraints is not None and not constraints.hears_scaling:
+            return 1.0
+        if self._told is not None:
+            return self._told
+        return 1.0 if constraints is None else constraints.initial_scaling
+
+    def _on_input(self, message: Any) -> None:
+        # The controller ignores others, too.
+        if math.isfinite(message.factor) and message.factor >= 0.0:
+            self._told = message.factor
+
+    def _look(self) -> float | None:
+        """Return the scaling that the controller states; None where it states none."""
+        kind, topic = JointTrajectoryControllerState, f'{self._controller}/{STATE_TOPIC}'
+        if (
+            kind is None or 'speed_scaling_factor' not in kind.get_fields_and_field_types()
+            or not self._node.count_publishers(topic)
+        ):
+            return None
+        subscription = DirectSubscription(self._node, kind, topic, qos_profile_sensor_data)
+        deadline = time.monotonic() + LOOK_TIMEOUT
+        try:
+            while time.monotonic() < deadline:
+                for data, _ in subscription.take(1):
+                    return float(deserialize_message(data, kind).speed_scaling_factor)
+                time.sleep(LOOK_PERIOD)
+        finally:
+            subscription.destroy()
+        return None
