@@ -91,6 +91,14 @@ def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tup
     return coulomb, viscous
 
 
+def friction_offset(model: IdentifiedModel, theta: FloatArray, joint: int) -> float:
+    """Return the constant torque [N m] among the friction of a joint."""
+    return float(sum(
+        theta[columns][0] for term, columns in model.parameters.friction_columns
+        if term.joint == joint and term.law.is_offset
+    ))
+
+
 def covered(model: IdentifiedModel, what: str, joint: int) -> float:
     """Return a quality figure of one joint, zero where the model does not have it."""
     values = model.quality.get(what)
@@ -113,6 +121,7 @@ class ArmJoint:
     reflected_inertia: float  # of the rotor, on the joint's side [kg m^2]
     coulomb: float  # [N m]
     viscous: float  # [N m s/rad]
+    offset: float  # constant torque among the friction, with the sign of the motor's [N m]
     # Limits; infinite where unknown.
     lower: float
     upper: float
@@ -162,6 +171,7 @@ def exported_arm(model: IdentifiedModel) -> ExportedArm:
             described.jointPlacements[number], direction[:3] if is_prismatic else direction[3:],
             pin.Inertia.FromDynamicParameters(theta[10 * index: 10 * index + 10]),
             max(float(rotors[index]), 0.0), coulomb, viscous,
+            friction_offset(model, theta, index),
             *(float(values[index]) for values in (
                 limits.lower, limits.upper, limits.velocity, limits.effort
             )),

@@ -29,9 +29,10 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
     move are welded where they stood. Reflected inertia is `armature`, viscous friction `damping`,
     Coulomb friction `frictionloss`; other laws become the nearest of both, or what a `form` of
     `friction_forms.FORMS` has; a comment says by how much that misses. A motor of gear 1 drives
-    each joint, in N m (N) and within the effort limit. Gravity is that in the root frame. There
-    are no shapes, so that nothing collides. Raises InconsistentModelError if the model is not
-    physically consistent, UsageError if there is no such form.
+    each joint, in N m (N) and within the effort limit; a constant offset of the friction is its
+    bias. Gravity is that in the root frame. There are no shapes, so that nothing collides. Raises
+    InconsistentModelError if the model is not physically consistent, UsageError if there is no
+    such form.
     """
     arm = exported_arm(model)
     frictions = fit_all_frictions(model, form)
@@ -112,10 +113,14 @@ def _add_motors(
     for joint in arm.joints:
         limit = np.array([-joint.effort, joint.effort])
         has_limit = {'ctrlrange': _numbers(limit)} if np.isfinite(joint.effort) else {}
-        SubElement(
-            actuators, 'motor',
-            {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit},
-        )
+        motor = {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit}
+        if joint.offset:
+            bias = np.array([-joint.offset, 0.0, 0.0])
+            SubElement(actuators, 'general', {
+                **motor, 'gainprm': '1', 'biastype': 'affine', 'biasprm': _numbers(bias),
+            })
+        else:
+            SubElement(actuators, 'motor', motor)
     # After the motors, so that controls are numbered as the joints are.
     for joint, friction in zip(arm.joints, frictions, strict=True):
         if friction.form == LUGRE and friction.static > 0.0:

@@ -68,9 +68,9 @@ def test_other_links_are_sites_where_they_were(mujoco, model):
 
 
 def test_motors_move_the_arm_as_the_model_says(mujoco, model):
-    """The acceleration is that of the model's torque, dry friction apart."""
-    # Gravity, rotors and viscous friction as in the file; frictionloss is taken out, since a soft
-    # constraint is not exact.
+    """The acceleration is that of the model's torque with its offset, dry friction apart."""
+    # Gravity, rotors, viscous friction and offset as in the file; frictionloss is taken out, since
+    # a soft constraint is not exact.
     read = mujoco.MjModel.from_xml_string(export_mjcf(model))
     read.dof_frictionloss[:] = 0.0
     data = mujoco.MjData(read)
@@ -79,8 +79,7 @@ def test_motors_move_the_arm_as_the_model_says(mujoco, model):
     mujoco.mj_forward(read, data)
     theta = model.theta_consistent.copy()
     for number in (1, 2, 3):
-        for symbol in ('fc', 'f0'):
-            theta[model.parameters.names.index(f'{symbol}{number}')] = 0.0
+        theta[model.parameters.names.index(f'fc{number}')] = 0.0
     motion = Motion(*(np.array(row)[None] for row in (data.qpos, data.qvel, data.qacc)))
     torque = replace(model, theta_base=model.reduction.K @ theta).torque(motion)[0]
     np.testing.assert_allclose(torque, data.ctrl, atol=1e-8)
