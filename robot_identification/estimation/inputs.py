@@ -15,7 +15,9 @@ from robot_identification.estimation.many_bags import spread_evenly
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
-from robot_identification.processing import check_robot_name, compare_with_current, current_remarks
+from robot_identification.processing import (
+    check_effort_recorded, check_robot_name, compare_with_current, current_remarks,
+)
 from robot_identification.recording import driver_remarks, read_recording, Recording
 
 # Joint states that are read for each sample of which choices are made, and the length of the parts
@@ -75,6 +77,10 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
         describe_placeholders(robot),
     )
+    if not np.all(np.isfinite(robot.drives.drive_gain)):
+        # Who has no effort at all is not asked for gains first.
+        for recording in recordings:
+            check_effort_recorded(recording)
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     chosen = recordings
     if not (method.estimator.needs_rows or method.needs_whole_recordings):

@@ -29,7 +29,10 @@ from .periods import (
     NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
 )
 from .plausibility import find_stationary as find_stationary
-from .processing import describe_damage as describe_damage, process as process
+from .processing import (
+    check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
+    process as process,
+)
 from .robot_state import temperatures_so_far as temperatures_so_far
 from .rows import (
     decimation_step as decimation_step, fast_enough as fast_enough,

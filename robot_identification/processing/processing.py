@@ -243,7 +243,7 @@ def _read_table(
         order = timeline.order[:count]
     contents = _survey_contents(recording, order, in_window)
     if with_effort:
-        contents.check_effort(recording)
+        _check_effort(recording, contents.has_effort, contents.has_nonzero_effort)
     derived = contents.derived_velocities(recording, found)
     finite = contents.finite_q.copy()
     for block in row_blocks(len(finite)):
@@ -287,19 +287,6 @@ class _Contents:
     slowest: FloatArray
     fastest: FloatArray
 
-    def check_effort(self, recording: Recording) -> None:
-        where = f'{recording.source}: effort {recording.place}'
-        if not self.has_effort:
-            raise DataError(
-                f'{where} is absent (not one value): record a driver that fills it, or name '
-                + ('another topic with --topic' if recording.topic else 'its columns in a mapping')
-            )
-        if not self.has_nonzero_effort:
-            raise DataError(
-                f'{where} is zero throughout: mock hardware and older Gazebo bridges publish '
-                'that; there is nothing to identify from'
-            )
-
     def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
         """Return the joints whose velocity cannot be used."""
         absent = ~self.finite_dq.any(axis=0)
@@ -324,6 +311,31 @@ class _Contents:
             )
         derived: BoolArray = absent | constant
         return derived
+
+
+def check_effort_recorded(recording: Recording) -> None:
+    """Raise DataError if a recording has no effort, or zeros only."""
+    has_effort = has_nonzero = False
+    for block in row_blocks(len(recording)):
+        effort = recording.effort[block]
+        has_effort |= bool(_are_finite(effort).any())
+        has_nonzero |= bool(np.nan_to_num(effort).any())
+        release(recording.effort)
+    _check_effort(recording, has_effort, has_nonzero)
+
+
+def _check_effort(recording: Recording, has_effort: bool, has_nonzero: bool) -> None:
+    where = f'{recording.source}: effort {recording.place}'
+    if not has_effort:
+        raise DataError(
+            f'{where} is absent (not one value): record a driver that fills it, or name '
+            + ('another topic with --topic' if recording.topic else 'its columns in a mapping')
+        )
+    if not has_nonzero:
+        raise DataError(
+            f'{where} is zero throughout: mock hardware and older Gazebo bridges publish '
+            'that; there is nothing to identify from'
+        )
 
 
 def _are_finite(values: FloatArray) -> BoolArray:

@@ -104,8 +104,12 @@ def test_zero_effort_is_told(tmp_path, links, run):
     bag = write_torque(tmp_path / 'bag', links[0], run, np.zeros_like)
     with pytest.raises(DataError, match=r'zero throughout: mock hardware and older Gazebo'):
         judge_effort_against_inverse_dynamics(bag, links[0])
-    with pytest.raises(DataError, match=r'zero throughout: mock hardware'):
-        identify(links[0], [bag], IdentifyOptions())
+    # Also where drive gains would be needed, as those of an e-Series arm: they do not help.
+    drives = replace(links[0].drives, torque_constant=np.full(links[0].n, np.nan))
+    for robot in links[0], replace(links[0], drives=drives):
+        for unit in 'A', 'Nm':
+            with pytest.raises(DataError, match=r'zero throughout: mock hardware'):
+                identify(robot, [bag], IdentifyOptions(effort_unit=unit))
 
 
 def test_the_wrong_mounting_is_more_than_50_times_worse(tmp_path, links, run):
