@@ -31,13 +31,13 @@ from robot_identification.excitation import (
 from robot_identification.files import read_yaml
 from robot_identification.model import (
     check_table, describe_arguments, describe_placeholders, DhCorrections, find_implausibilities,
-    IdentifiedModel, KinematicFilter, make_robot_model, massless_joints, parse_urdf,
+    IdentifiedModel, KinematicFilter, known_robots, make_robot_model, massless_joints, parse_urdf,
     prior_inertial_parameters, read_calibration, read_link_table, read_urdf, RobotModel,
     SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
     compare_with_current, current_facts, current_remarks, find_stationary_joints,
-    find_unexcited_joints, process,
+    find_unexcited_joints, judge_effort, KIND_NAMES, process,
 )
 from robot_identification.recording import (
     describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
@@ -59,6 +59,7 @@ class ExamineOptions:
     arguments: Mapping[str, str] = field(default_factory=dict)  # of a xacro, by name
     mapping: Path | None = None  # columns and units of a table
     topic: str | None = None  # joint states of a bag
+    robots: Sequence[RobotModel] = ()  # arms that recordings may be of
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--topic', metavar='TOPIC', help='joint states of the bags')
     add_mapping_option(parser)
     parser.add_argument(
+        '--robot', metavar='R',
+        help='the arm of the recordings, by which their effort is judged; also a URDF or robot '
+        'YAML among the paths, or the name in a bag',
+    )
+    parser.add_argument(
         '--save-mapping', type=Path, metavar='FILE',
         help='write what the columns of the first table were taken for, to be edited and given '
         'with --mapping',
@@ -117,8 +123,9 @@ def run(args: argparse.Namespace) -> int:
     for path in args.paths:
         if not path.exists():
             raise UsageError(f'no such file: {path}')
+    arguments = parse_xacro_arguments(args.xacro_arguments)
     options = ExamineOptions(
-        parse_xacro_arguments(args.xacro_arguments), args.mapping, args.topic
+        arguments, args.mapping, args.topic, _arms(args.robot, args.paths, arguments)
     )
     findings = [examine(path, options) for path in args.paths]
     if args.save_mapping is not None:
@@ -136,6 +143,25 @@ def run(args: argparse.Namespace) -> int:
                 # Each is one line, whatever the names in it hold.
                 show(shown_line(line))
     return UNUSABLE if any(finding.error for finding in findings) else 0
+
+
+def _arms(
+    named: str | None, paths: Sequence[Path], arguments: Mapping[str, str]
+) -> list[RobotModel]:
+    """Return the arm that is named, else those of the descriptions among the paths."""
+    if named is not None:
+        return [load_robot(named)]
+    arms = []
+    for path in paths:
+        try:
+            if path.suffix in ('.urdf', '.xml', '.xacro'):
+                arms.append(make_robot_model(read_urdf(path, arguments=arguments)))
+            elif path.suffix in ('.yaml', '.yml') and 'urdf' in read_yaml(path):
+                arms.append(load_robot(str(path)))
+        except IdentificationError:
+            # What is wrong with it is said where it is examined.
+            continue
+    return arms
 
 
 def _understood(tables: Sequence[Path], mapping: Path | None) -> list[OpenedTable]:
@@ -177,9 +203,9 @@ _Examination = Callable[[Path], _Examined]
 
 def _examination(path: Path, options: ExamineOptions) -> tuple[str, _Examination]:
     if is_table(path):
-        return 'table', partial(_examine_table, mapping=options.mapping)
+        return 'table', partial(_examine_table, options=options)
     if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd'):
-        return 'bag', partial(_examine_bag, topic=options.topic)
+        return 'bag', partial(_examine_bag, options=options)
     if path.suffix in ('.urdf', '.xml'):
         return 'URDF', partial(_examine_urdf, arguments=options.arguments)
     if path.suffix == '.xacro':
@@ -189,14 +215,17 @@ def _examination(path: Path, options: ExamineOptions) -> tuple[str, _Examination
     return 'configuration', _examine_yaml
 
 
-def _examine_bag(path: Path, topic: str | None) -> _Examined:
-    joints = sorted(find_joint_names(path, topic=topic))
-    return _examine_recording(
-        read_recording(path, joints, topic=topic), 'joint states on {topic}'
+def _examine_bag(path: Path, options: ExamineOptions) -> _Examined:
+    joints = sorted(find_joint_names(path, topic=options.topic))
+    recording = read_recording(path, joints, topic=options.topic)
+    return _with_meaning(
+        _examine_recording(recording, 'joint states on {topic}'), recording, options.robots,
+        partial(read_recording, path, topic=options.topic),
     )
 
 
-def _examine_table(path: Path, mapping: Path | None) -> _Examined:
+def _examine_table(path: Path, options: ExamineOptions) -> _Examined:
+    mapping = options.mapping
     joints = find_joint_names(path, mapping=mapping)
     if not joints:
         raise DataError(
@@ -204,8 +233,47 @@ def _examine_table(path: Path, mapping: Path | None) -> _Examined:
             'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md)'
         )
     read = describe_table(understand_table(path, joints, mapping=mapping))
-    found = _examine_recording(read_recording(path, joints, mapping=mapping), 'rows')
+    recording = read_recording(path, joints, mapping=mapping)
+    found = _with_meaning(
+        _examine_recording(recording, 'rows'), recording, options.robots,
+        partial(read_recording, path, mapping=mapping),
+    )
     return replace(found, facts=[*(line.strip() for line in read[1:]), *found.facts])
+
+
+def _with_meaning(
+    found: _Examined, recording: Recording, robots: Sequence[RobotModel],
+    read: Callable[[Sequence[str]], Recording],
+) -> _Examined:
+    """Add what the effort is, by the arm whose joints a recording has; `read` takes its joints."""
+    if found.refused is not None:
+        return found
+    named = recording.metadata.get('robot')
+    if not robots and named in [known.name for known in known_robots()]:
+        robots = [load_robot(str(named))]
+    there = set(recording.joint_names)
+    arms = [robot for robot in robots if there.issuperset(robot.joint_names)]
+    if not arms:
+        fact = 'what its effort is was not looked at: give its arm with --robot, or its URDF'
+        return replace(found, facts=[*found.facts, fact])
+    robot = arms[0]
+    try:
+        dataset = process(read(robot.joint_names), KinematicFilter(), 'Nm')
+    except DataError as error:
+        return replace(found, warnings=[*found.warnings, str(error)])
+    meaning, stated = judge_effort(robot, [dataset]), recording.metadata.get('effort_unit')
+    warnings = list(found.warnings)
+    if meaning.contradicts(str(stated)):
+        warnings.insert(0, (
+            f'it says its effort is in {stated}, but the effort is '
+            f'{KIND_NAMES[str(meaning.kind)]}: {meaning.remedy}'
+        ))
+    if meaning.mounting:
+        warnings.append(
+            f'{meaning.mounting} fits the effort better than the stated mounting: give '
+            '--mounting or --gravity'
+        )
+    return replace(found, warnings=warnings, facts=[*found.facts, meaning.describe()])
 
 
 def _examine_recording(recording: Recording, what: str) -> _Examined:

@@ -13,6 +13,10 @@ from .effort_current import (
     compare_with_current as compare_with_current, current_facts as current_facts,
     current_remarks as current_remarks, CurrentComparison as CurrentComparison,
 )
+from .effort_meaning import (
+    EffortMeaning as EffortMeaning, judge_effort as judge_effort, JointEvidence as JointEvidence,
+    KIND_NAMES as KIND_NAMES,
+)
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,
     find_stationary_joints as find_stationary_joints,

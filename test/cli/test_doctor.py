@@ -5,7 +5,9 @@
 
 import json
 
-from builders import FIRST_STAMP, joint, joint_states, link, robot_urdf, two_link_urdf, write_bag
+from builders import (
+    FIRST_STAMP, joint, joint_states, link, robot_urdf, two_link_urdf, write_bag, write_run,
+)
 import numpy as np
 import pytest
 from robot_identification.files import dump_yaml
@@ -157,3 +159,23 @@ def test_excite_warns_of_gravity_before_it_searches(command, tmp_path):
     first = found.err.splitlines()[0]
     assert first.startswith('warning: one needs up to ')
     assert 'N m against gravity, where 3.2 N m (80% of its limit) are' in first
+
+
+def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
+    """By the arm that the bag names, or that is named; what contradicts it is warned of."""
+    made = scene('ur5')
+    said = write_run(tmp_path / 'said', made.robot, made.runs[0])
+    found = command('doctor', said)
+    assert 'effort is motor current (effort per torque of the URDF: ' in found.out
+    assert 'warning: it says' not in found.out
+    wrong = write_run(tmp_path / 'wrong', made.robot, made.runs[0], metadata={'effort_unit': 'Nm'})
+    assert 'what its effort is was not looked at' in command('doctor', wrong).out
+    found = command('doctor', wrong, '--robot', 'ur5').out.splitlines()
+    assert found[1] == (
+        '  warning: it says its effort is in Nm, but the effort is motor current: give '
+        '--effort-unit A'
+    )
+    # A description among the paths will do as well.
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(made.robot.urdf.text)
+    assert found[1] in command('doctor', wrong, urdf).out

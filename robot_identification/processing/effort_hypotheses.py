@@ -1,0 +1,335 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Evidence of a recording for what its effort is: current, torque, torque without gravity.
+
+Each hypothesis says how the effort of a joint comes from the bodies of the URDF, whose inertial
+parameters are uncertain: a Gaussian for them, a payload of unknown mass, a scale of the effort and
+a level of what no hypothesis explains are averaged over. Friction and rotors are taken out of
+effort and torques first, for all hypotheses alike. The likelihood of a joint is mixed with that of
+a joint that obeys none of the hypotheses, so that no joint alone decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import (
+    inertial_regressor, Motion, prior_inertial_parameters, RobotModel, static_regressor,
+)
+from robot_identification.processing.dataset import MOVING_SPEED
+from scipy.linalg import qr
+
+CURRENT, TORQUE, WITHOUT_GRAVITY = 'A', 'Nm', 'Nm-without-gravity'
+KINDS = (CURRENT, TORQUE, WITHOUT_GRAVITY)
+
+SPEED_WIDTH = 0.02  # of the smoothed sign of the velocity [rad/s]; chosen, as that of the laws
+# Time between two samples that count as independent [s]; chosen: what no law of friction explains
+# is correlated over some tenths of a second.
+CORRELATION_TIME = 0.5
+# The same of a joint that stands still while others move, where friction holds [s]; chosen.
+HOLDING_TIME = 2.0
+SAME_POSE = 0.01  # two poses that differ by less are one rest [rad or m]; chosen
+DEPENDENT = 1.0e-6  # columns of which less is new, as a share, are combinations of others [1]
+# Standard deviation of the masses of a URDF and of a controller's own model of gravity, as shares;
+# makers' files were found to be off by tens of per cent.
+MASS_SHARE, CONTROLLER_SHARE = 0.3, 0.15
+# Of centres of mass, over a body's radius of gyration and, where that is little, over the length
+# of the arm, and of moments of inertia, as a share of them.
+CENTRE_SHARE, CENTRE_OF_ARM, INERTIA_SHARE = 0.2, 0.02, 0.3
+# Payloads over the mass that the joints move, and how likely each is before anything is seen;
+# arms carry up to a half of their mass, and most runs have no payload that the URDF has not.
+PAYLOADS, PAYLOAD_WEIGHTS = (0.0, 0.04, 0.09, 0.17, 0.32), (0.52, 0.12, 0.12, 0.12, 0.12)
+PAYLOAD_SPREAD = 0.3  # of its mass, as a share
+# Distance of its centre from the last joint, over the length of the arm: a gripper, a long tool.
+PAYLOAD_REACHES = (0.04, 0.12)
+# Motor constants: joint torque per current, from geared motors of small arms to large ones [N m/A]
+GAINS = np.exp(np.linspace(np.log(0.1), np.log(200.0), 77))
+# Errors of a driver's own torque constants, as a share.
+TORQUE_SCALE = 0.1
+SMALLEST_LEVEL = 1.0e-9  # of an effort that friction explains, a rounding error [A or N m]
+# What no hypothesis explains, over the effort's variation without friction; less is not credible.
+NOISE_LEVELS = np.exp(np.linspace(np.log(0.06), np.log(1.0), 9))
+# How likely a joint obeys no hypothesis at all: a cable, a sign, a spring, an inertial left out.
+OUTLIER = 1.0e-3
+
+
+@dataclass(frozen=True, eq=False)
+class JointSignals:
+    """
+    Effort and columns of one joint without what friction and rotor explain, compressed.
+
+    Rows are weighted so that their squares sum up over independent samples; the first p rows of an
+    orthogonal factorization of the columns are kept.
+    """
+
+    inertial: FloatArray  # (p, c): columns of the moved bodies without gravity
+    gravity: FloatArray  # (p, c): those of gravity
+    effort: FloatArray  # (p,): of the effort
+    rest: float  # sum of squares of the effort that no column explains
+    independent: float  # number of independent samples, without those that friction takes
+
+    @property
+    def level(self) -> float:
+        """Root mean square of the effort that friction does not explain; above zero."""
+        squares = float(self.effort @ self.effort) + self.rest
+        return max(float(np.sqrt(squares / self.independent)), SMALLEST_LEVEL)
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """Mean (c,) and covariance (c, c) of inertial parameters."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+def sample_weights(motion: Motion, period: float) -> FloatArray:
+    """
+    Return how many independent samples each sample is worth, (N, n).
+
+    Samples of a moving joint are `period` [s] apart. At rest friction holds any torque up to its
+    break-away: a rest of the arm is one sample, however long it is.
+    """
+    moving = np.abs(motion.dq) > MOVING_SPEED
+    weights: FloatArray = np.where(
+        moving, min(period / CORRELATION_TIME, 1.0), min(period / HOLDING_TIME, 1.0)
+    )
+    resting: BoolArray = ~np.any(moving, axis=1)
+    same = resting[1:] & resting[:-1] & np.all(
+        np.abs(np.diff(motion.q, axis=0)) < SAME_POSE, axis=1
+    )
+    rest = np.cumsum(np.concatenate([[True], ~same]))
+    lengths = np.bincount(rest)[rest]
+    weights[resting] = np.minimum(1.0 / lengths[resting], 1.0)[:, None]
+    return weights
+
+
+def friction_columns(motion: Motion, joint: int) -> FloatArray:
+    """Return the columns (N, 4) of offset, friction and rotor of a joint."""
+    dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
+    return np.column_stack([np.ones_like(dq), dq, np.tanh(dq / SPEED_WIDTH), ddq])
+
+
+def orthonormal(columns: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of columns, some of which may be combinations of others."""
+    size = np.linalg.norm(columns, axis=0)
+    kept = columns[:, size > DEPENDENT * size.max(initial=0.0)]
+    if not kept.size:
+        return np.zeros((len(columns), 0))
+    basis, triangle, _ = qr(
+        kept / np.linalg.norm(kept, axis=0), mode='economic', pivoting=True
+    )
+    parts = np.abs(np.diag(triangle))
+    found: FloatArray = basis[:, : int(np.sum(parts > DEPENDENT * parts[0]))]
+    return found
+
+
+def joint_signals(
+    robot: RobotModel, motion: Motion, effort: FloatArray, weights: FloatArray
+) -> list[JointSignals]:
+    """Return the signals of every joint; `weights` (N, n) are as in `sample_weights`."""
+    N, n = motion.q.shape
+    static = static_regressor(robot, motion.q).reshape(N, n, -1)
+    moving = inertial_regressor(robot, motion).reshape(N, n, -1) - static
+    found = []
+    for joint in range(n):
+        root = np.sqrt(weights[:, joint])[:, None]
+        basis = orthonormal(root * friction_columns(motion, joint))
+        own, c = slice(10 * joint, 10 * n), 10 * (n - joint)
+        columns = root * np.column_stack([
+            moving[:, joint, own], static[:, joint, own], effort[:, joint]
+        ])
+        columns = columns - basis @ (basis.T @ columns)
+        seen = orthonormal(columns[:, :-1])
+        rows = seen.T @ columns
+        found.append(JointSignals(
+            rows[:, :c], rows[:, c:-1], rows[:, -1],
+            max(float(columns[:, -1] @ columns[:, -1] - rows[:, -1] @ rows[:, -1]), 0.0),
+            max(float(weights[:, joint].sum()) - basis.shape[1], 1.0),
+        ))
+    return found
+
+
+def moved_mass(robot: RobotModel) -> float:
+    """Return the mass that the joints move [kg]."""
+    return float(prior_inertial_parameters(robot)[::10].sum())
+
+
+def arm_length(robot: RobotModel) -> float:
+    """Return the length of the way along the joints [m]."""
+    placements = list(robot.pinocchio.jointPlacements)[2:]
+    return float(sum(np.linalg.norm(placement.translation) for placement in placements)) or 1.0
+
+
+def bodies_of(robot: RobotModel, share: float) -> Bodies:
+    """Return the bodies of the URDF with the uncertainty of masses as a share of them."""
+    theta = prior_inertial_parameters(robot)
+    covariance, length = np.zeros((theta.size, theta.size)), arm_length(robot)
+    for link in range(robot.n):
+        own = slice(10 * link, 10 * link + 10)
+        body = theta[own]
+        mass, moments = body[0], 0.5 * (body[4] + body[6] + body[9])
+        radius = np.sqrt(moments / mass) if mass > 0.0 else 0.0
+        deviation = np.zeros(10)
+        deviation[1:4] = mass * np.hypot(CENTRE_SHARE * radius, CENTRE_OF_ARM * length)
+        deviation[4:] = INERTIA_SHARE * moments
+        relative = share / MASS_SHARE
+        covariance[own, own] = share**2 * np.outer(body, body) + relative**2 * np.diag(
+            deviation**2
+        )
+    return Bodies(theta, covariance)
+
+
+def payload_of(robot: RobotModel, share: float, reach: float, spread: float) -> Bodies:
+    """
+    Return a payload at the last link.
+
+    Its mass is a `share` of what the joints move, known up to a `spread`; its centre is in any
+    direction from the last joint, `reach` is its distance over the length of the arm.
+    """
+    theta = np.zeros(10 * robot.n)
+    covariance = np.zeros((theta.size, theta.size))
+    mass, distance = share * moved_mass(robot), reach * arm_length(robot)
+    last = slice(theta.size - 10, theta.size)
+    theta[last.start] = mass
+    deviation = mass * np.repeat([spread, distance, distance**2], [1, 3, 6])
+    covariance[last, last] = np.diag(deviation**2)
+    return Bodies(theta, covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class _Signal:
+    """Mean (p,) and covariance (p, p) of the effort of a hypothesis at scale one."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+@dataclass(frozen=True)
+class Nuisance:
+    """Unknown payload, the same for all joints."""
+
+    payload: float  # over the mass that the joints move
+    reach: float  # see `payload_of`
+    told: bool  # whether the controller knows it, so that its torque is without its gravity
+    weight: float  # how likely it is before anything is seen
+
+
+def nuisances(kind: str) -> tuple[Nuisance, ...]:
+    """Return the payloads of a hypothesis; their weights sum up to one."""
+    told = (True, False) if kind == WITHOUT_GRAVITY else (True,)
+    return (
+        Nuisance(0.0, PAYLOAD_REACHES[0], True, PAYLOAD_WEIGHTS[0]),
+        *(
+            Nuisance(share, reach, known, weight / (len(told) * len(PAYLOAD_REACHES)))
+            for share, weight in zip(PAYLOADS[1:], PAYLOAD_WEIGHTS[1:], strict=True)
+            for reach in PAYLOAD_REACHES for known in told
+        ),
+    )
+
+
+class Hypotheses:
+    """Likelihoods of the kinds of effort of an arm with uncertain bodies."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        self._robot = robot
+        self._arm = bodies_of(robot, MASS_SHARE)
+        self._controller = bodies_of(robot, CONTROLLER_SHARE).covariance
+        largest = payload_of(robot, PAYLOADS[-1], PAYLOAD_REACHES[-1], 1.0)
+        self._anything = bodies_of(robot, 1.0).covariance + largest.covariance
+
+    def log_likelihoods(
+        self, joint: int, signals: JointSignals, of: Mapping[str, Sequence[Nuisance]]
+    ) -> Mapping[str, FloatArray]:
+        """
+        Return the log-likelihood of each kind for its nuisances, over that of none of the kinds.
+
+        The two are mixed, so that no joint alone decides.
+        """
+        other = self._of_none(joint, signals)
+        return {
+            kind: np.logaddexp(np.log(OUTLIER), np.log1p(-OUTLIER) + np.array([
+                _average(signals, self._expected(joint, signals, kind, nuisance), kind)
+                for nuisance in some
+            ]) - other)
+            for kind, some in of.items()
+        }
+
+    def _expected(
+        self, joint: int, signals: JointSignals, kind: str, nuisance: Nuisance
+    ) -> _Signal:
+        own = slice(10 * joint, None)
+        payload = payload_of(self._robot, nuisance.payload, nuisance.reach, PAYLOAD_SPREAD)
+        mean = (self._arm.mean + payload.mean)[own]
+        covariance = (self._arm.covariance + payload.covariance)[own, own]
+        if kind != WITHOUT_GRAVITY:
+            columns = signals.inertial + signals.gravity
+            return _Signal(columns @ mean, columns @ covariance @ columns.T)
+        left, left_mean = self._left_of_gravity(nuisance, payload)
+        return _Signal(
+            signals.inertial @ mean + signals.gravity @ left_mean[own],
+            signals.inertial @ covariance @ signals.inertial.T
+            + signals.gravity @ left[own, own] @ signals.gravity.T,
+        )
+
+    def _left_of_gravity(
+        self, nuisance: Nuisance, payload: Bodies
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return covariance and mean of the bodies that a controller's gravity leaves out."""
+        if not nuisance.told:
+            return self._controller + payload.covariance, payload.mean
+        known = payload_of(self._robot, nuisance.payload, CENTRE_OF_ARM, CONTROLLER_SHARE)
+        return self._controller + known.covariance, np.zeros_like(payload.mean)
+
+    def _of_none(self, joint: int, signals: JointSignals) -> float:
+        """Return the log-likelihood of a joint whose effort is any combination of its columns."""
+        own = slice(10 * joint, None)
+        spread = self._anything[own, own]
+        covariance = sum(
+            (columns @ spread @ columns.T for columns in (signals.inertial, signals.gravity)),
+            np.zeros((len(signals.effort),) * 2),
+        )
+        return _average(signals, _Signal(np.zeros(len(signals.effort)), covariance), CURRENT)
+
+
+def _average(signals: JointSignals, signal: _Signal, kind: str) -> float:
+    """Return the log-likelihood averaged over the scales of a kind and the levels of noise."""
+    if kind == CURRENT:
+        scales, weights = 1.0 / GAINS, np.ones_like(GAINS)
+    else:
+        steps = np.linspace(-2.0, 2.0, 9)
+        scales, weights = np.exp(TORQUE_SCALE * steps), np.exp(-0.5 * steps**2)
+    likelihood = _scaled_likelihood(signals, signal, scales)
+    return log_mean(
+        likelihood, np.repeat((weights / weights.sum())[:, None], len(NOISE_LEVELS), axis=1)
+        / len(NOISE_LEVELS),
+    )
+
+
+def log_mean(values: FloatArray, weights: FloatArray) -> float:
+    """Return the logarithm of the weighted mean of exponentials."""
+    top = float(values.max())
+    return top + float(np.log(np.sum(weights * np.exp(values - top))))
+
+
+def _scaled_likelihood(
+    signals: JointSignals, signal: _Signal, scales: FloatArray
+) -> FloatArray:
+    """Return the log-likelihood at every scale and noise level, (scales, levels)."""
+    p = len(signals.effort)
+    variances, axes = np.linalg.eigh(signal.covariance)
+    variances = np.maximum(variances, 0.0)
+    effort, mean = axes.T @ signals.effort, axes.T @ signal.mean
+    noise = (NOISE_LEVELS * signals.level) ** 2
+    k = scales[:, None, None]
+    spread = noise[None, :, None] + k**2 * variances
+    misfit = np.sum((effort - k * mean) ** 2 / spread + np.log(spread), axis=2)
+    likelihood: FloatArray = -0.5 * (
+        misfit - p * np.log(noise) + signals.rest / noise + signals.independent * np.log(noise)
+    )
+    return likelihood

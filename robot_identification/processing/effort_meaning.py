@@ -1,0 +1,411 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Kind of the effort of a recording: motor current, joint torque, or torque without gravity.
+
+Decided from the recording and the URDF, joint by joint; see `effort_hypotheses` for the evidence.
+Between a current and a torque the scale decides, between torques with and without gravity the
+share of gravity does. Recordings that leave it open are told what motion would decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.model import (
+    describe_placeholders, massless_joints, Motion, rigid_torque, RobotModel,
+)
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.effort_hypotheses import (
+    CURRENT, friction_columns, Hypotheses, joint_signals, KINDS, log_mean, Nuisance, nuisances,
+    orthonormal, sample_weights, TORQUE, WITHOUT_GRAVITY,
+)
+
+KIND_NAMES: Mapping[str, str] = {
+    CURRENT: 'motor current',
+    TORQUE: 'joint torque',
+    WITHOUT_GRAVITY: 'joint torque without gravity',
+}
+# Enough samples of all recordings together, and of each of many; chosen: the evidence of some
+# minutes does not change with more.
+MOST_SAMPLES, FEWEST_SAMPLES = 1000, 100
+# A kind is decided where every other is this much less likely: 50 to 1. Of 500 simulated arms the
+# wrong kind was ahead by a factor of NNN at most.
+MARGIN = float(np.log(50.0))
+VOTE = float(np.log(10.0))  # the same for the vote of one joint; chosen
+# A recording that all kinds explain this much worse than none of them is not judged; chosen, so
+# that one joint of an arm may be at fault.
+LEAST_FIT = -7.0
+# How likely each of five other mountings is before anything is seen; chosen: most are as stated.
+OTHER_MOUNTING = 0.02
+# Other mountings are looked at closely where a first look has them as likely as the stated one, up
+# to this factor; chosen.
+NEAR = float(np.log(1.0e5))
+# Gravity that turns a joint by less than this share of what turns any joint is not seen; chosen.
+LEAST_GRAVITY = 1.0e-3
+POSES = 400  # in which the motion that would decide is looked for; chosen
+ACCELERATION = 2.0  # of that motion [rad/s^2]; chosen: most arms can do more
+
+
+@dataclass(frozen=True)
+class JointEvidence:
+    """Evidence of one joint for what the effort is."""
+
+    joint: str
+    # Effort per torque of the URDF [effort unit/(N m)] with standard errors, of gravity and of
+    # the rest, after friction; NaN where the motion shows none.
+    gravity_scale: float
+    gravity_error: float
+    inertial_scale: float
+    inertial_error: float
+    gravity: float  # standard deviation of the URDF's gravity torque in the recording [N m]
+    inertial: float  # of its other torques, after friction and rotor [N m]
+    # RMS of what each kind leaves of the effort with the URDF's own bodies, over the effort's
+    # after friction [1].
+    residuals: Mapping[str, float]
+    likelihoods: Mapping[str, float]  # log-likelihood of each kind over that of the best
+    vote: str  # the kind that this joint alone speaks for; empty where it does not
+
+
+@dataclass(frozen=True)
+class EffortMeaning:
+    """Kind of the effort of recordings, with the evidence."""
+
+    kind: str | None  # 'A', 'Nm' or 'Nm-without-gravity'; None where the recording leaves it open
+    likelihoods: Mapping[str, float]  # log-likelihood of each kind over that of the best
+    joints: tuple[JointEvidence, ...]
+    mounting: str = ''  # where gravity fits another mounting than the stated one: which
+    undecided: str = ''  # why it is open, and what motion would decide
+
+    @property
+    def open_kinds(self) -> tuple[str, ...]:
+        """Return the kinds that the recording does not rule out, the likeliest first."""
+        near = [kind for kind, value in self.likelihoods.items() if value > -MARGIN]
+        return tuple(sorted(near, key=lambda kind: -self.likelihoods[kind]))
+
+    def contradicts(self, unit: str) -> bool:
+        """Return whether the recording shows another kind than a unit says."""
+        return self.kind is not None and unit in self.likelihoods and self.kind != unit
+
+    @property
+    def remedy(self) -> str:
+        """Return what to do with an effort of the kind."""
+        if self.kind == WITHOUT_GRAVITY:
+            return 'record with a driver that publishes current or whole torque'
+        return f'give --effort-unit {self.kind}'
+
+    def describe(self) -> str:
+        """Return the finding in a sentence, with the scales that it rests on."""
+        if self.kind is None:
+            return self.undecided
+        return f'effort is {KIND_NAMES[self.kind]} ({self.evidence()})'
+
+    def evidence(self) -> str:
+        """Return the scales of the joints that speak for the kind."""
+        telling = [one for one in self.joints if one.vote == self.kind] or list(self.joints)
+        return 'effort per torque of the URDF: ' + '; '.join(
+            f'{one.joint} {_scale(one.gravity_scale, one.gravity_error)} of gravity, '
+            f'{_scale(one.inertial_scale, one.inertial_error)} of inertia' for one in telling
+        )
+
+
+def _scale(value: float, error: float) -> str:
+    if not np.isfinite(value):
+        return 'none seen'
+    digits = int(np.clip(1 - np.floor(np.log10(max(error, 1e-9))), 0, 4))
+    return f'{value:.{digits}f} +- {error:.{digits}f}'
+
+
+class _Samples(NamedTuple):
+    motion: Motion
+    effort: FloatArray
+    weights: FloatArray
+
+
+def judge_effort(robot: RobotModel, datasets: Sequence[Dataset]) -> EffortMeaning:
+    """
+    Return what the effort of recordings is.
+
+    The unit that they state is not looked at. Gravity is the robot's, other mountings are taken
+    for unlikely. A kind is decided only with a margin; else `undecided` says why.
+    """
+    reason = _not_judged(robot)
+    if reason:
+        return EffortMeaning(None, dict.fromkeys(KINDS, 0.0), (), undecided=reason)
+    samples = _gather(datasets)
+    joints = [
+        joint for joint in range(robot.n)
+        if len(samples.effort) and np.ptp(samples.effort[:, joint]) > 0.0
+    ]
+    if not joints:
+        return EffortMeaning(
+            None, dict.fromkeys(KINDS, 0.0), (), undecided='the effort of no joint changes'
+        )
+    return _conclude(robot, samples, joints, _weigh_mountings(robot, samples, joints))
+
+
+def _conclude(
+    robot: RobotModel, samples: _Samples, joints: Sequence[int], found: Mapping[str, _Weighed]
+) -> EffortMeaning:
+    """Return the kind that all mountings together speak for, where it is clear."""
+    stated, best = found[''], max(found, key=lambda name: found[name].best)
+    likelihoods = {
+        kind: float(np.logaddexp.reduce([one.kinds[kind] for one in found.values()]))
+        for kind in stated.kinds
+    }
+    here = robot if not best else robot.with_gravity(_mountings(robot)[best])
+    evidence = _joint_evidence(here, samples, joints, found[best])
+    mounting = best if found[best].best > stated.best + MARGIN else ''
+    top = max(likelihoods.values())
+    kind, undecided = _clear_kind(likelihoods), ''
+    if top < LEAST_FIT:
+        undecided = (
+            'neither current nor torque of the bodies of the URDF explains the effort: check the '
+            'mounting (gravity), the signs and the joint names, and whether it is the URDF of '
+            f'this arm ({_worst(evidence)})'
+        )
+    elif kind is None:
+        undecided = _open_question(here, likelihoods, evidence)
+    elif mounting and _clear_kind(stated.kinds) != kind:
+        undecided = (
+            f'{mounting} fits better than the stated mounting, and with it the effort looks like '
+            f'{KIND_NAMES[kind]} ({kind}): state the mounting (--mounting or --gravity)'
+        )
+    return EffortMeaning(
+        None if undecided else kind, {one: value - top for one, value in likelihoods.items()},
+        evidence, mounting, undecided,
+    )
+
+
+def _clear_kind(likelihoods: Mapping[str, float]) -> str | None:
+    """Return the kind that all others are behind by the margin; None where there is none."""
+    best, *others = sorted(likelihoods, key=lambda kind: -likelihoods[kind])
+    clear = all(likelihoods[best] - likelihoods[kind] > MARGIN for kind in others)
+    return best if clear else None
+
+
+def _not_judged(robot: RobotModel) -> str:
+    """Return why nothing can be said of any recording of an arm; empty if something can."""
+    if len(massless_joints(robot)) == robot.n:
+        return 'the URDF has no masses, so that it says nothing of torques'
+    return describe_placeholders(robot)
+
+
+def _gather(datasets: Sequence[Dataset]) -> _Samples:
+    most = max(MOST_SAMPLES // max(len(datasets), 1), FEWEST_SAMPLES)
+    motions, efforts, weights = [], [], []
+    for dataset in datasets:
+        motion, effort = dataset.thinned(most)
+        count = int(np.count_nonzero(dataset.fitted))
+        motions.append(motion)
+        efforts.append(effort)
+        weights.append(sample_weights(motion, count / max(len(motion), 1) / dataset.rate))
+    joined = Motion(*(
+        np.concatenate([getattr(motion, name) for motion in motions])
+        for name in ('q', 'dq', 'ddq')
+    ))
+    return _Samples(joined, np.concatenate(efforts), np.concatenate(weights))
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """Evidence in one mounting."""
+
+    kinds: Mapping[str, float]  # log-likelihood of each kind, over that of none
+    # (joints,) of each kind, with what is the same for all joints at its best.
+    joints: Mapping[str, FloatArray]
+
+    @property
+    def best(self) -> float:
+        return max(self.kinds.values())
+
+
+def _mountings(robot: RobotModel) -> dict[str, FloatArray]:
+    """Return gravity in the root frame for other mountings than the stated one."""
+    gravity = robot.gravity
+    aside = np.cross(gravity, np.eye(3)[int(np.argmin(np.abs(gravity)))])
+    aside = aside / (np.linalg.norm(aside) or 1.0) * np.linalg.norm(gravity)
+    other = np.cross(gravity, aside) / (np.linalg.norm(gravity) or 1.0)
+    vectors = (-gravity, aside, -aside, other, -other)
+    return {f'gravity along ({_numbers(vector)}) m/s^2': vector for vector in vectors}
+
+
+def _numbers(vector: FloatArray) -> str:
+    return ', '.join(f'{round(value, 3) + 0.0:.3g}' for value in vector.tolist())
+
+
+def _weigh_mountings(
+    robot: RobotModel, samples: _Samples, joints: Sequence[int]
+) -> dict[str, _Weighed]:
+    """Return the evidence in the stated mounting, under an empty name, and in likely others."""
+    kinds = KINDS if _sees_gravity(robot) else (CURRENT, TORQUE)
+    every = {kind: nuisances(kind) for kind in kinds}
+    found = {'': _weigh(robot, samples, joints, every, 1.0 - 5.0 * OTHER_MOUNTING)}
+    if len(kinds) < len(KINDS):
+        return found
+    bare = {kind: nuisances(kind)[:1] for kind in kinds}
+    for name, gravity in _mountings(robot).items():
+        turned = robot.with_gravity(gravity)
+        glance = _weigh(turned, samples, joints, bare, OTHER_MOUNTING)
+        if glance.best > found[''].best - NEAR:
+            found[name] = _weigh(turned, samples, joints, every, OTHER_MOUNTING)
+    return found
+
+
+def _weigh(
+    robot: RobotModel, samples: _Samples, joints: Sequence[int],
+    of: Mapping[str, Sequence[Nuisance]], weight: float,
+) -> _Weighed:
+    signals = joint_signals(robot, samples.motion, samples.effort, samples.weights)
+    hypotheses = Hypotheses(robot)
+    each = [
+        hypotheses.log_likelihoods(joint, signals[joint], of) for joint in joints
+    ]
+    kinds, at_best = {}, {}
+    for kind, some in of.items():
+        table = np.array([one[kind] for one in each])
+        total = table.sum(axis=0) + np.log([nuisance.weight for nuisance in some])
+        kinds[kind] = log_mean(total, np.ones_like(total)) + float(np.log(weight))
+        at_best[kind] = table[:, int(np.argmax(total))]
+    return _Weighed(kinds, at_best)
+
+
+def _sees_gravity(robot: RobotModel) -> bool:
+    """Return whether gravity turns any joint in some pose: not where all are upright."""
+    gravity, rest = _torques_of_poses(robot)
+    return bool(np.abs(gravity).max() > LEAST_GRAVITY * np.abs(rest).max())
+
+
+def _poses(robot: RobotModel) -> FloatArray:
+    lower, upper = (
+        np.where(np.isfinite(limit), limit, bound)
+        for limit, bound in ((robot.limits.lower, -np.pi), (robot.limits.upper, np.pi))
+    )
+    rng = np.random.default_rng(0)
+    poses: FloatArray = rng.uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi),
+                                    (POSES, robot.n))
+    return poses
+
+
+def _torques_of_poses(robot: RobotModel) -> tuple[FloatArray, FloatArray]:
+    """Return gravity and what accelerates each joint alone, of the URDF, both (POSES, n) [N m]."""
+    q = _poses(robot)
+    zero = np.zeros_like(q)
+    gravity = rigid_torque(robot, Motion(q, zero, zero))
+    needed = np.empty_like(q)
+    for joint in range(robot.n):
+        ddq = zero.copy()
+        ddq[:, joint] = ACCELERATION
+        needed[:, joint] = (rigid_torque(robot, Motion(q, zero, ddq)) - gravity)[:, joint]
+    return gravity, needed
+
+
+def _joint_evidence(
+    robot: RobotModel, samples: _Samples, joints: Sequence[int], weighed: _Weighed
+) -> tuple[JointEvidence, ...]:
+    motion = samples.motion
+    zero = np.zeros_like(motion.q)
+    static = rigid_torque(robot, Motion(motion.q, zero, zero))
+    moving = rigid_torque(robot, motion) - static
+    found = []
+    for row, joint in enumerate(joints):
+        root = np.sqrt(samples.weights[:, joint])[:, None]
+        basis = orthonormal(root * friction_columns(motion, joint))
+        columns = root * np.column_stack([
+            static[:, joint], moving[:, joint], samples.effort[:, joint]
+        ])
+        columns = columns - basis @ (basis.T @ columns)
+        count = max(float(samples.weights[:, joint].sum()) - basis.shape[1], 1.0)
+        likelihoods = {kind: float(values[row]) for kind, values in weighed.joints.items()}
+        top = max(likelihoods.values())
+        likelihoods = {kind: value - top for kind, value in likelihoods.items()}
+        order = sorted(likelihoods, key=lambda kind: -likelihoods[kind])
+        decided = len(order) > 1 and likelihoods[order[1]] < -VOTE
+        found.append(JointEvidence(
+            robot.joint_names[joint], *_scales(columns, count),
+            float(np.linalg.norm(columns[:, 0])) / np.sqrt(count),
+            float(np.linalg.norm(columns[:, 1])) / np.sqrt(count),
+            _residuals(columns), likelihoods, order[0] if decided else '',
+        ))
+    return tuple(found)
+
+
+def _scales(columns: FloatArray, count: float) -> tuple[float, float, float, float]:
+    """Return scale and error of gravity and of inertia, NaN where the joint sees none."""
+    torque, effort = columns[:, :2], columns[:, 2]
+    size = np.linalg.norm(torque, axis=0)
+    seen = size > LEAST_GRAVITY * max(float(size.max()), 1.0e-9)
+    values = np.full((2, 2), np.nan)
+    if seen.any():
+        part = torque[:, seen]
+        fit = np.linalg.lstsq(part, effort, rcond=None)[0]
+        left = effort - part @ fit
+        variance = float(left @ left) / max(count - part.shape[1], 1.0)
+        values[seen] = np.column_stack([
+            fit, np.sqrt(variance * np.diag(np.linalg.pinv(part.T @ part)))
+        ])
+    return (float(values[0, 0]), float(values[0, 1]), float(values[1, 0]), float(values[1, 1]))
+
+
+def _residuals(columns: FloatArray) -> dict[str, float]:
+    """Return what each kind leaves of the effort with the URDF's own bodies, as a share."""
+    static, moving, effort = columns.T
+    whole = static + moving
+    size = float(whole @ whole)
+    left = {
+        CURRENT: effort - whole * (max(float(effort @ whole), 0.0) / size if size else 0.0),
+        TORQUE: effort - whole,
+        WITHOUT_GRAVITY: effort - moving,
+    }
+    level = float(np.linalg.norm(effort)) or 1.0
+    return {kind: float(np.linalg.norm(values)) / level for kind, values in left.items()}
+
+
+def _worst(evidence: Sequence[JointEvidence]) -> str:
+    worst = max(evidence, key=lambda one: min(one.residuals.values()))
+    return (
+        f'the best kind leaves {min(worst.residuals.values()):.0%} of the effort of {worst.joint}'
+    )
+
+
+def _open_question(
+    robot: RobotModel, likelihoods: Mapping[str, float], evidence: Sequence[JointEvidence]
+) -> str:
+    """Return which kinds are open, and the motion that would decide."""
+    near = sorted(
+        (kind for kind, value in likelihoods.items() if value > -MARGIN),
+        key=lambda kind: -likelihoods[kind],
+    )
+    names = [f'{KIND_NAMES[kind]} ({kind})' for kind in near]
+    gravity, needed = _torques_of_poses(robot)
+    joint = int(np.argmax(np.abs(gravity).max(axis=0)))
+    name = robot.joint_names[joint]
+    of_joint = {one.joint: one for one in evidence}.get(name)
+    rests_decide = of_joint is None or not (
+        of_joint.gravity > 0.5 * float(np.std(gravity[:, joint]))
+    )
+    q = _poses(robot)
+    if rests_decide and np.abs(gravity).max() > 0.0:
+        high, low = int(np.argmax(gravity[:, joint])), int(np.argmin(gravity[:, joint]))
+        motion = (
+            f'rest for 2 s each with {name} in several poses between those of most gravity, of '
+            f'which the URDF says {gravity[high, joint]:.3g} and {gravity[low, joint]:.3g} N m: '
+            f'{_pose(q[high])} and {_pose(q[low])} rad, and move it between them'
+        )
+    else:
+        best = int(np.argmax(np.abs(needed[:, joint])))
+        motion = (
+            f'accelerate {name} by {ACCELERATION:g} rad/s^2 or more with the arm near '
+            f'{_pose(q[best])} rad, where the URDF says this takes '
+            f'{abs(needed[best, joint]):.3g} N m, while the joints after it move'
+        )
+    return f'the effort may be {" or ".join(names)}: to decide, {motion}'
+
+
+def _pose(q: FloatArray) -> str:
+    return f'({", ".join(f"{value:.1f}" for value in q)})'

@@ -1,0 +1,152 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the effort is, found from recordings of arms whose torques are MuJoCo's."""
+
+from dataclasses import replace
+
+from builders import joint, link, robot_urdf
+from effort_twins import make_twin
+from long_tests import long_test
+import numpy as np
+import pytest
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.regressor import Motion, rigid_torque
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.processing.effort_hypotheses import KINDS, nuisances, sample_weights
+from robot_identification.processing.effort_meaning import judge_effort
+from robot_identification.processing.processing import process
+
+ARMS = ('ur5', 'ur5e', 'ur10')
+STYLES = ('fourier', 'points', 'slow', 'rests', 'wrists')
+# Every kind with every style of motion by day, every arm with both at night, twelve times.
+DAY = [9 * style + 3 * kind + (style + kind) % 3 for style in range(5) for kind in range(3)]
+NIGHT = range(540)
+
+
+def twin_of(robots, number):
+    """Return the twin of a number: arm, kind and motion go round, the truth is drawn."""
+    arm, kind = ARMS[number % 3], KINDS[number // 3 % 3]
+    return make_twin(robots[arm], number, kind, STYLES[number // 9 % 5], rough=number % 2 == 0)
+
+
+def judge_twins(robots, numbers):
+    """Return the twins judged wrongly, and how many of each motion were decided, of how many."""
+    wrong, decided = [], {style: [0, 0] for style in STYLES}
+    for number in numbers:
+        twin = twin_of(robots, number)
+        meaning = judge_effort(twin.robot, [twin.dataset])
+        decided[STYLES[number // 9 % 5]][1] += 1
+        decided[STYLES[number // 9 % 5]][0] += meaning.kind is not None
+        if meaning.kind not in (None, twin.kind):
+            wrong.append((number, twin.kind, meaning.kind, meaning.likelihoods))
+    return wrong, decided
+
+
+def check_twins(robots, numbers):
+    """Check that none is judged wrongly, and that motion that shows it is judged at all."""
+    wrong, decided = judge_twins(robots, numbers)
+    assert not wrong
+    # Excitation and moves from point to point show gravity and inertia of some joint: the few that
+    # are left open have hardly any of either, by chance.
+    found, of = np.sum([decided['fourier'], decided['points']], axis=0)
+    assert found >= 0.8 * of, decided
+
+
+def test_no_simulated_arm_is_misjudged(robots):
+    """Friction that sticks, payloads, ceilings and walls, URDFs wrong by up to 40 %."""
+    check_twins(robots, DAY)
+
+
+@long_test
+def test_none_of_many_simulated_arms_is_misjudged(robots):
+    check_twins(robots, NIGHT)
+
+
+def test_a_wrong_mounting_is_named(robots):
+    """A current on a ceiling, said to stand on the floor, is not taken for anything else."""
+    twin = twin_of(robots, 1)
+    robot = twin.robot.with_gravity(-twin.robot.gravity)
+    meaning = judge_effort(robot, [twin.dataset])
+    assert meaning.mounting
+    assert meaning.kind in (None, twin.kind)
+    assert judge_effort(twin.robot, [twin.dataset]).mounting == ''
+
+
+def test_open_recordings_name_the_motion_that_decides(robots):
+    """Wrists alone leave it open: rests of the joint that carries most are asked for."""
+    twin = twin_of(robots, 39)
+    meaning = judge_effort(twin.robot, [twin.dataset])
+    assert meaning.kind is None
+    assert set(meaning.open_kinds) >= {'Nm', 'A'}
+    assert 'to decide, rest for 2 s each with shoulder_lift_joint' in meaning.undecided
+    # The poses that it asks for decide.
+    asked = make_twin(twin.robot, 39, 'Nm', 'points', rough=False)
+    assert judge_effort(asked.robot, [asked.dataset]).kind == 'Nm'
+
+
+def test_scales_are_those_of_the_truth(ur5):
+    """An effort of exactly a fifth of the URDF's torque: gain 5 N m/A, gravity and inertia."""
+    twin = make_twin(ur5, 3, 'A', 'fourier', rough=False)
+    motion = twin.dataset.motion
+    exact = replace(twin.dataset, effort=rigid_torque(ur5, motion) / 5.0)
+    meaning = judge_effort(ur5, [exact])
+    assert meaning.kind == 'A'
+    lift = next(one for one in meaning.joints if one.joint == 'shoulder_lift_joint')
+    # Nothing but rounding is left.
+    np.testing.assert_allclose([lift.gravity_scale, lift.inertial_scale], 0.2, rtol=1e-6)
+    assert lift.residuals['A'] < 1e-6
+    assert lift.vote == 'A'
+
+
+def test_an_arm_without_gravity_has_no_third_kind():
+    """Where every joint is upright, torque with and without gravity are one."""
+    urdf = robot_urdf(
+        '<link name="ground"/>', link('upper', centre=(0.2, 0.02, 0.0)),
+        link('lower', centre=(0.15, 0.0, 0.0)), joint('one', 'ground', 'upper', axis=(0, 0, 1)),
+        joint('two', 'upper', 'lower', axis=(0, 0, 1), xyz=(0.4, 0, 0)),
+    )
+    robot = make_robot_model(parse_urdf(urdf, 'flat'))
+    twin = make_twin(robot, 1, 'Nm', 'fourier', rough=False)
+    meaning = judge_effort(robot, [twin.dataset])
+    assert 'Nm-without-gravity' not in meaning.likelihoods
+    on_a_wall = robot.with_gravity(gravity_of_mounting(np.pi / 2.0, 0.0, 0.0))
+    assert 'Nm-without-gravity' in judge_effort(on_a_wall, [twin.dataset]).likelihoods
+
+
+@pytest.mark.parametrize('name', ['ur10_exciting_trajectory', 'panda_exciting_trajectory'])
+@pytest.mark.parametrize('kind', KINDS)
+def test_real_arms_are_judged_rightly(real, name, kind):
+    """Both publish torque; divided by gains, or less the URDF's gravity, it is the others."""
+    robot, recording = real(name)
+    dataset = process(recording, KinematicFilter(), 'Nm', robot=robot)
+    gains = robot.drives.drive_gain
+    # The Panda's are not known: any will do.
+    gains = gains if np.isfinite(gains).all() else np.linspace(5.0, 15.0, robot.n)
+    q = np.asarray(dataset.motion.q)
+    gravity = rigid_torque(robot, Motion(q, np.zeros_like(q), np.zeros_like(q)))
+    effort = {'Nm': dataset.effort, 'A': dataset.effort / gains,
+              'Nm-without-gravity': dataset.effort - gravity}[kind]
+    meaning = judge_effort(robot, [replace(dataset, effort=effort)])
+    assert meaning.kind == kind
+    assert meaning.mounting == ''
+    assert [unit for unit in KINDS if meaning.contradicts(unit)] == [
+        unit for unit in KINDS if unit != kind
+    ]
+
+
+def test_what_is_unknown_is_weighed_to_one():
+    """Prior weights of payloads are a distribution for every kind."""
+    for kind in KINDS:
+        assert sum(one.weight for one in nuisances(kind)) == pytest.approx(1.0)
+
+
+def test_a_rest_is_one_sample_however_long():
+    """Ten seconds of rest in one pose, then ten in another, at 100 Hz."""
+    q = np.repeat([[0.0, 0.0], [1.0, 0.5]], 1000, axis=0)
+    motion = Motion(q, np.zeros_like(q), np.zeros_like(q))
+    np.testing.assert_allclose(sample_weights(motion, 0.01).sum(axis=0), 2.0)
+    moving = replace(motion, dq=np.ones_like(q))
+    # One for every correlation time of half a second.
+    np.testing.assert_allclose(sample_weights(moving, 0.01).sum(axis=0), 40.0)
