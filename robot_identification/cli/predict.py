@@ -56,7 +56,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_arguments(parser, EnergyOptions)
     add_mapping_option(parser)
-    add_output_option(parser, '.mcap or .csv with measured, predicted and residual')
+    add_output_option(
+        parser, '.mcap or .csv with measured, predicted, residual and standard deviation',
+    )
     add_json_option(parser)
 
 
@@ -171,12 +173,13 @@ def _difference_from_zero_phase(
 
 
 def comparison_signals(model: IdentifiedModel, comparison: EffortComparison) -> Signals:
-    """Return measured, predicted and residual effort."""
+    """Return measured, predicted and residual effort, and the standard deviation stated."""
     names = model.robot.joint_names
     return {
         'measured': (names, comparison.measured),
         'predicted': (names, comparison.predicted),
         'residual': (names, comparison.measured - comparison.predicted),
+        'std': (names, comparison.deviation),
     }
 
 
@@ -191,7 +194,7 @@ def energy_signals(energy: MotionEnergy) -> Signals:
 
 
 def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:
-    """Return time, measured, predicted and residual per joint as CSV."""
+    """Return time, measured, predicted, residual and standard deviation per joint as CSV."""
     return signals_csv(comparison.stamps, comparison_signals(model, comparison))
 
 
@@ -210,7 +213,7 @@ def signals_csv(stamps: FloatArray, signals: Signals) -> str:
 def write_comparison_mcap(
     path: Path, model: IdentifiedModel, comparison: EffortComparison
 ) -> None:
-    """Write measured, predicted and residual effort as three joint-state topics of one MCAP."""
+    """Write the signals of a comparison as joint-state topics of one MCAP."""
     write_signals_mcap(path, model, comparison.stamps, comparison_signals(model, comparison))
 
 

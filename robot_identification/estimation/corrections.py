@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -28,8 +29,10 @@ from robot_identification.model import (
     CorrectionGroup, CORRECTIONS, Corrections, IdentifiedModel, JointCorrection,
     make_standard_parameters, reduce_to_base, rigid_columns, RobotModel,
 )
-from robot_identification.processing import causal_signals, Dataset
-from robot_identification.validation import Folds, predict_effort, Trial
+from robot_identification.processing import causal_signals, Dataset, MOVING_SPEED
+from robot_identification.validation import (
+    BAND, deviation_at_rest, Folds, friction_level, partial_rms, predict_effort, Trial,
+)
 
 
 def correct_choice(
@@ -105,54 +108,111 @@ def _with_groups(
     )
 
 
+# Share of the errors in a band, and the fewest of them that tell how wide it is.
+HELD, FEWEST = 0.95, 40
+
+
+class FittedCorrections(NamedTuple):
+    """Corrections, and how much worse live prediction is."""
+
+    corrections: Corrections
+    # (n,) RMS of the residuals of causal over that of zero-phase kinematics while the joint
+    # moves; None where a velocity was not recorded.
+    live_ratio: FloatArray | None
+
+
 def fit_corrections(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], recipe: Recipe
-) -> Corrections:
+) -> FittedCorrections:
     """
     Fit the corrections of a choice to the residuals of a model at rows (N,) of its datasets.
 
     Those of live prediction are chosen once more, among the same groups, on the residuals of
     causal kinematics; there are none where a velocity was not recorded.
     """
-    if not choice.groups:
-        return Corrections()
-    datasets, folds = choice.datasets, Folds(recipe.folds, recipe.gap)
-    rigid = _rigid_columns(model.robot)
-    offline = fit_groups(
-        residuals_at(
-            model.robot, datasets, rows,
-            [
-                predict_effort(model, dataset, corrected=False)[chosen]
-                for dataset, chosen in zip(datasets, rows, strict=True)
-            ],
-            folds, rigid,
-        ),
-        choice.groups, recipe.huber,
-    )
-    return Corrections(
-        rate=round(min(dataset.rate for dataset in datasets), 3),
-        offline=offline,
-        live=_fit_live(model, choice, rows, recipe, rigid),
-    )
-
-
-def _fit_live(
-    model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], recipe: Recipe,
-    rigid: tuple[int, ...],
-) -> tuple[JointCorrection, ...]:
     datasets = choice.datasets
-    signals = [causal_signals(dataset) for dataset in datasets]
-    known = [one for one in signals if one is not None]
-    if len(known) < len(signals):
-        return ()
-    predictions: list[FloatArray] = [
-        model.effort(one.motion)[chosen] for one, chosen in zip(known, rows, strict=True)
-    ]
-    residuals = residuals_at(
-        model.robot, datasets, rows, predictions, Folds(recipe.folds, recipe.gap), rigid, known
+    folds, rigid = Folds(recipe.folds, recipe.gap), _rigid_columns(model.robot)
+    smooth = residuals_at(
+        model.robot, datasets, rows,
+        [
+            predict_effort(model, dataset, corrected=False)[chosen]
+            for dataset, chosen in zip(datasets, rows, strict=True)
+        ],
+        folds, rigid,
+    )
+    rate = round(min(dataset.rate for dataset in datasets), 3)
+    offline = fit_groups(smooth, choice.groups, recipe.huber)
+    signals = [one for one in map(causal_signals, datasets) if one is not None]
+    if len(signals) < len(datasets):
+        return FittedCorrections(Corrections(rate, offline), None)
+    causal = residuals_at(
+        model.robot, datasets, rows,
+        [
+            model.effort(one.motion)[chosen]
+            for one, chosen in zip(signals, rows, strict=True)
+        ],
+        folds, rigid, signals,
     )
     groups: list[AcceptedGroup] = []
     for joint in sorted({one.joint for one in choice.groups}):
         kinds = [type(one.group) for one in choice.groups if one.joint == joint]
-        groups += choose_groups(residuals, kinds, joint, recipe.huber)
-    return fit_groups(residuals, groups, recipe.huber)
+        groups += choose_groups(causal, kinds, joint, recipe.huber)
+    live = fit_groups(causal, groups, recipe.huber)
+    return FittedCorrections(
+        Corrections(rate, offline, live),
+        _rms_moving(causal, live) / _rms_moving(smooth, offline),
+    )
+
+
+def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) -> FloatArray:
+    """Return the RMS of what corrections leave where each joint moves, shape (n,) [N m]."""
+    left, moving = [], []
+    for signals, rows, torque in zip(
+        residuals.signals, residuals.rows, residuals.torque, strict=True
+    ):
+        rest = torque.copy()
+        for one in corrections:
+            rest[:, one.joint] -= one.torque(residuals.robot, signals)[rows]
+        left.append(rest)
+        moving.append(np.abs(signals.motion.dq[rows]) > MOVING_SPEED)
+    return partial_rms(np.concatenate(left), np.concatenate(moving))
+
+
+def deviation_figures(
+    model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], loads: FloatArray,
+    live_ratio: FloatArray | None,
+) -> dict[str, Any]:
+    """
+    Return the standard deviations of predictions, in motion and at rest (2, n), for the file.
+
+    They are those of a normal distribution with 95 % of the errors on held-out blocks. At rest
+    they are no less than what friction under `loads` (n,) [N m] leaves open.
+    """
+    errors = np.abs(np.concatenate([
+        dataset.effort[chosen] - predicted
+        for dataset, chosen, predicted in zip(
+            choice.datasets, rows, choice.trial.predictions, strict=True
+        )
+    ]))
+    moves = np.concatenate([
+        dataset.moving[chosen] for dataset, chosen in zip(choice.datasets, rows, strict=True)
+    ])
+    everywhere = np.quantile(errors, HELD, axis=0) / BAND
+    moving, resting = (
+        np.array([
+            np.quantile(own[chosen], HELD) / BAND if np.count_nonzero(chosen) >= FEWEST else usual
+            for own, chosen, usual in zip(errors.T, where.T, otherwise, strict=True)
+        ])
+        for where, otherwise in ((moves, everywhere), (~moves, np.zeros(model.robot.n)))
+    )
+    friction = friction_level(model, loads) * np.abs(model.effort_per_torque)
+    resting = np.maximum(resting, deviation_at_rest(moving, friction))
+    figures: dict[str, Any] = {
+        'prediction_deviation': np.array([moving, resting]), 'live_deviation': None,
+    }
+    if live_ratio is not None:
+        live = moving * np.where(np.isfinite(live_ratio), live_ratio, 1.0)
+        figures['live_deviation'] = np.array([
+            live, np.maximum(resting, deviation_at_rest(live, friction)),
+        ])
+    return figures

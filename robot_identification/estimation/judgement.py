@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.corrections import fit_corrections
+from robot_identification.estimation.corrections import deviation_figures, fit_corrections
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification
@@ -44,6 +45,8 @@ class MadeModel(NamedTuple):
     model: IdentifiedModel
     covariance: Covariance
     consistent: ConsistentParameters
+    # (n,) error of live prediction over that of recordings; None without recorded velocities
+    live_ratio: FloatArray | None
 
 
 class ExaminedFit(NamedTuple):
@@ -93,8 +96,10 @@ def make_model(
         quality={},
         relative_scale=inputs.relative_scale,
     )
-    corrections = fit_corrections(model, choice, fitted.rows, options.recipe)
-    return MadeModel(replace(model, corrections=corrections), covariance, consistent)
+    corrections, live_ratio = fit_corrections(model, choice, fitted.rows, options.recipe)
+    return MadeModel(
+        replace(model, corrections=corrections), covariance, consistent, live_ratio
+    )
 
 
 def examine_fit(
@@ -131,13 +136,15 @@ def judge_identification(
 
     Arguments are those of `make_model` and `examine_fit`; `made` are their results.
     """
-    ((model, covariance, consistent), examined) = made
+    ((model, covariance, consistent, live_ratio), examined) = made
     datasets, fit = choice.datasets, fitted.fit
     verdict = _judge(inputs, choice, fitted, examined)
+    covered = _covered(model, choice, fitted)
     of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
     model = model.with_quality({
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
-        **_covered(model, choice, fitted),
+        **covered,
+        **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratio),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,
@@ -194,7 +201,7 @@ def _judge(
 
 def _covered(
     model: IdentifiedModel, choice: Choice, fitted: FittedRecordings
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return ranges of motion and temperature that the model has seen."""
     ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
     ranges['speeds'] = np.max(

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from scipy.optimize import least_squares
+import scipy
 
 # By which the axes of two descriptions of one arm may differ [m], [rad]: lengths of published
 # scenes are rounded to millimetres, which adds up along an arm.
@@ -112,8 +112,9 @@ def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:
     best, least = pin.SE3.Identity(), np.inf
     # From the least turn on, so that one of several that fit alike is the nearest.
     for start in sorted(_right_turns(), key=lambda turn: float(np.linalg.norm(pin.log3(turn)))):
-        found = least_squares(misfit, np.zeros(6), args=(start,), xtol=1e-15, ftol=1e-15,
-                              gtol=1e-15)
+        found = scipy.optimize.least_squares(
+            misfit, np.zeros(6), args=(start,), xtol=1e-15, ftol=1e-15, gtol=1e-15,
+        )
         if found.cost < 0.5 * least - ROUNDING**2:
             least = found.cost
             best = pin.SE3(pin.exp3(found.x[3:]) @ start, found.x[:3])

@@ -19,7 +19,7 @@ from robot_identification.export.arm import (
     check_consistent, covered, plain_friction, UNKNOWN_SPEED,
 )
 from robot_identification.model import IdentifiedModel, sliding_speeds, steady_torque
-from scipy.optimize import least_squares, lsq_linear
+import scipy
 
 # What a joint of a MuJoCo model can be given.
 PLAIN, POLYNOMIAL, LUGRE = 'plain', 'polynomial', 'lugre'
@@ -140,7 +140,9 @@ def _fit_polynomial(curve: FrictionCurve) -> _Values:
     wide = 2.0 * v
     beyond = np.column_stack([np.ones_like(wide), wide, wide**2, wide**3])
     for least in (-np.inf, 0.0):
-        found = lsq_linear(columns, curve.torque, ([0.0, 0.0, least, 0.0], np.inf)).x
+        found = scipy.optimize.lsq_linear(
+            columns, curve.torque, ([0.0, 0.0, least, 0.0], np.inf)
+        ).x
         if np.all(beyond @ found >= 0.0):
             break
     coulomb, *damping = found / curve.speeds[-1] ** np.arange(4)
@@ -158,11 +160,11 @@ def _fit_lugre(curve: FrictionCurve) -> _Values:
         ])
 
     def best(stribeck: float) -> tuple[float, FloatArray]:
-        found = lsq_linear(columns(stribeck), curve.torque, (0.0, np.inf))
+        found = scipy.optimize.lsq_linear(columns(stribeck), curve.torque, (0.0, np.inf))
         return float(found.cost), found.x
 
     start = min(STRIBECK_PARTS * fastest, key=lambda stribeck: best(stribeck)[0])
-    refined = least_squares(
+    refined = scipy.optimize.least_squares(
         lambda logarithm: columns(np.exp(logarithm[0])) @ best(np.exp(logarithm[0]))[1]
         - curve.torque, [np.log(start)], bounds=([np.log(1e-3 * fastest)], [np.log(2 * fastest)]),
     )

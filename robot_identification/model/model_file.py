@@ -42,6 +42,7 @@ SYMMETRY_TOLERANCE = 1e-6
 # Figures of `quality` that are calculated with: one number a joint, or a row of them.
 _JOINT_FIGURES = {
     'speeds': (), 'loads': (), 'residual_standard_deviation': (), 'temperatures': (2,),
+    'prediction_deviation': (2,), 'live_deviation': (2,),
 }
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',

@@ -12,6 +12,7 @@ import math
 import time
 
 import numpy as np
+from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring import FrictionHealth
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.joint_order import JointOrder
@@ -20,6 +21,7 @@ from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.prediction import lacks_temperature, Prediction
+from robot_identification.validation import prediction_deviation
 
 # A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
 # lacks are not missing.
@@ -47,6 +49,7 @@ class Outputs:
 
     torque: VectorPublisher
     residual: VectorPublisher
+    deviation: VectorPublisher
     external: VectorPublisher
     band: VectorPublisher
     forward: VectorPublisher
@@ -57,7 +60,9 @@ class Outputs:
 
     def look(self) -> None:
         """Look for the subscribers of each topic."""
-        for publisher in (self.torque, self.residual, self.external, self.band, self.forward):
+        for publisher in (
+            self.torque, self.residual, self.deviation, self.external, self.band, self.forward,
+        ):
             publisher.look()
 
 
@@ -146,8 +151,8 @@ class LivePrediction:
         self.stamps.append(stamp)
         self._look()
         self._message.begin(reading)
-        predicted = prediction.torque + prediction.correction
-        self._publish(self._outputs.torque, predicted)
+        self._publish(self._outputs.torque, prediction.torque + prediction.correction)
+        self._publish_deviation(prepared.model, prediction)
         torque = self._torque(prepared, effort)
         if torque is not None:
             self._compare(prepared, stamp, prediction, torque, temperature)
@@ -198,6 +203,14 @@ class LivePrediction:
     def _publish(self, publisher: VectorPublisher, torque: np.ndarray) -> None:
         if publisher.heard:
             publisher.publish(self._message.with_effort(torque))
+
+    def _publish_deviation(self, model: IdentifiedModel, prediction: Prediction) -> None:
+        """Publish the standard deviation of the torque, if the model states it."""
+        if not self._outputs.deviation.heard:
+            return
+        stated = prediction_deviation(model, prediction.measured_dq, live=True)
+        if stated is not None:
+            self._publish(self._outputs.deviation, stated / np.abs(model.effort_per_torque))
 
     def _look(self) -> None:
         """Look for subscribers now and then."""

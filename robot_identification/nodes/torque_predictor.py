@@ -93,7 +93,8 @@ class TorquePredictorNode(Node):
     def _outputs(self) -> Outputs:
         return Outputs(
             *(VectorPublisher(self, f'~/{name}') for name in (
-                'torque', 'residual', 'external_torque', 'external_torque_band', 'feed_forward',
+                'torque', 'residual', 'standard_deviation', 'external_torque',
+                'external_torque_band', 'feed_forward',
             )),
             touched=self._report_touched,
             warn=lambda why: self.get_logger().warning(why, throttle_duration_sec=5.0),

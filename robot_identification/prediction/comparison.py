@@ -17,7 +17,7 @@ from robot_identification.processing import (
     check_effort_unit, check_robot_name, describe_damage, load_for_model, temperatures_so_far,
 )
 from robot_identification.recording import read_recording
-from robot_identification.validation import predict_effort
+from robot_identification.validation import predict_effort, prediction_deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class EffortComparison:
     # (N, n): effort; `predicted` is NaN where there is no prediction.
     measured: FloatArray
     predicted: FloatArray
+    # (N, n): standard deviation that the model states of it; NaN where it does not.
+    deviation: FloatArray
 
 
 def compare_effort(
@@ -43,12 +45,26 @@ def compare_effort(
     if not causal:
         dataset, notes = load_for_model(model, bag)
         predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
-        return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
+        return EffortComparison(
+            dataset.stamps, dataset.effort, predicted,
+            _deviation(model, dataset.motion.dq, predicted, live=False),
+        ), notes
     measured, notes = read_measured(model, bag)
     predicted = TorquePredictor(model).run(
         measured.stamps, measured.q, measured.dq, measured.temperature
     )
-    return EffortComparison(measured.stamps, measured.effort, predicted), notes
+    return EffortComparison(
+        measured.stamps, measured.effort, predicted,
+        _deviation(model, measured.dq, predicted, live=True),
+    ), notes
+
+
+def _deviation(
+    model: IdentifiedModel, dq: FloatArray, predicted: FloatArray, *, live: bool
+) -> FloatArray:
+    """Return the standard deviation of a prediction (N, n), NaN where there is none."""
+    stated = prediction_deviation(model, dq, live=live)
+    return np.where(np.isfinite(predicted), np.nan if stated is None else stated, np.nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,7 +216,7 @@ def _detail_lines(errors: BagErrors) -> list[str]:
     if details is None:
         return []
     header = (
-        'joint', f'mean size [{unit}]', 'largest', 'noise', 'least NRMSE', 'explained', 'lag 1',
+        'joint', f'mean size [{unit}]', 'largest', 'noise', 'noise / std', 'explained', 'lag 1',
     )
     rows = [
         (
@@ -229,8 +229,8 @@ def _detail_lines(errors: BagErrors) -> list[str]:
     return [
         '',
         *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
-              'the NRMSE that it alone makes; share of the variance explained; correlation of '
-              'neighbours.'),
+              'the same over the standard deviation of the effort; share of the variance '
+              'explained; correlation of neighbours.'),
         *text_table(header, rows),
     ]
 

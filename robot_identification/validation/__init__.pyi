@@ -18,7 +18,14 @@ from .joint_stiffness import (
     describe_two_encoder_figures as describe_two_encoder_figures,
     two_encoder_figures as two_encoder_figures,
 )
-from .metrics import noise_deviation as noise_deviation, square_over_mean as square_over_mean
+from .interval import (
+    BAND as BAND, deviation_at_rest as deviation_at_rest, friction_level as friction_level,
+    prediction_deviation as prediction_deviation,
+)
+from .metrics import (
+    noise_deviation as noise_deviation, partial_rms as partial_rms,
+    square_over_mean as square_over_mean,
+)
 from .recommendations import (
     information_of as information_of, Recommendation as Recommendation,
     recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,

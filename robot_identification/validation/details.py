@@ -13,6 +13,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import KinematicFilter
 from robot_identification.processing import Dataset, HIGHEST_CUTOFF, low_pass, MOVING_SPEED
+from robot_identification.validation.interval import BAND
 from robot_identification.validation.metrics import (
     is_constant, noise_deviation, normalized_error, partial_rms, relative_error, square_over_mean,
     variance_accounted_for,
@@ -52,12 +53,15 @@ class ErrorDetails:
     high: FloatArray  # and above it
     split: float  # frequency [Hz]
     noise: FloatArray  # deviation of what neighbouring samples of the effort do not share
-    floor: FloatArray  # the same over the deviation of the effort: the least possible NRMSE
+    floor: FloatArray  # the same over the deviation of the effort
     lag_one: FloatArray  # correlation of neighbouring errors
     independent_samples: FloatArray  # that would say as much of the mean error
     white_probability: FloatArray  # that white noise is as correlated, by Ljung and Box
     zero: FloatArray  # NRMSE of a prediction of zero; that of the effort's mean is 1
     urdf: FloatArray  # NRMSE of the URDF's bodies without friction
+    # Share of the samples in the band of 95 % that the model states, in motion and at rest.
+    covered_moving: FloatArray
+    covered_resting: FloatArray
     normalized: FloatArray  # error as Tika et al. print it, see `normalized_error`
     normalized_total: float  # the same of all joints, by rows
     square_over_mean: float  # see the function of that name
@@ -70,12 +74,14 @@ def measure_details(
     *,
     urdf: FloatArray | None = None,
     limits: FloatArray | None = None,
+    stated: FloatArray | None = None,
 ) -> ErrorDetails:
     """
     Return what the errors of a prediction (N, n) are made of, at the samples `rows` (N,).
 
-    `urdf` (N, n) is the effort of the URDF's bodies and `limits` (n,) the largest effort of the
-    joints, not finite where unknown; all are in the bag's unit.
+    `urdf` (N, n) is the effort of the URDF's bodies, `limits` (n,) the largest effort of the
+    joints, not finite where unknown, and `stated` (N, n) the standard deviation that the model
+    states of its prediction; all are in the bag's unit.
     """
     measured = dataset.effort[rows]
     residual = measured - predicted[rows]
@@ -126,9 +132,24 @@ def measure_details(
             unknown if urdf is None
             else np.sqrt(np.mean((measured - urdf[rows]) ** 2, axis=0)) / deviation
         ),
+        covered_moving=_covered(residual, stated, rows, ~kinds['resting']),
+        covered_resting=_covered(residual, stated, rows, kinds['resting']),
         normalized=normalized.joints,
         normalized_total=normalized.total,
         square_over_mean=square_over_mean(measured, residual),
+    )
+
+
+def _covered(
+    residual: FloatArray, stated: FloatArray | None, rows: BoolArray, chosen: BoolArray
+) -> FloatArray:
+    """Return the share of chosen samples (m, n) that the stated band holds, shape (n,)."""
+    counts = np.count_nonzero(chosen, axis=0)
+    if stated is None:
+        return np.full(residual.shape[1], np.nan)
+    inside = chosen & (np.abs(residual) <= BAND * stated[rows])
+    return np.where(
+        counts > 0, np.count_nonzero(inside, axis=0) / np.maximum(counts, 1), np.nan
     )
 
 

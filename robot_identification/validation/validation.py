@@ -21,6 +21,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import ErrorDetails, join_details, measure_details
+from robot_identification.validation.interval import prediction_deviation
 from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
 from robot_identification.validation.verdict import (
     BAD, Bandwidth, bandwidth_content, Findings, judge, Verdict,
@@ -95,6 +96,7 @@ def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
         # With unknown gains the URDF's torque is in another unit than the effort.
         urdf=None if model.relative_scale else predict_urdf_effort(model, dataset),
         limits=None if model.relative_scale else limits,
+        deviation=prediction_deviation(model, dataset.motion.dq),
     )
 
 
@@ -110,6 +112,7 @@ def errors_on(
     *,
     urdf: FloatArray | None = None,
     limits: FloatArray | None = None,
+    deviation: FloatArray | None = None,
     detailed: bool = True,
 ) -> BagErrors:
     """
@@ -127,6 +130,8 @@ def errors_on(
         Effort of the URDF's bodies, in the bag's unit, to compare with.
     limits : ndarray, shape (n,), optional
         Largest effort of the joints, in the bag's unit.
+    deviation : ndarray, shape (N, n), optional
+        Standard deviation that is stated of the prediction, in the bag's unit.
     detailed : bool
         Whether the errors are taken apart as well.
 
@@ -139,6 +144,7 @@ def errors_on(
             joint, own, rows,
             urdf=None if urdf is None else urdf[:, j: j + 1],
             limits=None if limits is None else limits[j: j + 1],
+            stated=None if deviation is None else deviation[:, j: j + 1],
         ) if detailed else None
         parts.append(errors_at(joint, own[rows], rows, details))
         del joint, own

@@ -35,6 +35,10 @@ FEWEST_SAMPLES = 50
 # an arm through its period, between few samples; drivers publish 100 Hz and more.
 LOW_RATE = 100.0
 
+# A band of 95 % that holds less on another motion is too narrow; chosen: blocks of one recording
+# differ by two or three per cent.
+LEAST_COVERAGE = 0.9
+
 
 @dataclass(frozen=True)
 class DataWarning:
@@ -217,6 +221,7 @@ def judge(
     reasons += _rest_reasons([error for error in judged if not causes or error is not worst])
     reasons += _noise_reasons(noisy, bool(judged))
     reasons += _baseline_reasons(bags, missing)
+    reasons += _coverage_reasons(bags)
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
@@ -347,6 +352,34 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
             'oscillates',
         ))
     return causes
+
+
+def _coverage_reasons(bags: Sequence[BagErrors]) -> list[str]:
+    """Return how much of the effort the stated band holds, where that is too little."""
+    held = []
+    for bag in bags:
+        if bag.details is None:
+            continue
+        details = bag.details
+        resting = details.resting_samples / max(bag.samples, 1)
+        # A part without samples has no share.
+        shares = (
+            np.nan_to_num(details.covered_moving) * (1.0 - resting)
+            + np.nan_to_num(details.covered_resting) * resting
+        )
+        stated = np.isfinite(details.covered_moving) | np.isfinite(details.covered_resting)
+        held += [
+            (float(share), name)
+            for share, name, known in zip(shares, bag.joints, stated, strict=True) if known
+        ]
+    few = sorted((share, name) for share, name in held if share < LEAST_COVERAGE)
+    if not few:
+        return []
+    named = ', '.join(f'{name} {share:.0%}' for share, name in few)
+    return [
+        f'the band of 95 % that the model states of its prediction holds less of the effort of '
+        f'{named}: do not rely on it there'
+    ]
 
 
 def _rest_share(error: _JointError) -> float:

@@ -25,6 +25,9 @@ from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.recording.bag import read_recording
 
+# Of the default experiment with its segments, at the 125 Hz of a UR5.
+SAMPLES = 3157
+
 
 def one_object(text):
     """Return the JSON object that is all of a text; NaN is no JSON."""
@@ -265,7 +268,7 @@ def test_validate_prints_what_it_writes(journey):
     bag, = content['bags']
     assert bag['unit'] == 'A'
     assert bag['joints'] == list(load_robot('ur5').joint_names)
-    assert bag['samples'] == 1250
+    assert bag['samples'] == SAMPLES
     assert bag['nrmse_mean'] < 0.15
     assert content['verdict'] == 'good'
 
@@ -282,10 +285,11 @@ def test_predicted_csv_has_measured_predicted_and_residual(journey, name):
     """The measured effort is the recorded one, to nine digits, sample by sample."""
     joints = load_robot('ur5').joint_names
     header, rows = rows_of(journey.folder / f'{name}.csv')
-    assert header == ['t', *(f'{kind}_{joint}' for kind in ('measured', 'predicted', 'residual')
-                             for joint in joints)]
+    kinds = ('measured', 'predicted', 'residual', 'std')
+    assert header == ['t', *(f'{kind}_{joint}' for kind in kinds for joint in joints)]
     recording = read_recording(journey.folder / 'bag2', joints)
-    measured, predicted, residual = rows[:, 1:7], rows[:, 7:13], rows[:, 13:]
+    measured, predicted, residual, deviation = np.split(rows[:, 1:], 4, axis=1)
+    assert np.all(deviation > 0.0)
     np.testing.assert_allclose(measured, recording.effort, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(rows[:, 0], recording.stamps, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(residual, measured - predicted, rtol=1e-6, atol=1e-7)
@@ -295,7 +299,7 @@ def test_predicted_csv_has_measured_predicted_and_residual(journey, name):
     np.testing.assert_allclose(
         content['rmse'], np.sqrt(np.mean(residual**2, axis=0)), rtol=1e-5
     )
-    assert (content['unit'], content['samples']) == ('A', 1250)
+    assert (content['unit'], content['samples']) == ('A', SAMPLES)
 
 
 def test_causal_prediction_is_another_one(journey):
@@ -331,10 +335,10 @@ def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ['p.csv', 'p.mcap']
 
 
-@pytest.mark.parametrize(('rate', 'rows'), [(None, 1251), (10, 101), (3, 31)])
+@pytest.mark.parametrize(('rate', 'rows'), [(None, SAMPLES + 1), (10, 254), (3, 77)])
 def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tmp_path, rate,
                                                             rows):
-    """By default at the robot's own 125 Hz, over ten seconds."""
+    """By default at the robot's own 125 Hz, over all of its segments."""
     options = () if rate is None else ('--rate', rate)
     found = command('excite', '--robot', 'ur5', '--evaluate', journey.folder / 't1.yaml',
                     '--csv', tmp_path / 's.csv', *options)
@@ -342,7 +346,7 @@ def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tm
     header, samples = rows_of(tmp_path / 's.csv')
     assert len(header) == 19
     assert len(samples) == rows
-    assert (samples[0, 0], samples[-1, 0]) == (0.0, 10.0)
+    assert (samples[0, 0], samples[-1, 0]) == (0.0, 25.25)
     np.testing.assert_allclose(samples[[0, -1], 7:], 0.0, atol=1e-9)
     motion = load_trajectory(journey.folder / 't1.yaml').sample(samples[:, 0])
     np.testing.assert_allclose(samples[:, 1:7], motion.q, atol=1e-9)
@@ -412,7 +416,7 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     found = command('doctor', *paths)
     assert found.code == 0
     assert found.out.count('  usable') == len(paths)
-    for words in ('1250 joint states', '125.0 Hz', 'hash correct', 'identified model of ur5',
+    for words in (f'{SAMPLES} joint states', '125.0 Hz', 'hash correct', 'identified model of ur5',
                   'robot ur5, 6 joints', 'metadata: '):
         assert words in found.out
     content = one_object(command('doctor', *paths, '--json').out)

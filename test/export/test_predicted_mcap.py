@@ -14,7 +14,7 @@ from robot_identification.files import parse_yaml
 from robot_identification.prediction.comparison import EffortComparison
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
-TOPICS = ('/measured', '/predicted', '/residual')
+TOPICS = ('/measured', '/predicted', '/residual', '/std')
 
 
 @pytest.fixture(scope='module')
@@ -26,7 +26,9 @@ def written(ur5, tmp_path_factory):
     predicted[-1] = np.nan
     model = replace(model_of(ur5, changed_prior(ur5)), effort_unit='A')
     path = tmp_path_factory.mktemp('predicted') / 'predicted.mcap'
-    comparison = EffortComparison(stamps, measured, predicted)
+    comparison = EffortComparison(
+        stamps, measured, predicted, np.where(np.isfinite(predicted), 0.5, np.nan)
+    )
     write_comparison_mcap(path, model, comparison)
     return path, model, comparison
 
@@ -36,6 +38,7 @@ def expected(comparison):
     return {
         '/measured': comparison.measured, '/predicted': comparison.predicted,
         '/residual': comparison.measured - comparison.predicted,
+        '/std': comparison.deviation,
     }
 
 

@@ -19,7 +19,7 @@ from robot_identification.recording.bag import read_recording
 from ros_helpers import deserialized, joint_state
 from sensor_msgs.msg import JointState
 
-TOPICS = ('torque', 'residual', 'external', 'band', 'forward')
+TOPICS = ('torque', 'residual', 'deviation', 'external', 'band', 'forward')
 START = 10**12  # of the stamps [ns]
 FIRST, COUNT = 100, 40
 OPTIONS = PredictorOptions(
