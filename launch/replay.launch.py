@@ -7,6 +7,7 @@ Identify from a bag that is being replayed by `ros2 bag play`, then end.
 The identifier listens, the bag is played, and what was heard is identified.
 """
 
+from pathlib import Path
 import sys
 
 from launch import LaunchDescription
@@ -40,13 +41,16 @@ def check_player(context):
         If one of them is missing.
 
     """
-    if not LaunchConfiguration('bag').perform(context):
+    bag = LaunchConfiguration('bag').perform(context)
+    if not bag:
         raise RuntimeError('bag is not set: give the folder of the bag to replay, bag:=...')
     require_package(
         context, 'ros2bag',
         '`sudo apt install ros-$ROS_DISTRO-ros2bag ros-$ROS_DISTRO-rosbag2-storage-mcap`; '
         '`robot-identification identify` reads the bag without it',
     )
+    if not Path(bag).exists():
+        raise RuntimeError(f'bag:={bag}: no such file or folder in {Path.cwd()}')
 
 
 def name_of(*parts):

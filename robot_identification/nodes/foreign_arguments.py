@@ -10,8 +10,9 @@ before anything is started.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import difflib
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,28 @@ EFFORT_CHOICE = 'use_currents_as_efforts'
 CB3_TYPES = ('ur3', 'ur5', 'ur10')
 # Series of robots by the major version of their PolyScope, those with a dashboard server.
 SERIES = {'3': 'CB3', '5': 'e-Series and newer'}
+# Of names that are one with a slip of the keys, from 0 to 1; chosen: one letter in five.
+SIMILARITY = 0.8
+# Read by launch itself, for every process.
+OF_LAUNCH = ('emulate_tty', 'sigkill_timeout', 'sigterm_timeout')
+
+
+def names_beyond(given: Iterable[str], known: Sequence[str], file: str) -> list[str]:
+    """
+    Return the names that a launch file does not declare, which those that it includes may read.
+
+    Raises RuntimeError if one of them looks like a misspelt name, which launch takes without a
+    word.
+    """
+    beyond = [name for name in given if name not in (*known, *OF_LAUNCH)]
+    for name in beyond:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=SIMILARITY)
+        if near:
+            raise RuntimeError(
+                f'{name}:=... is no argument of {file}: did you mean {near[0]}? `ros2 launch '
+                f'robot_identification {file} --show-args` lists all'
+            )
+    return beyond
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
+import sys
 from typing import Any
 
 from launch import Action, Condition, LaunchContext
 from launch.actions import (
-    DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, OpaqueFunction,
+    DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, LogInfo, OpaqueFunction,
     RegisterEventHandler, UnsetLaunchConfiguration,
 )
 from launch.event_handlers import OnProcessExit
@@ -21,7 +23,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.model import find_urdf, load_robot
-from robot_identification.nodes.foreign_arguments import DeclaredArguments
+from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
 
 
@@ -135,9 +137,24 @@ def simulated_arm_arguments() -> tuple[Argument, ...]:
     )
 
 
-def declare(declared: Iterable[Argument]) -> list[DeclareLaunchArgument]:
-    """Return the actions that declare arguments."""
-    return [argument.declare() for argument in declared]
+def declare(declared: Iterable[Argument]) -> list[Action]:
+    """Return the actions that declare arguments, after a look at the names that were given."""
+    return [OpaqueFunction(function=check_names), *(argument.declare() for argument in declared)]
+
+
+def check_names(context: LaunchContext) -> list[Action]:
+    """Return what the log says of names that were given and are not declared."""
+    path = Path(context.locals.current_launch_file_path)
+    # Of a file that another one includes the command line says nothing.
+    if path.name not in (Path(word).name for word in sys.argv):
+        return []
+    description = get_launch_description_from_any_launch_file(str(path))
+    known = [argument.name for argument in description.get_launch_arguments()]
+    given = [word.partition(':=')[0] for word in context.argv if ':=' in word]
+    return [
+        LogInfo(msg=f'{name} is handed on to the files of others that {path.name} includes.')
+        for name in names_beyond(given, known, path.name)
+    ]
 
 
 def passed_on(names: Iterable[str]) -> dict[str, LaunchConfiguration]:

@@ -247,6 +247,7 @@ def test_the_replay_is_listened_to_played_and_identified(success, stack, tmp_pat
                 return response
 
             graph.node.create_service(Trigger, f'/left/identifier/{verb}', answer)
+        (stack.folder / 'a bag').mkdir()
         arguments = {'bag': 'a bag', 'clock': 'true', 'rate': '2.0', 'namespace': 'left'}
         with stack.launched('replay', arguments, graph.environment) as launch:
             assert launch.exit_code(60.0) == (0 if success else 1)
@@ -256,6 +257,17 @@ def test_the_replay_is_listened_to_played_and_identified(success, stack, tmp_pat
         'bag', 'play', 'a bag', '--rate', '2.0', '--clock', '100',
         '--remap', '/joint_states:=/left/joint_states',
     ]
+
+
+def test_a_bag_that_is_not_there_is_refused(tmp_path):
+    """With the folder in which it was looked for."""
+    if why_no_launch():
+        pytest.skip(why_no_launch())
+    stack = Stack(tmp_path, {})
+    with stack.launched('replay', {'bag': 'monday'}) as launch:
+        assert launch.exit_code(60.0) == 1
+        assert f'bag:=monday: no such file or folder in {stack.folder}' in launch.text()
+        assert stack.started() == []
 
 
 @pytest.mark.parametrize('case', REFUSED)

@@ -37,6 +37,15 @@ REFUSED = {
         'start the driver there yourself',
     ),
     'no bag': ('replay', {}, 'bag is not set'),
+    'an unknown robot': ('experiment', {'ur_type': 'ur6'}, "unknown robot 'ur6'"),
+    'no robot YAML': ('experiment', {'ur_type': 'my arm.yaml'}, 'no such file: my arm.yaml'),
+    'a misspelt argument': (
+        'mock_hardware', {'headles_mode': 'true'},
+        'headles_mode:=... is no argument of mock_hardware.launch.py: did you mean headless_mode?',
+    ),
+    'an old PolyScope': (
+        'ursim', {'ur_type': 'ur5e'}, 'give a version 5.x.y, or latest',
+    ),
     'no such interface': ('experiment', {'interface': 'service'}, "'auto', 'action', 'topic'"),
     'no such program': ('experiment', {'program': 'dance'}, "'static_poses'"),
 }

@@ -6,7 +6,8 @@
 import pytest
 from robot_identification.model import load_robot
 from robot_identification.nodes.foreign_arguments import (
-    check_ursim_version, choose_effort, DeclaredArguments, write_prefixed_controllers,
+    check_ursim_version, choose_effort, DeclaredArguments, names_beyond,
+    write_prefixed_controllers,
 )
 import yaml
 
@@ -128,3 +129,24 @@ def test_controllers_without_joints_are_refused(tmp_path):
         source.write_text(yaml.safe_dump(content))
         with pytest.raises(RuntimeError, match=f'tf_prefix:=left_: {source} has no controller'):
             write_prefixed_controllers(source, 'left_', tmp_path / 'log')
+
+
+# As of ur_robot.launch.py, with what only files of others declare.
+KNOWN = ('dry_run', 'experiment', 'headless_mode', 'model_file', 'robot_ip', 'ur_type')
+FOREIGN = ('kinematics_params_file', 'description_file', 'reverse_port', 'tool_voltage')
+
+
+@pytest.mark.parametrize('name, meant', [
+    ('robotip', 'robot_ip'), ('headles_mode', 'headless_mode'), ('dryrun', 'dry_run'),
+    ('expriment', 'experiment'), ('ur_typ', 'ur_type'),
+])
+def test_a_misspelt_name_is_refused(name, meant):
+    """Launch takes it without a word, and leaves the argument at its default."""
+    with pytest.raises(RuntimeError, match=f'^{name}:=.* of ur_robot.*: did you mean {meant}[?]'):
+        names_beyond(['ur_type', name], KNOWN, 'ur_robot.launch.py')
+
+
+def test_names_of_included_files_are_handed_on():
+    """Those of the driver's own files, which are not known before they are read."""
+    given = (*KNOWN, *FOREIGN, 'sigterm_timeout')
+    assert names_beyond(given, KNOWN, 'ur_robot.launch.py') == list(FOREIGN)
