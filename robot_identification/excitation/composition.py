@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The segments of an experiment behind the motion that a search has found."""
+"""The segments of an experiment before and behind the motion that a search has found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_segments(
     robot: RobotModel, experiment: Experiment, trajectory: Trajectory, seed: int
 ) -> Trajectory:
     """
-    Return a motion followed by the segments of its experiment; the same `seed`, the same ones.
+    Return a motion with the segments of its experiment; the same `seed`, the same ones.
 
     Raises UnsafeMotionError if a segment keeps the limits, or its clearance, with none of many
     random motions.
@@ -37,12 +37,17 @@ def with_segments(
     if not experiment.segments:
         return trajectory
     start = trajectory.sample(np.zeros(1)).q[0]
-    forms = [trajectory.form, *(segment.form for segment in experiment.segments)]
-    parts = [trajectory.coefficients]
+    forms = [segment.form for segment in experiment.segments]
+    parts = []
     for number, segment in enumerate(experiment.segments):
         rng = np.random.default_rng([seed, 0, number])
         parts.append(_place(robot, experiment, segment, start, rng))
-    form = CompositeParametrization([{'form': one.name, **one.options()} for one in forms])
+    searched = experiment.segments_before
+    forms.insert(searched, trajectory.form)
+    parts.insert(searched, trajectory.coefficients)
+    form = CompositeParametrization(
+        [{'form': one.name, **one.options()} for one in forms], searched
+    )
     return replace(trajectory, form=form, coefficients=form.coefficients(parts))
 
 

@@ -113,9 +113,7 @@ def evaluate_motion(
     optimized = []
     for samples in experiment.samples:
         for both_ends in (False, True):
-            times = np.linspace(
-                0.0, trajectory.form.searched_duration, samples, endpoint=both_ends
-            )
+            times = np.linspace(*trajectory.form.searched_span, samples, endpoint=both_ends)
             optimized.append(SampledCriteria(
                 samples, both_ends, criteria_of(columns.matrix(trajectory.sample(times)))
             ))

@@ -80,8 +80,9 @@ class Experiment:
     optimizer: str
     # Samples of a period the criterion is optimized on; of several sets the worst counts.
     samples: tuple[int, ...]
-    # What follows the motion of the form in each repetition.
+    # What stands beside the motion of the form in each repetition, and how many come before it.
     segments: tuple[Segment, ...] = ()
+    segments_before: int = 0
     # Options of the optimizer by name.
     optimizer_options: Mapping[str, Any] = field(default_factory=dict)
     # Positions that joints move about [rad], where they are not left to the optimizer.
@@ -119,10 +120,11 @@ class Experiment:
         return ExtraLimits(self.jerk, self.limits, self.workspace, self.tool_speed, self.rules)
 
 
-# Of the fields only these two stand under other keys: the form as `trajectory`, the options of the
-# optimizer beside its name. Gravity may be given by the mounting.
+# Of the fields only these stand under other keys: the form as `trajectory`, the options of the
+# optimizer beside its name, the place of the form in the list of segments. Gravity may be given by
+# the mounting.
 OPTIONAL_KEYS = {'description', 'mounting', *(one.name for one in fields(Experiment))} - {
-    'form', 'optimizer_options',
+    'form', 'optimizer_options', 'segments_before',
 }
 
 
@@ -254,6 +256,7 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         if not lower < upper:
             raise DescriptionError(f'{source}: window of {joint} is [{lower}, {upper}], empty')
     motion_form = _designable(PARAMETRIZATIONS[form](**options), content, source)
+    segments, before = segments_from_content(content, motion_form, source)
     return Experiment(
         form=motion_form,
         periods=periods,
@@ -264,7 +267,8 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         criterion=criterion,
         optimizer=optimizer,
         samples=_samples(content, source),
-        segments=segments_from_content(content, motion_form, source),
+        segments=segments,
+        segments_before=before,
         optimizer_options=optimizer_options,
         center=_center(content, window, source),
         frames=frames,

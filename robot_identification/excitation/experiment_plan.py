@@ -265,9 +265,9 @@ _WHOLE_ARM = (
         {
             'description': 'the motion to identify from, with rests and slow reversals',
             'segments': [
-                'fourier',
                 {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0},
                 {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8},
+                'fourier',
             ],
             'periods': 3,
         },

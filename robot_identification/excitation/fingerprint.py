@@ -27,7 +27,7 @@ def experiment_content(experiment: Experiment) -> dict[str, Any]:
         )
         for field in fields(experiment)
         # Experiments without segments have the hashes that they had before there were any.
-        if field.name != 'segments' or experiment.segments
+        if experiment.segments or field.name not in ('segments', 'segments_before')
     }
 
 

@@ -4,8 +4,8 @@
 """
 The experiment of an arm that has no experiment file: window, margins and period from its limits.
 
-A Fourier series as in the other experiments, about the middle of every joint's range, followed by
-rests and slow reversals. Nothing is known of the cell, so nothing in it is avoided.
+Rests and slow reversals, and a Fourier series as in the other experiments, about the middle of
+every joint's range. Nothing is known of the cell, so nothing in it is avoided.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ SHORTEST_PERIOD, LONGEST_PERIOD = 10.0, 60.0
 # A joint is to sweep so much of its range to either side [rad or m] by the base harmonic; chosen:
 # the torque of gravity changes well over some 60 degrees.
 SWEPT = 1.0
-# Of the rests behind it: poses, length of a rest [s], and time to a pose as share of the period;
+# Of the rests before it: poses, length of a rest [s], and time to a pose as share of the period;
 # chosen: a few rests do, and poses are as far off as joints get in that time.
-STOPS, STOP_DWELL, STOP_SHARE = 4, 0.5, 0.125
+STOPS, STOP_DWELL, STOP_SHARE = 3, 0.5, 0.1
+# Slow reversals after these, and the time from one to the next [s]; chosen: some four seconds.
+REVERSALS, REVERSAL_TIME = 4, 0.8
 # Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
 # joint; chosen: slow for any arm.
 UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
@@ -64,10 +66,11 @@ def generic_experiment(robot: RobotModel) -> GenericExperiment:
         'description': f'generic motion of {robot.name} from the limits of its description',
         'trajectory': {'form': 'fourier', 'harmonics': 5, 'base_period': period},
         'segments': [
-            'fourier',
             {'name': 'stops', 'poses': STOPS, 'dwell': STOP_DWELL,
              'move_time': STOP_SHARE * period},
-            'slow_reversals',
+            {'name': 'slow_reversals', 'reversals': REVERSALS, 'move_time': REVERSAL_TIME},
+            # Last, so that what `auto` holds out of a recording is motion.
+            'fourier',
         ],
         'gravity': [float(value) for value in robot.gravity],
         'margins': {**MARGINS, 'position': _position_margin(robot)},

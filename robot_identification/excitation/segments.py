@@ -134,12 +134,13 @@ SEGMENTS: dict[str, type[Segment]] = {one.name: one for one in (Stops, SlowRever
 
 def segments_from_content(
     content: Mapping[str, Any], form: Parametrization, source: str
-) -> tuple[Segment, ...]:
+) -> tuple[tuple[Segment, ...], int]:
     """
-    Return the segments that an experiment file asks for, in their order.
+    Return the segments that an experiment file asks for, and how many come before the motion.
 
-    They are a comma list or a list of names, or mappings of `name` and options, and follow the
-    motion of the `form`, which may stand first. Raises DescriptionError for another one.
+    They are a comma list or a list of names, or mappings of `name` and options. The name of the
+    `form` stands where its motion is; without it, that is first. Raises DescriptionError for
+    another one.
     """
     entries = content.get('segments', [])
     if isinstance(entries, str):
@@ -148,9 +149,11 @@ def segments_from_content(
         raise DescriptionError(
             f'{source}: segments is {entries!r:.60}, it must be a list of {", ".join(SEGMENTS)}'
         )
-    if entries[:1] == [form.name]:
-        entries = entries[1:]
-    found = tuple(_segment(entry, form, source) for entry in entries)
+    before = entries.index(form.name) if form.name in entries else 0
+    found = tuple(
+        _segment(entry, form, source)
+        for entry in (*entries[:before], *entries[before + (form.name in entries):])
+    )
     if found and content.get('bounds') == 'conservative':
         raise DescriptionError(
             f'{source}: bounds is conservative, which are sums over the harmonics of the form, '
@@ -161,7 +164,7 @@ def segments_from_content(
             f'{source}: the acceleration of {form.name} jumps, and segments follow smooth forms '
             'only: leave segments out, or take another form'
         )
-    return found
+    return found, before
 
 
 def _segment(entry: Any, form: Parametrization, source: str) -> Segment:
@@ -169,8 +172,8 @@ def _segment(entry: Any, form: Parametrization, source: str) -> Segment:
     name = options.pop('name', None)
     if name not in SEGMENTS:
         raise DescriptionError(
-            f'{source}: unknown segment {name!r:.60}; known are {", ".join(SEGMENTS)}, after '
-            f'{form.name}, the form of the motion'
+            f'{source}: unknown segment {name!r:.60}; known are {", ".join(SEGMENTS)}, and '
+            f'{form.name} once, the form of the motion'
         )
     try:
         return SEGMENTS[name](**options)

@@ -88,10 +88,10 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     options = load_model(tmp_path / 'result' / 'identified_model.yaml').provenance['options']
-    # Two periods of ten seconds, without a way back between them.
-    assert 14.9 < options['stop'] < 15.1
+    # Two periods of ten seconds, and 9.5 s of rests and reversals each, without a way back.
+    assert options['stop'] == pytest.approx(0.75 * 39.0, abs=0.1)
     bag, = content['validation']['bags']
-    assert 0.2 < bag['samples'] / 10_000 < 0.3
+    assert 0.2 < bag['samples'] / (500 * 39) < 0.3
     assert 'unseen' in ' '.join(content['validation']['reasons'])
     assert any('not an independent test' in reason for reason in content['reasons'])
     assert 'second' in content['next_step']
@@ -134,7 +134,8 @@ def test_data_that_are_wrong_throughout_are_not_called_good(
         'or the test shows nothing'
     )
     assert content['verdict'] != 'good'
-    assert reason in content['reasons'][0]
+    # The suspicion with the largest evidence comes first, and may be another one.
+    assert any(reason in one for one in content['reasons'])
 
 
 def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):

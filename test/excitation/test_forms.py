@@ -54,7 +54,7 @@ FORMS = {
         {'form': 'bspline', 'control_points': 3, 'duration': 2.0},
         {'form': 'fourier', 'harmonics': 3, 'base_period': 5.0},
         {'form': 'static_poses', 'poses': 1, 'dwell': 0.3, 'move_time': 1.0},
-    ]),
+    ], searched=3),
     'trapezoidal without cruising': TrapezoidalParametrization(5, 0.3, 2.0, 0.5),
     'trapezoidal without dwell': TrapezoidalParametrization(4, 0.0, 2.0, 0.1),
     'pick_and_place without dwell': PickAndPlaceParametrization(0.0, 2.0, 0.3),

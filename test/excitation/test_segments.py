@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rests and slow reversals behind a motion: one motion of all, within its limits, as asked for."""
+"""Rests and slow reversals beside a motion: one of all, within its limits, as asked for."""
 
 from dataclasses import replace
 
@@ -125,6 +125,22 @@ def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory):
         assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
 
 
+def test_the_order_is_that_of_the_list(ur5, experiment, trajectory):
+    """The same parts, the searched one last: what they do is only later or earlier."""
+    last = experiment_of(segments=[STOPS, REVERSALS, 'fourier'])
+    assert (last.segments, last.segments_before) == (experiment.segments, 2)
+    moved = design(ur5, last)
+    assert moved.form.searched_span == (9.5, 15.5)
+    for start, length, place in ((0.0, 6.0, 9.5), (6.0, 5.5, 0.0), (11.5, 4.0, 5.5)):
+        t = np.linspace(0.001, length - 0.001, 300)
+        here, there = trajectory.sample(start + t), moved.sample(place + t)
+        for name in 'q', 'dq', 'ddq':
+            np.testing.assert_allclose(getattr(there, name), getattr(here, name), atol=1e-9)
+    ours, theirs = (evaluate_motion(ur5, experiment, one).optimized for one in (trajectory, moved))
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
+
+
 def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, trajectory, tmp_path):
     assert design(ur5, experiment).sha256 == trajectory.sha256
     assert design(ur5, experiment, seed=4).sha256 != trajectory.sha256
@@ -200,6 +216,11 @@ def test_refuses_other_segments(changes, message):
         experiment_of(**changes)
 
 
+def test_refuses_a_part_that_is_not_there():
+    with pytest.raises(DescriptionError, match='searched is 2, it must be a whole number from 0'):
+        CompositeParametrization(searched=2)
+
+
 @pytest.mark.parametrize(('parts', 'message'), [
     ([], 'parts must be a list of 1 to 10 forms'),
     ([{'form': 'trapezoidal'}], r"parts\[0\] has the form 'trapezoidal', it must be one of"),
@@ -218,3 +239,4 @@ def test_parts_are_the_same_whether_options_are_written_out():
     )
     assert short == long and hash(short) == hash(long)
     assert short != CompositeParametrization()
+    assert CompositeParametrization() != CompositeParametrization(searched=1)

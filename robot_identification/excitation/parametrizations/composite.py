@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions one after the other, all from and to the start of the first."""
+"""Motions one after the other, all from and to the start of one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_seconds, Parametrization, within_period,
+    check_count, check_seconds, Parametrization, within_period,
 )
 from robot_identification.excitation.parametrizations.static_poses import (
     StaticPosesParametrization,
@@ -48,13 +48,14 @@ class CompositeParametrization(Parametrization):
     """
     Parts that follow each other, each a motion of a form of its own.
 
-    Every part starts and ends where the first one starts, at rest and without acceleration. The
-    coefficients of a joint are those of the first part, and the amplitudes of the others, whose
-    positions about which they move are not free.
+    Every part starts and ends where the one that is searched starts, at rest and without
+    acceleration. The coefficients of a joint are the position that this part moves about, and the
+    amplitudes of all parts in their order.
     """
 
     # The form of each part as `form`, and its options beside it.
     parts: Sequence[Mapping[str, Any]] = USUAL_PARTS
+    searched: int = 0  # number of the part that is searched, from 0 on
 
     name = 'composite'
 
@@ -63,6 +64,7 @@ class CompositeParametrization(Parametrization):
         if not isinstance(parts, (list, tuple)) or not 1 <= len(parts) <= MOST_PARTS:
             raise DescriptionError(f'parts must be a list of 1 to {MOST_PARTS} forms')
         object.__setattr__(self, 'parts', tuple(dict(part) for part in parts))
+        check_count('searched', self.searched, 0, len(parts) - 1)
         check_seconds('duration', self.duration)
 
     @cached_property
@@ -86,9 +88,9 @@ class CompositeParametrization(Parametrization):
         return float(self.edges[-1])
 
     @property
-    def searched_duration(self) -> float:
-        """Length of the first part [s], which alone is searched."""
-        return self.forms[0].duration
+    def searched_span(self) -> tuple[float, float]:
+        """Start and end of the part that alone is searched [s]."""
+        return float(self.edges[self.searched]), float(self.edges[self.searched + 1])
 
     @property
     def grid_samples(self) -> int:
@@ -105,27 +107,32 @@ class CompositeParametrization(Parametrization):
 
     def options(self) -> dict[str, Any]:
         """Return the parts, each with all options of its form."""
-        return {'parts': [{'form': form.name, **form.options()} for form in self.forms]}
+        return {
+            'parts': [{'form': form.name, **form.options()} for form in self.forms],
+            'searched': self.searched,
+        }
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CompositeParametrization) and self.forms == other.forms
+        return isinstance(other, CompositeParametrization) and (
+            (self.forms, self.searched) == (other.forms, other.searched)
+        )
 
     def __hash__(self) -> int:
-        return hash(self.forms)
+        return hash((self.forms, self.searched))
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each coefficient makes; see `Parametrization.basis`."""
         t = within_period(t, self.duration)
         bases = np.zeros((3, len(t), self.n_coefficients))
-        for form, columns, rows, local in self._places(t):
+        bases[0, :, 0] = 1.0
+        for number, (form, columns, rows, local) in enumerate(self._places(t)):
             amplitudes = [values[:, 1:] for values in form.basis(local)]
-            # A part begins where the first one does, wherever its own form would.
+            if number == self.searched:
+                bases[0, :, columns] += _at_start(form)
+            # A part begins where that one does, wherever its own form would.
             amplitudes[0] = amplitudes[0] - _at_start(form)
             for order in range(3):
-                bases[order, rows, columns] = amplitudes[order]
-        start = _at_start(self.forms[0])
-        bases[0, :, 0] = 1.0
-        bases[0, :, 1: 1 + len(start)] += start
+                bases[order, rows, columns] += amplitudes[order]
         B, dB, ddB = bases
         return B, dB, ddB
 
@@ -138,8 +145,8 @@ class CompositeParametrization(Parametrization):
         return basis
 
     def coefficients(self, parts: Sequence[FloatArray]) -> FloatArray:
-        """Return those of all parts as one (n, c), all but the first without their centre."""
-        return np.hstack([parts[0], *(part[:, 1:] for part in parts[1:])])
+        """Return those of all parts as one (n, c), with the centre of the searched one."""
+        return np.hstack([parts[self.searched][:, :1], *(part[:, 1:] for part in parts)])
 
     def _places(
         self, t: FloatArray

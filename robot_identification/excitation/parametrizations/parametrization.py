@@ -52,9 +52,9 @@ class Parametrization(ABC):
         """Length of one period [s]."""
 
     @property
-    def searched_duration(self) -> float:
-        """Length of the part from the start on whose coefficients a search finds [s]."""
-        return self.duration
+    def searched_span(self) -> tuple[float, float]:
+        """Start and end of the part whose coefficients a search finds [s]."""
+        return 0.0, self.duration
 
     @abstractmethod
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
