@@ -15,6 +15,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.processing import Dataset
 from robot_identification.report.bodies import link_bodies
+from robot_identification.report.corrections_section import corrections_section
 from robot_identification.report.correlation import correlation_picture, strongest_pairs
 from robot_identification.report.data_quality import recorder_notes, recording_quality
 from robot_identification.report.explanation import (
@@ -92,6 +93,7 @@ def render_identification_report(
         worst_joint=explain_worst_joint(model, scored),
         correlation=neighbour_correlation(scored),
         residuals=residuals,
+        corrections=corrections_section(identification, fitted),
         parameters=[row for row in rows if row.coefficient.name in shown],
         largest_change=largest_change(rows),
         classes=parameter_classes(model),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
+from robot_identification.report.corrections_section import corrections_lines, corrections_section
 from robot_identification.report.explanation import score_fit, Scored
 from robot_identification.report.formatting import (
     effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
@@ -51,6 +52,7 @@ def results_text(
         identification.cross_validation, fitted, identification.prior, strict=True
     ):
         lines += _error_lines(compared_error_table(held_out, fit.errors, prior))
+    lines += _correction_lines(identification, fitted)
     lines += _residual_lines(fitted)
     lines += _section('Base parameters')
     lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "
@@ -182,6 +184,21 @@ def _error_lines(table: ErrorTable, *, training: bool = False) -> list[str]:
         *wrap(f'{table.errors.bag}{", training data" if training else ""}, '
               f'{table.errors.samples} samples'),
         *text_table(header, [*rows, mean]),
+    ]
+
+
+def _correction_lines(identification: Identification, fitted: Sequence[Scored]) -> list[str]:
+    """Return what the corrections explain of each joint that has some."""
+    section = corrections_section(identification, fitted)
+    if section is None:
+        return []
+    return [
+        *_section('Corrections: errors without and with them'),
+        *wrap('RMS errors are on the samples that were fitted. The parameters, exports and '
+              'monitoring have no corrections; shares are of the squared error on held-out '
+              'blocks.'),
+        '',
+        *corrections_lines(section),
     ]
 
 

@@ -9,7 +9,10 @@ from .data_warnings import examine_data as examine_data
 from .data_warnings.contradictions import (
     Contradiction as Contradiction, find_contradictions as find_contradictions,
 )
-from .details import contiguous_parts as contiguous_parts, LONGEST_MEMORY as LONGEST_MEMORY
+from .details import (
+    contiguous_parts as contiguous_parts, ErrorDetails as ErrorDetails,
+    LONGEST_MEMORY as LONGEST_MEMORY, measure_details as measure_details,
+)
 from .folds import (
     blocked_folds as blocked_folds, FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS,
     is_no_worse as is_no_worse, Trial as Trial,

@@ -1,0 +1,61 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The section of the corrections: errors without and with them, and which groups they are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.model.corrections.correction import Corrections
+from robot_identification.report.corrections_section import corrections_lines, corrections_section
+from robot_identification.report.explanation import score_fit
+from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.text_report import results_text
+from robot_identification.validation.validation import predict_effort
+
+
+@pytest.fixture(scope='module')
+def fitted(identification):
+    """Return the training recording as it was fitted."""
+    return score_fit(identification)
+
+
+def test_errors_are_those_of_the_predictions(identification, fitted):
+    """Both of a pair by hand, from the predictions without and with corrections."""
+    model = identification.model
+    section = corrections_section(identification, fitted)
+    corrected = {model.robot.joint_names[one.joint] for one in model.corrections.offline}
+    assert {one.joint for one in section.joints} == corrected
+    dataset, rows = fitted[0].dataset, fitted[0].rows
+    moving = dataset.moving[rows]
+    for one in section.joints:
+        joint = model.robot.joint_names.index(one.joint)
+        for number, plain in enumerate((True, False)):
+            effort = predict_effort(model, dataset, corrected=not plain)
+            left = (dataset.effort - effort)[rows, joint][moving[:, joint]]
+            # Three digits are shown.
+            assert float(one.parts[0][number]) == pytest.approx(
+                np.sqrt(np.mean(left**2)), rel=6e-3
+            )
+        assert float(one.parts[0][1]) < float(one.parts[0][0])
+
+
+def test_report_and_results_have_it(identification, fitted):
+    section = corrections_section(identification, fitted)
+    page, text = (
+        render_identification_report(identification, fitted),
+        results_text(identification, fitted),
+    )
+    assert '<h2 id="corrections">' in page
+    assert all(line in text for line in corrections_lines(section))
+    for one in identification.model.corrections.offline:
+        assert one.group.name in page and one.group.name in text
+
+
+def test_there_is_none_without_corrections(identification, fitted):
+    without = replace(
+        identification, model=replace(identification.model, corrections=Corrections())
+    )
+    assert corrections_section(without, fitted) is None
+    assert 'Corrections: errors' not in results_text(without, fitted)
