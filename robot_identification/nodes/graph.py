@@ -20,6 +20,12 @@ def subscribers(node: Node, topic: str) -> list[str]:
     ]
 
 
+def count_servers(node: Node, service: str) -> int:
+    """Return how many nodes offer a service; 1 where it is unknown, as on Humble."""
+    count = getattr(node, 'count_services', None)
+    return 1 if count is None else int(count(_resolve(node, service)))
+
+
 def foreign_participants(
     node: Node, simulated_robot: str, joint_states: str, commands: str
 ) -> list[str]:

@@ -13,9 +13,11 @@ from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.graph import (
-    foreign_participants, other_commanders, publishers, subscribers,
+    count_servers, foreign_participants, other_commanders, publishers, subscribers,
 )
 from std_msgs.msg import String
+
+LIST_SERVICE = 'controller_manager/list_controllers'
 
 
 class GraphGuard:
@@ -71,6 +73,12 @@ class GraphGuard:
         if len(sources) > 1:
             raise UnsafeMotionError(
                 f'{", ".join(sources)} all publish {self._joint_states}: one arm is wanted; give '
+                'each arm a namespace'
+            )
+        managers = count_servers(self._node, LIST_SERVICE)
+        if managers > 1:
+            raise UnsafeMotionError(
+                f'{managers} nodes offer {LIST_SERVICE}: one controller manager is wanted; give '
                 'each arm a namespace'
             )
         others = other_commanders(self._node, commands)

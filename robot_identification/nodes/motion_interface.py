@@ -28,6 +28,7 @@ from robot_identification.nodes.adapter import (
 )
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.nodes.graph_guard import LIST_SERVICE
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.simulation import TrajectoryPoints
@@ -36,7 +37,6 @@ from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 INTERFACES = ('auto', 'action', 'topic')
-LIST_SERVICE = 'controller_manager/list_controllers'
 ACTIVITY_TOPIC = 'controller_manager/activity'
 KIND = 'JointTrajectoryController'
 # An answer of the controller manager is valid for this long [s]; chosen: four requests of the

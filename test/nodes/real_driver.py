@@ -55,6 +55,7 @@ class RealDriver:
         self.node = rclpy.create_node('real_driver')
         self.controller = TrajectoryController(np.array(settings['q']))
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
+        self.types = {}
         # What the controller is told on its own topic.
         self.told_scaling = 1.0
         self.now = self.progress = 0.0
@@ -140,6 +141,10 @@ class RealDriver:
             for name, state in self.controllers.items()
         ]))
 
+    def list_types(self, types):
+        """Let controllers be of other types than usual."""
+        self.types = types
+
     def tell_scaling(self, factor):
         """Tell the controller how fast it is to follow."""
         self.told_scaling = factor
@@ -186,7 +191,7 @@ class RealDriver:
             type='joint_state_broadcaster/JointStateBroadcaster',
         )
         response.controller = [broadcaster] + [
-            ControllerState(name=name, state=state, type=KIND)
+            ControllerState(name=name, state=state, type=self.types.get(name, KIND))
             for name, state in self.controllers.items()
         ]
         return response

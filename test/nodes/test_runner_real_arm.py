@@ -26,6 +26,7 @@ from robot_identification.files import read_yaml
 from ros_helpers import own_graph, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 pytestmark = pytest.mark.timeout(900)  # the first test here compiles the message types
@@ -283,6 +284,30 @@ def test_does_not_arm_beside_others(arm, kind, topic, words):
     finally:
         arm.graph.remove_node(intruder)
     # It goes away, and a dry run may be had.
+    arm.runner.connect()
+
+
+def test_does_not_arm_beside_a_second_manager(arm):
+    """Whichever answers first would name the controllers; the answers of both may mix."""
+    arm.configure(**USUAL)
+    intruder = arm.graph.add_node('second_manager', '/elsewhere')
+    # Services are counted by their names.
+    intruder.create_service(
+        Trigger, '/controller_manager/list_controllers', lambda request, response: response
+    )
+    try:
+        assert '2 nodes offer controller_manager/list_controllers' in arm.refusal('nodes offer')
+    finally:
+        arm.graph.remove_node(intruder)
+    arm.runner.connect()
+
+
+def test_does_not_arm_for_a_controller_of_another_type(arm):
+    """One that takes trajectories another way, as a passthrough controller does."""
+    arm.configure(**USUAL)
+    arm.order('list_types', {CONTROLLER: 'ur_controllers/PassthroughTrajectoryController'})
+    assert 'there are scaled' in arm.refusal('0 joint-trajectory controllers are active')
+    arm.order('list_types', {})
     arm.runner.connect()
 
 
