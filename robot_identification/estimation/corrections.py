@@ -64,7 +64,7 @@ def correct_choice(
                 'corrections', ('none', 'those of each joint'),
                 (choice.trial.score, trial.score), 'those of each joint',
                 'group by group, where the squared error of the joint on held-out blocks falls by '
-                'more than one standard error (two of what repeats with the position) and 2 %',
+                'more than one standard error (two of the groups of the position) and 2 %',
             ),
         ),
     )
