@@ -23,6 +23,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.model import find_urdf, load_robot
+from robot_identification.nodes.argument_values import check_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
 
@@ -138,8 +139,18 @@ def simulated_arm_arguments() -> tuple[Argument, ...]:
 
 
 def declare(declared: Iterable[Argument]) -> list[Action]:
-    """Return the actions that declare arguments, after a look at the names that were given."""
-    return [OpaqueFunction(function=check_names), *(argument.declare() for argument in declared)]
+    """Return the actions that declare arguments, and look at the names and values given."""
+    declared = tuple(declared)
+
+    def check_values(context: LaunchContext) -> None:
+        for argument in declared:
+            text = context.launch_configurations[argument.name]
+            check_value(argument.name, text, argument.kind, argument.default)
+
+    return [
+        OpaqueFunction(function=check_names), *(argument.declare() for argument in declared),
+        OpaqueFunction(function=check_values),
+    ]
 
 
 def check_names(context: LaunchContext) -> list[Action]:

@@ -8,10 +8,11 @@ import sys
 from types import SimpleNamespace
 
 from launch_descriptions import (
-    declared_in, describe, ENDED_WELL, executables, FILES, included_in, nodes_in, of_kind, read_in,
-    ROOT, SHARED,
+    declared_in, describe, ENDED_WELL, executables, FILES, included_in, load, nodes_in, of_kind,
+    read_in, ROOT, SHARED,
 )
 import pytest
+from robot_identification.nodes.argument_values import check_value
 from robot_identification.options import options_of
 from robot_identification.simulation import SimulatedArmOptions
 
@@ -80,6 +81,13 @@ def test_every_argument_is_described_and_used(path):
         for argument in call.args if isinstance(argument, ast.Constant)
     }
     assert read_in(describe(path)) | source == set(declared)
+
+
+@pytest.mark.parametrize('path', FILES, ids=name_of)
+def test_every_default_is_of_its_kind(path):
+    """What is refused of an operator is no default."""
+    for argument in load(path).ARGUMENTS:
+        check_value(argument.name, argument.default, argument.kind, '')
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)

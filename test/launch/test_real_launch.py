@@ -43,6 +43,7 @@ REFUSED = {
         'mock_hardware', {'headles_mode': 'true'},
         'headles_mode:=... is no argument of mock_hardware.launch.py: did you mean headless_mode?',
     ),
+    'no list': ('experiment', {'mounting': '0 0 0'}, 'mounting:=0 0 0: a YAML list'),
     'an old PolyScope': (
         'ursim', {'ur_type': 'ur5e'}, 'give a version 5.x.y, or latest',
     ),
