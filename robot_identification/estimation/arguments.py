@@ -49,6 +49,9 @@ class IdentifyArguments:
     relative_scale: bool | None = option(
         bool, 'accept currents without drive gains; torques are then per unknown gain',
     )
+    trust_effort_unit: bool | None = option(
+        bool, 'keep the unit of the effort where the recording shows another kind of effort',
+    )
     joint_names: Mapping[str, str] | str | None = option(
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
         metavar='BAG=MODEL,..', check=parse_joint_names,

@@ -47,6 +47,7 @@ class Choice:
     delay: float = 0.0  # of the effort that is compensated [s]
     groups: tuple[AcceptedGroup, ...] = ()  # corrections, which `trial` has
     plain: Trial | None = None  # how the choice did without them
+    effort: str = ''  # what the effort was found to be
 
     @property
     def of_parameters(self) -> Trial:

@@ -148,6 +148,7 @@ def judge_identification(
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,
+        'effort': choice.effort,
     })
     names = fitted.robot.joint_names
     return Identification(

@@ -55,6 +55,8 @@ class IdentifyOptions:
         By default what the bag's metadata or the robot's YAML say.
     relative_scale : bool
         Accept effort in ampere without drive gains; the model then has an unknown scale.
+    trust_effort_unit : bool
+        Keep the unit where the recordings show another kind of effort.
     topic : str, optional
         Joint-state topic.
     joint_names : mapping
@@ -81,6 +83,7 @@ class IdentifyOptions:
     recipe: Recipe = field(default_factory=Recipe)
     effort_unit: str | None = None
     relative_scale: bool = False
+    trust_effort_unit: bool = False
     topic: str | None = None
     joint_names: Mapping[str, str] = field(default_factory=dict)
     table_mapping: Path | None = None

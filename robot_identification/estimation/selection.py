@@ -14,6 +14,7 @@ from robot_identification.estimation.choice import (
     Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
 )
 from robot_identification.estimation.corrections import correct_choice
+from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import KinematicFilter, RobotModel
@@ -46,12 +47,17 @@ def choose(
     The robot has its drive gains where `unit` is 'A' (else 'Nm'). `with_prior` allows the URDF as
     a prior: not if the scale of the effort is unknown. `report` is called at every stage with the
     share that is done and the stage's name. Raises NotIdentifiableError if no joint moved;
-    DataError if the effort of every moving joint is constant, or a delay is to be compensated and
+    DataError if the effort of every moving joint is constant, or of another kind than the unit
+    says, or a delay is to be compensated and
     none is certain.
     """
     method = options.method
     report(0.0, 'preparing')
     survey = _survey(robot, recordings, unit, options)
+    report(0.0, 'judging the effort')
+    effort = check_effort_meaning(robot, survey.datasets, options, with_prior)
+    if effort.warning:
+        survey = replace(survey, notes=(*survey.notes, effort.warning))
     unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
@@ -68,7 +74,7 @@ def choose(
             else choose_by(robot, datasets, options, kinematic_filter, unexcited)
         )
         tried.append(correct_choice(robot, choice, options, unexcited))
-    return _best(tried, survey, options)
+    return replace(_best(tried, survey, options), effort=effort.text)
 
 
 @dataclass(frozen=True, eq=False)

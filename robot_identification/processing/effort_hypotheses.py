@@ -22,7 +22,7 @@ from robot_identification.model import (
     inertial_regressor, Motion, prior_inertial_parameters, RobotModel, static_regressor,
 )
 from robot_identification.processing.dataset import MOVING_SPEED
-from scipy.linalg import qr
+import scipy
 
 CURRENT, TORQUE, WITHOUT_GRAVITY = 'A', 'Nm', 'Nm-without-gravity'
 KINDS = (CURRENT, TORQUE, WITHOUT_GRAVITY)
@@ -121,7 +121,7 @@ def orthonormal(columns: FloatArray) -> FloatArray:
     kept = columns[:, size > DEPENDENT * size.max(initial=0.0)]
     if not kept.size:
         return np.zeros((len(columns), 0))
-    basis, triangle, _ = qr(
+    basis, triangle, _ = scipy.linalg.qr(
         kept / np.linalg.norm(kept, axis=0), mode='economic', pivoting=True
     )
     parts = np.abs(np.diag(triangle))
