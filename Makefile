@@ -82,7 +82,7 @@ docs: setup ## Build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo 'docs: build/docs/index.html'
 
-# The pages in docs/reproductions, with the JSON that a test holds them against. A quarter of an hour.
+# The pages in docs/reproductions, with the JSON that a test holds them against. An hour.
 reproductions: setup ## Reproduce the five papers into docs/reproductions
 	@for seed in $(SEEDS); do \
 	  $(BIN)/python -m reproductions $$seed -o docs/reproductions --force || exit 1; \

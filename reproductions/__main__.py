@@ -6,15 +6,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+import json
 from pathlib import Path
 import shlex
 import sys
+from typing import Any
 
-from reproductions.page import write_reproduction
-from reproductions.reproduction import load_seed, SEEDS
+from reproductions.page import count_outcomes, write_reproduction
+from reproductions.pieces import Pieces
+from reproductions.reproduction import Claim, load_seed, SEEDS
 from robot_identification.errors import IdentificationError
 from robot_identification.files import check_writable
+
+
+def other_outcomes(claims: Sequence[Claim], content: Mapping[str, Any]) -> list[str]:
+    """Return a line for each claim whose outcome is another one in a file, or is not there."""
+    known = {one['what']: one['outcome'] for one in content['claims']}
+    ours = {claim.what: claim.outcome for claim in claims}
+    return [
+        f'{what}: {ours.get(what, "no claim")}, there {known.get(what, "no claim")}'
+        for what in dict.fromkeys([*ours, *known]) if ours.get(what) != known.get(what)
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,13 +40,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='folder for SEED.html (the report), SEED.md, SEED.json and images/SEED',
     )
     parser.add_argument('--force', action='store_true', help='overwrite existing files')
+    parser.add_argument(
+        '--pieces', type=Path, metavar='DIR',
+        help='keep results of searches in this folder, and take those that are in it already; '
+        'one folder for one version of the sources and one BLAS kernel',
+    )
+    parser.add_argument(
+        '--against', type=Path, metavar='JSON',
+        help='compare outcomes with those of this file, such as one made with another BLAS '
+        'kernel; exit code 1 where one is another',
+    )
     args = parser.parse_args(given)
     try:
         for ending in ('json', 'md', 'html'):
             check_writable(args.output / f'{args.seed}.{ending}', args.force)
         seed = load_seed(args.seed)
         found = seed.reproduce(
-            lambda share, stage: print(f'{100 * share:3.0f} %  {stage}', file=sys.stderr)
+            lambda share, stage: print(f'{100 * share:3.0f} %  {stage}', file=sys.stderr),
+            Pieces(None if args.pieces is None else args.pieces / args.seed),
         )
         files = write_reproduction(
             found, seed.TITLE, seed.REFERENCE, args.output,
@@ -42,14 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
-    outcomes = [claim.outcome for claim in found.claims]
     for claim in found.claims:
         print(f'{claim.outcome:>14}  {claim.what}: paper {claim.printed}, here {claim.ours}')
-    print(', '.join(
-        f'{outcomes.count(outcome)} {outcome}' for outcome in dict.fromkeys(sorted(outcomes))
-    ))
+    print(count_outcomes(claim.outcome for claim in found.claims))
     print(f'written to {args.output / files[2]}')
-    return 0
+    if args.against is None:
+        return 0
+    others = other_outcomes(found.claims, json.loads(args.against.read_text(encoding='utf-8')))
+    for line in others:
+        print(line)
+    print(f'{len(others)} outcomes of {len(found.claims)} are not those of {args.against}')
+    return 1 if others else 0
 
 
 if __name__ == '__main__':

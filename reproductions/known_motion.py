@@ -1,12 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Torques along motions that are known exactly, as an identification problem; and statements."""
+"""Torques along motions that are known exactly, as an identification problem."""
 
 from __future__ import annotations
 
 import numpy as np
-from reproductions.reproduction import Claim
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import TrainingData
@@ -59,8 +58,3 @@ def root_mean_square(values: FloatArray) -> FloatArray:
     """Return the root mean square of every column, shape (n,)."""
     rms: FloatArray = np.sqrt(np.mean(values**2, axis=0))
     return rms
-
-
-def statement(what: str, printed: str, ours: str, holds: bool, why: str = '') -> Claim:
-    """Return a claim in words, whose outcome is whether what was found bears it out."""
-    return Claim(what, printed, ours, 'agrees' if holds else 'differs', why)

@@ -11,12 +11,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from reproductions.madsen_2020_arm import (
     calibrate, Calibration, design_motions, DURATION, elastic_arm, ElasticArm, FITS, RATE, ROBOT,
-    STIFFNESS, write_bags,
+    STIFFNESS, write_bags, WRONG_SIGN,
 )
 from reproductions.madsen_2020_figures import draw_friction, draw_motion, draw_torques
 from reproductions.madsen_2020_findings import (
     find_claims, Findings, IMPROVEMENT, MISPRINTS, NMSE, NMSE_CAD,
 )
+from reproductions.pieces import Pieces
 from reproductions.reproduction import Cell, Report, Reproduction, Table
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import (
@@ -45,7 +46,7 @@ KILO = 1000.0
 MOTION_NAMES = ('estimation', 'validation 1', 'validation 2', 'validation 3')
 
 
-def reproduce(report: Report) -> Reproduction:
+def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     """
     Return the paper's results beside those of the simulated arm.
 
@@ -53,6 +54,8 @@ def reproduce(report: Report) -> Reproduction:
     ----------
     report : callable
         Is told the share that is done, from 0 to 1, and the stage.
+    pieces : Pieces
+        Of other reproductions; this one has no long searches.
 
     """
     report(0.0, 'base parameters')
@@ -63,22 +66,28 @@ def reproduce(report: Report) -> Reproduction:
     with TemporaryDirectory() as folder:
         report(0.35, 'recordings')
         write_bags(arm, motions, Path(folder))
-        for number, fit in enumerate(FITS):
-            report(0.5 + 0.14 * number, fit)
+        for number, fit in enumerate((*FITS, WRONG_SIGN)):
+            report(0.5 + 0.1 * number, fit)
             fits[fit] = calibrate(arm, fit, Path(folder))
+        wrong = fits.pop(WRONG_SIGN)
     report(0.92, 'tables and figures')
     compensated = fits[FITS[0]]
     base = base_table(arm, compensated)
     first = compensated.scores[1]
     step = decimation_step(RATE, CUTOFF)
+    wall = load_robot(ROBOT, gravity=WALL)
     findings = Findings(
         appear=count_appearing(arm.robot, 'mdh'),
+        appear_standard=count_appearing(arm.robot, 'dh'),
         base=inertial_reduction(arm.robot, 'mdh').rank,
-        wall=inertial_reduction(load_robot(ROBOT, gravity=WALL), 'mdh').rank,
+        wall=inertial_reduction(wall, 'mdh').rank,
         bound=upper_bound(arm.robot),
+        bound_wall=upper_bound(wall),
         step=step,
+        step_twice=decimation_step(RATE, 2.0 * CUTOFF),
         samples=round(DURATION * RATE) // step,
         fits=fits,
+        wrong_sign=wrong,
         relative=np.array([row[base.columns.index('relative [%]')] for row in base.rows]),
         stiffness=STIFFNESS,
     )

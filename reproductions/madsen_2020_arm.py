@@ -51,6 +51,8 @@ TRUTH_SEED, FRICTION_SEED = 0, 1
 # Motions: optimizer, seed, evaluations. The first is fitted.
 MOTIONS = (('multistart', 0, 100), ('random', 1, 30), ('random', 2, 30), ('random', 3, 30))
 FITS = ('two encoders, compensated', 'one encoder, compensated', 'one encoder, not compensated')
+# A negative control: friction as it was found beforehand, with its sign turned round.
+WRONG_SIGN = 'two encoders, compensated with the wrong sign'
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,14 @@ class ElasticArm:
         """Return what an identification knows: nothing where it does not compensate."""
         if fit.endswith('not compensated'):
             return Recipe()
-        return Recipe(two_encoders=TwoEncoders('known', self.friction))
+        sign = -1.0 if fit == WRONG_SIGN else 1.0
+        return Recipe(two_encoders=TwoEncoders('known', {
+            joint: tuple(
+                replace(one, coefficients=tuple(sign * value for value in one.coefficients))
+                for one in known
+            )
+            for joint, known in self.friction.items()
+        }))
 
     def true_inertial_rows(self, model: IdentifiedModel) -> tuple[IntArray, FloatArray]:
         """Return which base parameters of a model are led by inertial ones, and true values."""
@@ -273,7 +282,7 @@ def calibrate(arm: ElasticArm, fit: str, folder: Path) -> Calibration:
     arm : ElasticArm
         The arm.
     fit : str
-        One of FITS.
+        One of FITS, or WRONG_SIGN.
     folder : Path
         With the bags.
 

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jinja2 import Environment, StrictUndefined
-from reproductions.reproduction import Cell, picture_file, Reproduction, reproduction_content
+from reproductions.reproduction import (
+    Cell, Outcome, picture_file, Reproduction, reproduction_content,
+)
 from robot_identification.files import write_results
 from robot_identification.report.formatting import number
 from robot_identification.report.json_file import json_text
@@ -21,6 +24,12 @@ from robot_identification.report.page import render_page
 _PAGES = Path(__file__).resolve().parent / 'pages'
 NO_VALUE = '-'
 SHOWN_DIGITS = 4
+# Under every table of claims.
+RULE = (
+    'A claim agrees or is better only where its negative control came out otherwise: the same '
+    'computation in a case whose answer must be another one. Without that, and where neither '
+    'answer can be had here, it is untested.'
+)
 
 
 def show_cell(cell: Cell) -> str:
@@ -74,13 +83,16 @@ def render_markdown(content: Mapping[str, Any], prose: str) -> str:
         return show_cell(cells[found['columns'].index(column)])
 
     def claims() -> str:
-        return '\n'.join(_markdown_table(
-            ('What', 'Paper', 'Here', 'Outcome', 'Why'),
+        lines = _markdown_table(
+            ('What', 'Paper', 'Here', 'Outcome', 'Negative control', 'Why'),
             [
-                (one['what'], one['printed'], one['ours'], one['outcome'], one['why'])
+                (one['what'], one['printed'], one['ours'], one['outcome'], one.get('control', ''),
+                 one['why'])
                 for one in content['claims']
             ],
-        ))
+        )
+        counted = count_outcomes(one['outcome'] for one in content['claims'])
+        return '\n'.join([*lines, '', f'Outcomes: {counted}. {RULE}'])
 
     def misprints() -> str:
         return '\n'.join(_markdown_table(
@@ -94,6 +106,14 @@ def render_markdown(content: Mapping[str, Any], prose: str) -> str:
     return environment.from_string(prose).render(
         title=content['title'], reference=content['reference'], table=table, picture=picture,
         cell=cell, claims=claims, misprints=misprints,
+    )
+
+
+def count_outcomes(outcomes: Iterable[str]) -> str:
+    """Return how often there is each outcome, in words."""
+    found = Counter(outcomes)
+    return ', '.join(
+        f'{outcome} {found[outcome]}' for outcome in get_args(Outcome) if found[outcome]
     )
 
 

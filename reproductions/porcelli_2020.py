@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 from reproductions import porcelli_2020_data as thesis
+from reproductions.pieces import Pieces
+from reproductions.porcelli_2020_corrections import corrections_table
 from reproductions.porcelli_2020_energy import check_lagrangian
 from reproductions.porcelli_2020_figures import (
     draw_model, draw_noise, draw_parameters, draw_trajectories,
@@ -24,10 +25,11 @@ from reproductions.porcelli_2020_motion import (
 )
 from reproductions.porcelli_2020_structure import (
     base_list, base_table, bodies_table, count_base, counts_table, drives_table,
-    printed_geometry_table, refusal_of_the_caption, torques_table,
+    printed_geometry_table, refusal_of_the_caption, tilted, torques_table,
 )
 from reproductions.reproduction import Cell, Report, Reproduction, Table
 from robot_identification.model.registry import load_robot
+from robot_identification.model.robot_model import RobotModel
 
 TITLE = 'Porcelli 2020: identification of a UR5 in two groups of joints'
 REFERENCE = (
@@ -37,11 +39,9 @@ REFERENCE = (
 JOINT_COLUMNS = tuple(f'joint {joint + 1} [N m]' for joint in range(thesis.JOINTS))
 ONE_DRAW = 'C, torque constants wrong throughout'
 FITTED = {'B': 'B fitted', 'D': 'D fitted'}
-# Shares of the time that a group's condition numbers and their three searches end at.
-SEARCHES = {'BSE': (0.06, 0.07, 0.25, 0.45), 'W': (0.46, 0.47, 0.6, 0.75)}
 
 
-def reproduce(report: Report) -> Reproduction:
+def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     """Return the thesis' results beside ours; see `reproduction`."""
     report(0.0, 'bodies and base parameters')
     arm = load_robot('ur5_porcelli')
@@ -49,19 +49,20 @@ def reproduce(report: Report) -> Reproduction:
     tables = [
         printed_geometry_table(arm), bodies_table(arm), drives_table(), torques_table(arm),
         counts_table(), *(base_table(name, base_list(robot)) for name, robot in groups.items()),
-        ends_table(), bounds_table(),
+        ends_table(), corrections_table(), bounds_table(),
     ]
     conditions = {}
-    for name, shares in SEARCHES.items():
-        conditions[name] = find_conditions(name, partial(_go_on, report, iter(shares), name))
-    tables.append(conditions_table(conditions, find_whole_arm()))
+    for number, name in enumerate(groups):
+        report(0.05 + 0.3 * number, f'motions of {name}')
+        conditions[name] = find_conditions(name, pieces)
+    report(0.65, 'motions of the whole arm')
+    tables.append(conditions_table(conditions, find_whole_arm(pieces)))
     report(0.9, 'models A to D')
     simulated = {
-        name: SimulatedGroup(robot, thesis.GROUPS[name][1], conditions[name].center)
-        for name, robot in groups.items()
+        name: SimulatedGroup(robot, thesis.GROUPS[name][1]) for name, robot in groups.items()
     }
     fits = {name: fit_models(group) for name, group in simulated.items()}
-    whole = identify_whole_arm(np.concatenate([one.center for one in conditions.values()]))
+    whole = identify_whole_arm()
     tables += [
         errors_table('errors', 'errors', fits), errors_table('validation', 'validation', fits),
         parameters_table(fits), coverage_table(simulated, fits), *wrist_tables(whole),
@@ -72,18 +73,24 @@ def reproduce(report: Report) -> Reproduction:
         *(draw_model(model, *_pair(fits, model)) for model in MODELS),
         draw_noise(simulated['BSE']), draw_parameters(fits),
     )
-    counts = {
-        name: count_base(robot, samples=thesis.RANDOM_POINTS) for name, robot in groups.items()
-    }
-    found = Findings(counts, conditions, fits, whole)
+    found = Findings(
+        *(
+            {name: count_base(robot, samples=thesis.RANDOM_POINTS)
+             for name, robot in arms.items()}
+            for arms in (groups, tilted(groups))
+        ), conditions, fits,
+        {name: exchange_friction(name, robot) for name, robot in groups.items()}, whole,
+    )
     return Reproduction(
         'porcelli_2020', tuple(tables), pictures, all_claims(found),
         all_misprints(check_lagrangian(arm), refusal_of_the_caption()),
     )
 
 
-def _go_on(report: Report, shares: Iterator[float], group: str) -> None:
-    report(next(shares), f'motions of {group}')
+def exchange_friction(group: str, robot: RobotModel) -> Fit:
+    """Identify model B of a group whose joints have the friction of the other group's."""
+    other, = (joints for name, (_, joints) in thesis.GROUPS.items() if name != group)
+    return SimulatedGroup(robot, thesis.GROUPS[group][1], other).fit('B')
 
 
 def fit_models(group: SimulatedGroup) -> dict[str, Fit]:

@@ -12,10 +12,9 @@ from reproductions import porcelli_2020_data as thesis
 from reproductions.panels import (
     BLACK, BLUE, finish, GREEN, GREY, legend_above, panels, RED, SMALL, small_picture, SMALLER,
 )
+from reproductions.porcelli_2020_corrections import corrected
 from reproductions.porcelli_2020_models import Fit, SimulatedGroup, with_noise
-from reproductions.porcelli_2020_motion import (
-    one_period, PERIOD, recorded_instants, repaired, series,
-)
+from reproductions.porcelli_2020_motion import one_period, PERIOD, recorded_instants, series
 from reproductions.reproduction import Picture
 from robot_identification.arrays import FloatArray
 
@@ -37,8 +36,8 @@ def draw_trajectories() -> Picture:
     t = one_period(300)
     zero = np.zeros(thesis.JOINTS)
     printed = series(thesis.SINES, thesis.COSINES, t, zero)
-    mended = series(*repaired(), t, zero)
-    words = (('position off the centre [rad]', None), ('velocity [rad/s]', thesis.VELOCITY_LIMIT),
+    mended = series(*corrected(), t, zero)
+    words = (('position [rad]', None), ('velocity [rad/s]', thesis.VELOCITY_LIMIT),
              ('acceleration [rad/s²]', thesis.ACCELERATION_LIMIT))
     for joint in range(thesis.JOINTS):
         for kind, (first, second) in enumerate((
@@ -47,7 +46,7 @@ def draw_trajectories() -> Picture:
             one = axes[3 * joint + kind]
             one.plot(t, first[:, joint], color=BLACK, linewidth=1.2, label='as printed')
             one.plot(t, second[:, joint], '--', color=BLUE, linewidth=1.2,
-                     label='repaired, at rest at both ends')
+                     label='corrected, at rest at both ends')
             words_of, limit = words[kind]
             if limit is not None:
                 for value in (-limit, limit):
@@ -60,7 +59,7 @@ def draw_trajectories() -> Picture:
         'trajectories', 'Figures 4.3 to 4.8: the optimal trajectories, one period; limits dotted',
         'Six rows of position, velocity and acceleration over one period. As printed, joint 2 '
         'starts with a velocity and joints 3 and 6 with an acceleration that are not zero; '
-        'repaired they start at rest. All stay within plus and minus pi.', figure,
+        'corrected they start at rest. All stay within plus and minus pi.', figure,
     )
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from reproductions import porcelli_2020_data as thesis
 from reproductions.known_motion import known_problem, root_mean_square, torque_of_base
-from reproductions.porcelli_2020_motion import recorded_instants, repaired, series
+from reproductions.porcelli_2020_corrections import corrected
+from reproductions.porcelli_2020_motion import recorded_instants, series
 from reproductions.porcelli_2020_structure import dh_parameters, noise_deviation
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
@@ -91,16 +92,17 @@ class SimulatedGroup:
     robot : RobotModel
         Of n joints.
     joints : slice
-        Which of the six they are.
-    center : ndarray, shape (n,)
-        Positions that the thesis' motion goes about [rad].
+        Which of the six they are. The thesis' motion goes about the positions zero, which its
+        costs show.
+    rubbing : slice, optional
+        Joints of table 2.5 whose friction they have, by default their own.
 
     """
 
-    def __init__(self, robot: RobotModel, joints: slice, center: FloatArray) -> None:
-        self.robot, self.joints = robot, joints
-        a, b = (values[joints] for values in repaired())
-        self.motion = series(a, b, recorded_instants(), center)
+    def __init__(self, robot: RobotModel, joints: slice, rubbing: slice | None = None) -> None:
+        self.robot, self.joints, self.rubbing = robot, joints, rubbing or joints
+        a, b = (values[joints] for values in corrected())
+        self.motion = series(a, b, recorded_instants(), np.zeros(robot.n))
         self.other = another_motion(robot.n, seed=1)
         self.torque, self.other_torque = (
             rigid_inverse_dynamics(robot, prior_truth(robot), one)
@@ -111,7 +113,7 @@ class SimulatedGroup:
         self, friction: bool, noise: bool, seed: int, *, one_draw: bool = False
     ) -> FloatArray:
         """Return the torques of a model along the motion, shape (N, n) [N m]."""
-        tau = self.torque + friction * table_friction(self.motion.dq, self.joints)
+        tau = self.torque + friction * table_friction(self.motion.dq, self.rubbing)
         return with_noise(tau, self.joints, seed, one_draw=one_draw) if noise else tau
 
     def fit(
@@ -147,7 +149,7 @@ class SimulatedGroup:
         covariance = change @ estimate.covariance @ change.T
         predicted = torque_of_base(robot, plain, estimate.theta, self.motion)
         elsewhere = torque_of_base(robot, plain, estimate.theta, self.other)
-        truth = self.other_torque + friction * table_friction(self.other.dq, self.joints)
+        truth = self.other_torque + friction * table_friction(self.other.dq, self.rubbing)
         return Fit(
             tuple(shown.names[row] for row in order),
             self._true(shown, friction)[order], (change @ estimate.theta)[order],
@@ -158,8 +160,8 @@ class SimulatedGroup:
     def _true(self, shown: BaseReduction, friction: bool) -> FloatArray:
         theta = np.zeros(shown.parameters.size)
         theta[: 10 * self.robot.n] = dh_parameters(self.robot)
-        up = thesis.GEAR_RATIO * thesis.FRICTION_UP[self.joints]
-        down = thesis.GEAR_RATIO * thesis.FRICTION_DOWN[self.joints]
+        up = thesis.GEAR_RATIO * thesis.FRICTION_UP[self.rubbing]
+        down = thesis.GEAR_RATIO * thesis.FRICTION_DOWN[self.rubbing]
         drives = np.concatenate([0.5 * (up + down), 0.5 * (up - down)]) * friction
         theta[10 * self.robot.n:] = drives[: len(theta) - 10 * self.robot.n]
         values: FloatArray = shown.K @ theta
@@ -170,7 +172,7 @@ def table_friction(dq: FloatArray, joints: slice) -> FloatArray:
     """
     Return the friction of table 2.5 on the joint's side, shape (N, n) [N m].
 
-    At rest, in a few of 2500 samples, it is the mean of both directions.
+    At rest it is the mean of both directions.
     """
     up, down = thesis.FRICTION_UP[joints], thesis.FRICTION_DOWN[joints]
     torque: FloatArray = thesis.GEAR_RATIO * (
@@ -254,10 +256,10 @@ WAYS: dict[str, Estimator] = {
 }
 
 
-def identify_whole_arm(center: FloatArray) -> WholeArm:
+def identify_whole_arm() -> WholeArm:
     """Identify the whole arm from torques with noise, without friction, in three ways."""
     robot = load_robot('ur5_porcelli')
-    arm = SimulatedGroup(robot, slice(0, thesis.JOINTS), center)
+    arm = SimulatedGroup(robot, slice(0, thesis.JOINTS))
     tau = arm.measured(False, True, seed=0)
     reduction = reduce_to_base(robot, make_standard_parameters(robot.n, (), False))
     problem = known_problem(robot, reduction, arm.motion, tau, thesis.SAMPLING_RATE)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 import tempfile
@@ -251,13 +252,18 @@ def wrist_rank_inside_the_arm(robot: RobotModel) -> int:
     return int(np.linalg.matrix_rank(W))
 
 
+def tilted(groups: Mapping[str, RobotModel]) -> dict[str, RobotModel]:
+    """Return robots whose first axis is not vertical."""
+    return {
+        name: robot.with_gravity(gravity_of_mounting(*TILT)) for name, robot in groups.items()
+    }
+
+
 def counts_table() -> Table:
     """Return numbers of base parameters, printed and found."""
     arm = load_robot('ur5_porcelli')
     groups = {name: load_robot(robot) for name, (robot, _) in thesis.GROUPS.items()}
-    tilted = {
-        name: robot.with_gravity(gravity_of_mounting(*TILT)) for name, robot in groups.items()
-    }
+    leaning = tilted(groups)
     thirteen = make_standard_parameters(6, parse_friction('coulomb,viscous'), True)
     rows: list[tuple[str, int | None, int, str]] = []
     for name, robot in groups.items():
@@ -265,7 +271,7 @@ def counts_table() -> Table:
             (f'{name}, 30 standard parameters, 25 random points', thesis.GROUP_BASE,
              count_base(robot, samples=thesis.RANDOM_POINTS), 'as the thesis does it'),
             (f'{name}, 200 random points', thesis.GROUP_BASE, count_base(robot), ''),
-            (f'{name}, first axis not vertical', None, count_base(tilted[name]),
+            (f'{name}, first axis not vertical', None, count_base(leaning[name]),
              'gravity is not along the first axis: two more'),
         ]
     rows += [

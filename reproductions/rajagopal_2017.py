@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from reproductions import rajagopal_2017_data as printed
 from reproductions.known_motion import root_mean_square
-from reproductions.rajagopal_2017_break_away import run_all, SCATTER, step_responses, TestedJoint
+from reproductions.pieces import Pieces
+from reproductions.rajagopal_2017_break_away import (
+    run_all, run_test, SCATTER, step_responses, tested_constants, TestedJoint,
+)
 from reproductions.rajagopal_2017_estimate import (
     Identified, POSITION_NOISE, POSSIBLE, printed_inertial, REPORT, Ridge, RIGID, SECONDS,
     SimulatedYoubot, TORQUE_NOISE_SHARE,
@@ -18,17 +22,24 @@ from reproductions.rajagopal_2017_estimate import (
 from reproductions.rajagopal_2017_figures import (
     draw_break_away, draw_step_responses, draw_validation,
 )
-from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Findings
+from reproductions.rajagopal_2017_findings import (
+    all_claims, all_misprints, CONTROL_SHARE, Controls, Findings,
+)
+from reproductions.rajagopal_2017_tools import forward_dynamics
 from reproductions.reproduction import Cell, Report, Reproduction, Table
 from robot_identification.arrays import FloatArray
-from robot_identification.model.base_parameters import BaseReduction, reduce_to_base, upper_bound
+from robot_identification.model.base_parameters import (
+    BaseReduction, random_motion, reduce_to_base, upper_bound,
+)
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.plausibility import find_implausibilities, Implausibility
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import gravity_of_mounting, RobotModel
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 TITLE = 'Rajagopal 2017: identification and break-away friction of a KUKA youBot'
 REFERENCE = (
@@ -39,9 +50,13 @@ LINKS = range(1, printed.JOINTS + 1)
 JOINT_COLUMNS = tuple(f'joint {joint} [N m]' for joint in LINKS)
 # Shares of the time at which the search for a motion and the break-away tests are done.
 SEARCHED, TESTED = 0.6, 0.95
+# Of the controls: a mounting whose first axis is not vertical [rad], and a heavier last link.
+TILT, HEAVIER = (0.5, 0.2, 0.0), 1.1
+# Random states that forward dynamics are compared in.
+STATES = 200
 
 
-def reproduce(report: Report) -> Reproduction:
+def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     """Return the report's results beside ours; see `reproduction`."""
     report(0.0, 'a D-optimal motion')
     robot = load_robot('youbot')
@@ -55,11 +70,12 @@ def reproduce(report: Report) -> Reproduction:
         report(SEARCHED + (TESTED - SEARCHED) * share, f'break-away tests: {joint.name}')
     responses = step_responses()
     rigid = rigid_reduction(robot)
+    estimate = printed_inertial()
     found = Findings(
-        rigid.parameters.size, seen_parameters(rigid, 1), range_error(robot),
-        tuple(k + 1 for k in range(printed.JOINTS) if printed.ESTIMATE[0, k] < 0.0),
-        tuple(int(one.link.split()[1]) for one in _implausible(robot) if one.rule == 'maker'),
-        ridge, ways, arm.makers_errors(), joints, responses,
+        rigid.parameters.size, seen_parameters(rigid, 1), range_error(robot, model_positions()),
+        negative_links(estimate), links_beyond(robot, estimate),
+        ridge, find_controls(robot), forward_error(robot, 1.0), ways, arm.makers_errors(), joints,
+        responses,
     )
     tables = (
         ranges_table(robot), counts_table(robot, rigid), plausibility_table(robot),
@@ -79,6 +95,51 @@ def rigid_reduction(robot: RobotModel) -> BaseReduction:
     return reduce_to_base(robot, make_standard_parameters(robot.n, (), False))
 
 
+def negative_links(inertial: FloatArray) -> tuple[int, ...]:
+    """Return the links of negative mass, from 1."""
+    return tuple(link for link in LINKS if inertial[10 * link - 10] < 0.0)
+
+
+def links_beyond(robot: RobotModel, inertial: FloatArray) -> tuple[int, ...]:
+    """Return the links whose mass is more than 0.1 kg from the maker's, from 1."""
+    return tuple(
+        int(one.link.split()[1]) for one in _implausible(robot, inertial) if one.rule == 'maker'
+    )
+
+
+def forward_error(robot: RobotModel, factor: float) -> float:
+    """
+    Return how far accelerations by the forward dynamics of the maker's bodies are off [rad/s^2].
+
+    Torques of random states are MuJoCo's; `factor` multiplies the mass of the last link.
+    """
+    motion = random_motion(robot, STATES, np.random.default_rng(0))
+    tau = rigid_inverse_dynamics(robot, prior_truth(robot), motion, with_rotors=False)
+    theta = prior_inertial_parameters(robot).copy()
+    theta[-10:] *= factor
+    return float(np.abs(forward_dynamics(robot, theta, motion, tau) - motion.ddq).max())
+
+
+def find_controls(robot: RobotModel) -> Controls:
+    """Return what the computations of the claims give where the answers are others."""
+    maker = prior_inertial_parameters(robot)
+    tilted = robot.with_gravity(gravity_of_mounting(*TILT))
+    as_printed = np.array(printed.POSITIONS)
+    return Controls(
+        range_error(robot, as_printed),
+        rigid_reduction(load_robot('ur5')).parameters.size,
+        seen_parameters(rigid_reduction(tilted), 1), negative_links(maker),
+        links_beyond(robot, maker), forward_error(robot, HEAVIER),
+        {
+            name: run_test(name, replace(
+                one, static=(1.0 + CONTROL_SHARE) * one.static,
+                coulomb=(1.0 + CONTROL_SHARE) * one.coulomb,
+            ), seed).corrected.torque
+            for seed, (name, one) in enumerate(tested_constants().items())
+        },
+    )
+
+
 def seen_parameters(reduction: BaseReduction, link: int) -> tuple[str, ...]:
     """Return the inertial parameters of a link, counted from 1, that move any torque."""
     own = range(10 * (link - 1), 10 * link)
@@ -94,11 +155,11 @@ def model_positions() -> FloatArray:
     return positions
 
 
-def range_error(robot: RobotModel) -> float:
-    """Return the largest difference of the shipped robot from the mended table 3.1 [deg]."""
+def range_error(robot: RobotModel, positions: FloatArray) -> float:
+    """Return the largest difference of the shipped robot from positions of table 3.1 [deg]."""
     limits = np.degrees(np.column_stack([robot.limits.lower, robot.limits.upper]))
     straight = np.degrees(robot.encoders.to_reading(np.zeros(robot.n)))
-    ends = np.sort(model_positions()[:, [0, 2]], axis=1)
+    ends = np.sort(positions[:, [0, 2]], axis=1)
     return float(max(
         np.abs(limits - ends).max(), np.abs(straight - np.array(printed.READINGS)[:, 1]).max()
     ))
@@ -148,9 +209,9 @@ def counts_table(robot: RobotModel, rigid: BaseReduction) -> Table:
     )
 
 
-def _implausible(robot: RobotModel) -> tuple[Implausibility, ...]:
+def _implausible(robot: RobotModel, inertial: FloatArray) -> tuple[Implausibility, ...]:
     return find_implausibilities(
-        robot, printed_inertial(), maker=prior_inertial_parameters(robot),
+        robot, inertial, maker=prior_inertial_parameters(robot),
         mass_tolerance=printed.MASS_TOLERANCE,
     )
 
@@ -158,7 +219,7 @@ def _implausible(robot: RobotModel) -> tuple[Implausibility, ...]:
 def plausibility_table(robot: RobotModel) -> Table:
     """Return what is wrong with table 4.1, link by link."""
     broken: dict[int, list[str]] = {link: [] for link in LINKS}
-    for one in _implausible(robot):
+    for one in _implausible(robot, printed_inertial()):
         if one.link.startswith('link'):
             broken[int(one.link.split()[1])].append(one.rule)
     maker, estimate = prior_inertial_parameters(robot), printed_inertial()

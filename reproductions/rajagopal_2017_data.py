@@ -39,3 +39,6 @@ EXPERIMENTS = 25
 THRESHOLD = 0.13
 PROPORTIONAL, INTEGRAL = 1.0, 0.001
 UNKNOWNS = 50
+# Equations 3.7 and 3.8: angles about z, y and x [deg], and the matrix of both conventions.
+EXAMPLE_ANGLES = (-90.0, 0.0, 90.0)
+EXAMPLE_ROTATION = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]])

@@ -10,11 +10,12 @@ constants, limits and rates, the friction that its tables imply, and its changes
 
 from __future__ import annotations
 
+from reproductions.pieces import Pieces
 from reproductions.raviola_2021_accuracy import Accuracy, study_accuracy
 from reproductions.raviola_2021_accuracy_tables import accuracy_claims, accuracy_tables
 from reproductions.raviola_2021_figures import (
     draw_cold_and_warm, draw_lines, draw_mountings, draw_parameters, draw_singular_values,
-    draw_torques, draw_trajectories,
+    draw_torques, draw_trajectories, draw_validation_motions,
 )
 from reproductions.raviola_2021_motions import find_motions
 from reproductions.raviola_2021_printed import (
@@ -35,16 +36,16 @@ REFERENCE = (
 STRUCTURE_DONE, MOTIONS_DONE, ACCURACY_DONE, WARMING_DONE = 0.03, 0.45, 0.7, 0.95
 
 
-def reproduce(report: Report) -> Reproduction:
+def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     """Return the paper's results beside those of simulated arms."""
     report(0.0, 'counting parameters')
     structure = study_structure()
     motions = find_motions(lambda share: report(
         STRUCTURE_DONE + share * (MOTIONS_DONE - STRUCTURE_DONE), 'designing excitation'
-    ))
+    ), pieces)
     accuracy = study_accuracy(motions, lambda share, stage: report(
         MOTIONS_DONE + share * (ACCURACY_DONE - MOTIONS_DONE), stage
-    ))
+    ), pieces)
     warming = study_warming(motions, lambda share, stage: report(
         ACCURACY_DONE + share * (WARMING_DONE - ACCURACY_DONE), stage
     ))
@@ -59,6 +60,7 @@ def reproduce(report: Report) -> Reproduction:
             draw_singular_values(structure.singular_values),
             draw_trajectories(motions),
             draw_parameters(accuracy.arms),
+            draw_validation_motions(motions),
             *(
                 draw_torques(number, name, accuracy.arms[name])
                 for number, name in enumerate(ROBOTS, start=5)

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 import time
 
 import numpy as np
 from reproductions.known_motion import known_problem, torque_of_base
+from reproductions.pieces import Pieces
 from reproductions.raviola_2021_arms import (
-    delay_effort, identify_run, load_arm, LS, manufacturer_torque, read_for, record, Score, WLS,
+    delay_effort, identify_run, load_arm, LS, manufacturer_torque, read_for, record, ROTOR_SHARES,
+    Score, WLS,
 )
 from reproductions.raviola_2021_motions import Motions
 from reproductions.raviola_2021_printed import ROBOTS, TITLES
@@ -23,6 +26,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import map_base_parameters
 from robot_identification.model.frames import link_frames
 from robot_identification.model.identified_model import IdentifiedModel
@@ -36,6 +40,8 @@ TRAINING_NOISE, VALIDATION_NOISE = 1, 2
 # Samples by which the current may be late, at 8 ms each.
 DELAYS = (0, 3, 6, 9, 12)
 SAMPLE = 0.008
+# Rotor inertias of the last four joints by size of rotor, a row for each motion [kg m^2].
+RotorTrials = dict[str, list[list[float]]]
 # The last four joints, whose rotor inertias the paper finds negative.
 ROTORS = (2, 3, 4, 5)
 
@@ -118,6 +124,8 @@ class Accuracy:
         By name.
     delayed : mapping of str to mapping of int to ndarray, shape (4,)
         Rotor inertias from currents that are late, by arm and samples of delay.
+    rotors : mapping of str to RotorTrials
+        Rotor inertias by least squares, by arm.
     mountings : Mountings
         The arm under a ceiling.
 
@@ -125,6 +133,7 @@ class Accuracy:
 
     arms: Mapping[str, Arm]
     delayed: Mapping[str, Mapping[int, FloatArray]]
+    rotors: Mapping[str, RotorTrials]
     mountings: Mountings
 
 
@@ -185,6 +194,25 @@ def delayed_rotors(name: str, motions: Motions) -> dict[int, FloatArray]:
     return {
         samples: rotor_inertias(identify_run(robot, delay_effort(run, samples)).model)
         for samples in DELAYS
+    }
+
+
+def try_rotors(name: str, motions: Motions, pieces: Pieces) -> RotorTrials:
+    """Return the rotor inertias that least squares find, small and large, with every motion."""
+    robot = load_arm(name)
+
+    def identified(trajectory: Trajectory, rotor_share: float) -> list[float]:
+        once = replace(trajectory, periods=1)
+        run = record(robot, once, rotor_share=rotor_share, seed=TRAINING_NOISE)
+        values: list[float] = rotor_inertias(identify_run(robot, run).model).tolist()
+        return values
+
+    return {
+        size: [
+            pieces.get(f'rotors_{name}_{size}_{seed}', partial(identified, trajectory, share))
+            for seed, trajectory in enumerate(motions.found[name])
+        ]
+        for size, share in ROTOR_SHARES.items()
     }
 
 
@@ -273,7 +301,9 @@ def solving_times(arm: Arm) -> tuple[float, ...]:
     return tuple(times)
 
 
-def study_accuracy(motions: Motions, report: Callable[[float, str], None]) -> Accuracy:
+def study_accuracy(
+    motions: Motions, report: Callable[[float, str], None], pieces: Pieces
+) -> Accuracy:
     """Return sections 4, 5 and 7 on simulated arms; `report` as that of a reproduction."""
     arms = {}
     for number, name in enumerate(ROBOTS):
@@ -282,5 +312,7 @@ def study_accuracy(motions: Motions, report: Callable[[float, str], None]) -> Ac
     plain, weighted = solving_times(arms['ur5'])
     report(0.5, f'late currents (least squares took {plain:.3f} s, weighted {weighted:.3f} s)')
     delayed = {name: delayed_rotors(name, motions) for name in ROBOTS}
+    report(0.6, 'small and large rotors')
+    rotors = {name: try_rotors(name, motions, pieces) for name in ROBOTS}
     report(0.9, 'the UR5 under a ceiling')
-    return Accuracy(arms, delayed, study_mountings(motions))
+    return Accuracy(arms, delayed, rotors, study_mountings(motions))

@@ -46,6 +46,9 @@ COULOMB = {
 REFLECTED_INERTIA = {
     'ur3': (0.42, 0.42, 0.211, 0.09, 0.09, 0.09), 'ur5': (1.13, 1.13, 1.13, 0.211, 0.211, 0.211),
 }
+# Of these, in the trials of negative rotor inertias; small ones are those of our reproduction of
+# Tika et al., of the same robot.
+ROTOR_SHARES = {'small': 0.05, 'large': 1.0}
 # How far bodies are from what the manufacturer says: mass, and centre of mass [m].
 MASS_ERROR, CENTRE_ERROR = 0.05, 0.005
 BODIES_SEED = 2021
@@ -99,9 +102,11 @@ def temperatures_at(share: float) -> FloatArray:
     return temperatures
 
 
-def make_truth(robot: RobotModel, share: float = 0.0) -> GroundTruth:
+def make_truth(
+    robot: RobotModel, share: float = 0.0, rotor_share: float = 1.0
+) -> GroundTruth:
     """
-    Return the hidden truth of one of the arms, as warm as `share` says.
+    Return the hidden truth of one of the arms, as warm as `share` says, with such rotors.
 
     Its joints stick, have Stribeck friction and more friction under load, which the friction law
     of the paper does not know: measured torques differ from any model of it, as they do there.
@@ -114,15 +119,18 @@ def make_truth(robot: RobotModel, share: float = 0.0) -> GroundTruth:
         drive_gain=robot.drives.drive_gain,
         coulomb=np.array(COULOMB[robot.name]),
         viscous=viscous_at(robot.name, share),
-        reflected_inertia=np.array(REFLECTED_INERTIA[robot.name]),
+        reflected_inertia=rotor_share * np.array(REFLECTED_INERTIA[robot.name]),
     ))
 
 
 def record(
-    robot: RobotModel, trajectory: Trajectory, *, share: float = 0.0, seed: int
+    robot: RobotModel, trajectory: Trajectory, *, share: float = 0.0, rotor_share: float = 1.0,
+    seed: int,
 ) -> SimulatedRun:
     """Return a recording of a simulated arm with its joint temperatures."""
-    run = simulate(robot, trajectory, make_truth(robot, share), Sensors(), seed=seed)
+    run = simulate(
+        robot, trajectory, make_truth(robot, share, rotor_share), Sensors(), seed=seed
+    )
     return replace(run, temperature=np.tile(temperatures_at(share), (len(run.stamps), 1)))
 
 

@@ -74,6 +74,20 @@ def draw_trajectories(motions: Motions) -> Picture:
     )
 
 
+def draw_validation_motions(motions: Motions) -> Picture:
+    """Draw figure 4: the motions that errors are taken along, of both arms."""
+    figure, axes = panels(1, 2, 3.4)
+    t = np.linspace(0.0, PERIOD, 251)
+    for one, (name, trajectory) in zip(axes, motions.validation.items(), strict=True):
+        _draw_positions(one, trajectory, t)
+        finish(one, TITLES[name], SECONDS, 'position [rad]')
+    legend_above(figure, axes[0])
+    return small_picture(
+        'figure_4', 'Figure 4: motions of random coefficients for validation, one period',
+        'Positions of six joints over ten seconds for both arms, at rest at both ends.', figure,
+    )
+
+
 def _draw_positions(axes: Axes, trajectory: Trajectory, t: FloatArray) -> None:
     q = trajectory.sample(t).q
     for joint, (name, colour) in enumerate(zip(JOINTS, COLOURS, strict=True)):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from reproductions.known_motion import statement
 from reproductions.raviola_2021_arms import (
     COULOMB, identify_run, implied_viscous, load_arm, record, temperatures_at, viscous_at,
 )
@@ -18,11 +17,15 @@ from reproductions.raviola_2021_printed import (
     JOINTS, LARGEST_CHANGE_FIGURE_7, LARGEST_TORQUE_CHANGE, LARGEST_TORQUES, MEAN_TORQUE_CHANGE,
     MEAN_VISCOUS_CHANGE, ROBOTS, SHARE_OF_LARGEST_TORQUE, TITLES, VISCOUS_CHANGE,
 )
-from reproductions.reproduction import Cell, Claim, compare, Misprint, Table
+from reproductions.reproduction import (
+    Cell, Claim, compare, Control, Misprint, statement, Table, untested,
+)
 from robot_identification.arrays import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.registry import load_joint_drives
-from robot_identification.studies.comparison.comparison import compare_models, ModelComparison
+from robot_identification.studies.comparison.comparison import (
+    compare_models, GroupDifference, ModelComparison,
+)
 from robot_identification.studies.comparison.joint_sizes import (
     compare_joints_of_size, JointsOfSize,
 )
@@ -90,9 +93,12 @@ def true_slopes(name: str) -> FloatArray:
 
 def printed_shares(name: str) -> dict[float, float]:
     """Return table 7 computed from tables 2 and 6 [%], by size of joint [N m]."""
-    shares = share_of_limit(
-        np.array(LARGEST_TORQUE_CHANGE[name]), np.array(LARGEST_TORQUES[name])
-    )
+    return shares_of(LARGEST_TORQUE_CHANGE, name)
+
+
+def shares_of(changes: Mapping[str, Sequence[float]], name: str) -> dict[float, float]:
+    """Return changes of torque as shares of the largest [%], by size of joint [N m]."""
+    shares = share_of_limit(np.array(changes[name]), np.array(LARGEST_TORQUES[name]))
     return {size: 100.0 * share for size, share in shares.items()}
 
 
@@ -262,48 +268,60 @@ def arithmetic_claims() -> list[Claim]:
         compare(
             f'{TITLES[name]}: mean of table 4', MEAN_VISCOUS_CHANGE[name],
             float(np.mean(VISCOUS_CHANGE[name])), absolute=HALF_PERCENT, unit='%',
+            control=(f'the {TITLES[other]}', float(np.mean(VISCOUS_CHANGE[other]))),
             why='"about": rounded to a whole per cent',
         )
-        for name in ROBOTS
+        for name, other in zip(ROBOTS, reversed(ROBOTS), strict=True)
     ]
+    means = {name: shares_of(MEAN_TORQUE_CHANGE, name) for name in ROBOTS}
     claims += [
         compare(
             f'{TITLES[name]}: table 7 from tables 2 and 6, joints of {size:.0f} N m', printed,
             printed_shares(name)[size], absolute=HALF_TENTH, unit='%',
+            control=('from tables 2 and 5', means[name][size]),
         )
         for name in ROBOTS for size, printed in SHARE_OF_LARGEST_TORQUE[name].items()
     ]
     return claims
 
 
+def _held(study: TemperatureStudy, slopes: FloatArray) -> int:
+    """Return how many joints have a slope whose interval of 95 % holds a number."""
+    held = 0
+    for joint, slope in zip(study.joints, slopes, strict=True):
+        line = joint.viscous_line
+        low, high = (np.nan, np.nan) if line is None else line.slope_interval()
+        held += bool(low <= slope <= high)
+    return held
+
+
 def _recovery_claims(studies: Mapping[str, TemperatureStudy]) -> list[Claim]:
     claims = []
-    for name in ROBOTS:
+    for name, other in zip(ROBOTS, reversed(ROBOTS), strict=True):
         study = studies[name]
         lines = [joint.viscous_line for joint in study.joints]
-        held = 0
-        for line, slope in zip(lines, true_slopes(name), strict=True):
-            low, high = (np.nan, np.nan) if line is None else line.slope_interval()
-            held += bool(low <= slope <= high)
+        held, exchanged = (_held(study, true_slopes(one)) for one in (name, other))
         straight = sum(line is not None and line.excess < MOST_EXCESS for line in lines)
         claims += [
             statement(
                 f'{TITLES[name]}: slopes that table 4 implies as truth, recovered',
                 f'{len(JOINTS)} of {len(JOINTS)} joints', f'{held} of {len(JOINTS)} joints',
-                held == len(JOINTS), 'intervals of 95 % hold the true slope',
+                held == len(JOINTS), 'intervals of 95 % hold the true slope', control=Control(
+                    f'slopes of the {TITLES[other]}: {exchanged} of {len(JOINTS)}',
+                    exchanged != len(JOINTS),
+                ),
             ),
-            statement(
+            untested(
                 f'{TITLES[name]}: viscous friction falls along straight lines',
                 f'{len(JOINTS)} of {len(JOINTS)} joints', f'{straight} of {len(JOINTS)} joints',
-                straight == len(JOINTS),
-                'lines are the truth here; tested is that runs scatter about them by less than '
-                f'{MOST_EXCESS:g} times their errors',
+                'lines are the truth here, and no arm whose friction bends was warmed up; counted '
+                f'are joints that scatter by less than {MOST_EXCESS:g} times their errors',
             ),
-            Claim(
+            untested(
                 f'{TITLES[name]}: largest changes of torque',
                 ', '.join(f'{value:.2f}' for value in LARGEST_TORQUE_CHANGE[name]) + ' N m',
                 ', '.join(f'{value:.2f}' for value in study.torque.largest) + ' N m',
-                'not comparable', 'another motion: viscous torque grows with speed',
+                'another motion: viscous torque grows with speed',
             ),
         ]
     return claims
@@ -317,13 +335,18 @@ def _group_claims(compared: Mapping[str, ModelComparison]) -> list[Claim]:
             ('inertial', 'inertial parameters do not depend on temperature', False),
             ('viscous', 'viscous friction does', True),
         ):
-            group = groups[key]
+            group, other = groups[key], groups['viscous' if key == 'inertial' else 'inertial']
             claims.append(statement(
-                f'{TITLES[name]}: {words}', 'yes',
-                f'{"moved" if group.moved else "did not move"} (p{p_words(group.p_corrected)})',
-                group.moved == moves, 'Wald test, cold against warm model',
+                f'{TITLES[name]}: {words}', 'yes', _moved_words(group), group.moved == moves,
+                'Wald test, cold against warm model', control=Control(
+                    f'{other.group} parameters: {_moved_words(other)}', other.moved != moves
+                ),
             ))
     return claims
+
+
+def _moved_words(group: GroupDifference) -> str:
+    return f'{"moved" if group.moved else "did not move"} (p{p_words(group.p_corrected)})'
 
 
 def similar(values: Sequence[float], others: Sequence[float]) -> tuple[bool, str]:
@@ -357,16 +380,28 @@ def _size_claims(sizes: Sequence[JointsOfSize]) -> list[Claim]:
         known[SIZE_OF_BOTH],
         [value for size, values in known.items() if size != SIZE_OF_BOTH for value in values],
     )
+    # Joints of two sizes must not be similar.
+    elbows, elbow_words = similar(
+        [implied['ur3'][2], implied['ur5'][2]],
+        [*implied['ur3'][[0, 1, 3, 4, 5]], *implied['ur5'][[0, 1, 3, 4, 5]]],
+    )
+    others = [(size, values) for size, values in known.items() if size != SIZE_OF_BOTH]
+    mixed, mixed_words = similar(
+        [*known[SIZE_OF_BOTH], *others[0][1]],
+        [value for _, values in others[1:] for value in values],
+    )
     return [
         statement(
             'UR3 elbow and UR5 wrists, the same joint: viscous friction is similar', 'similar',
             words, printed,
             'from tables 4 and 6 at the same speed; the paper shows it in figure 3 only',
+            control=Control(f'elbows of both arms: {elbow_words}', not elbows),
         ),
         statement(
             'the same, identified on our arms', 'similar', our_words, found,
-            f'they differ by more than their errors (p{p_words(of_both.viscous_p)} of equal '
-            'friction), as the four trends of figure 8 do',
+            f'they are apart by more than their errors (p{p_words(of_both.viscous_p)} of equal '
+            'friction), as the four trends of figure 8 are',
+            control=Control(f'with the joints of {others[0][0]}: {mixed_words}', not mixed),
         ),
     ]
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import importlib
 import io
 from typing import Any, Literal, Protocol, TYPE_CHECKING
 
+from reproductions.pieces import Pieces
 from robot_identification.files import to_plain
 
 if TYPE_CHECKING:
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 # In the order of the papers' years; each is a module of this folder and a page in `pages`.
 SEEDS = ('rajagopal_2017', 'madsen_2020', 'porcelli_2020', 'tika_2020', 'raviola_2021')
-SCHEMA_VERSION = 1
+# 2: claims have a negative control, and what could not be compared is untested.
+SCHEMA_VERSION = 2
 # Other digits differ from machine to machine.
 KEPT_DIGITS = 6
 
 Cell = str | float | int | None
-Outcome = Literal['agrees', 'better', 'differs', 'not comparable']
+Outcome = Literal['agrees', 'better', 'differs', 'untested']
+# Outcomes that a claim may have only where its opposite would have been seen.
+CONTROLLED: tuple[Outcome, ...] = ('agrees', 'better')
 # Takes the share that is done, from 0 to 1, and what is begun then.
 Report = Callable[[float, str], None]
 
@@ -79,14 +83,46 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Control:
+    """
+    Negative control of a claim: the same computation where the answer is known to be another one.
+
+    Attributes
+    ----------
+    case : str
+        What was changed, and what came out then.
+    opposite : bool
+        Whether the claim failed there, as it must. A claim whose control does not fail is
+        untested: nothing would have shown its opposite.
+
+    """
+
+    case: str
+    opposite: bool
+
+
+@dataclass(frozen=True)
 class Claim:
-    """A figure of the paper, ours, and what to think of the two."""
+    """
+    A figure of the paper, ours, and what to think of the two.
+
+    Raises
+    ------
+    ValueError
+        If it agrees, or is better, without a word on how the opposite would have been seen.
+
+    """
 
     what: str
     printed: str
     ours: str
     outcome: Outcome
     why: str = ''
+    control: str = ''
+
+    def __post_init__(self) -> None:
+        if self.outcome in CONTROLLED and not self.control:
+            raise ValueError(f'claim {self.what!r}: {self.outcome}, but nothing was controlled')
 
 
 @dataclass(frozen=True)
@@ -117,7 +153,7 @@ class SeedModule(Protocol):
     REFERENCE: str
 
     @staticmethod
-    def reproduce(report: Report) -> Reproduction:
+    def reproduce(report: Report, pieces: Pieces) -> Reproduction:
         """Return the paper's results beside ours."""
 
 
@@ -133,6 +169,7 @@ def compare(
     printed: float,
     ours: float,
     *,
+    control: tuple[str, float] | None = None,
     relative: float = 0.0,
     absolute: float = 0.0,
     unit: str = '',
@@ -148,6 +185,9 @@ def compare(
         What the number is.
     printed, ours : float
         The paper's value and ours, in `unit`.
+    control : tuple of str and float, optional
+        A case whose number must be another one, and what the same computation gives there.
+        Without one, or where it has the outcome of `ours`, nothing better than untested comes out.
     relative, absolute : float
         Up to `absolute + relative * abs(printed)` apart they agree; beyond the digits that the
         paper prints this needs a reason in `why`.
@@ -159,13 +199,60 @@ def compare(
         The reason for a difference, or for the tolerance.
 
     """
-    apart = abs(ours - printed)
-    outcome: Outcome = 'differs'
-    if apart <= absolute + relative * abs(printed):
-        outcome = 'agrees'
-    elif (better == 'less' and ours < printed) or (better == 'more' and ours > printed):
-        outcome = 'better'
-    return Claim(what, f'{printed:.6g} {unit}'.strip(), f'{ours:.4g} {unit}'.strip(), outcome, why)
+
+    def judge(value: float) -> Outcome:
+        if abs(value - printed) <= absolute + relative * abs(printed):
+            return 'agrees'
+        return 'better' if (better == 'less' and value < printed) or (
+            better == 'more' and value > printed
+        ) else 'differs'
+
+    def words(value: float, digits: int) -> str:
+        return f'{value:.{digits}g} {unit}'.strip()
+
+    found = None if control is None else Control(
+        f'{control[0]}: {words(control[1], 4)}', judge(control[1]) == 'differs'
+    )
+    claim = Claim(what, words(printed, 6), words(ours, 4), 'differs', why)
+    return judged(claim, judge(ours), found)
+
+
+def judged(claim: Claim, outcome: Outcome, control: Control | None) -> Claim:
+    """Return a claim with its outcome, or as untested where no control shows the opposite."""
+    if outcome not in CONTROLLED:
+        return replace(claim, outcome=outcome)
+    if control is None or not control.opposite:
+        words = 'no control' if control is None else f'the control is the same, {control.case}'
+        return replace(claim, outcome='untested', control=words)
+    return replace(claim, outcome=outcome, control=control.case)
+
+
+def statement(
+    what: str, printed: str, ours: str, holds: bool | None, why: str = '', *,
+    control: Control | None = None,
+) -> Claim:
+    """
+    Return a claim in words, whose outcome is whether what was found bears it out.
+
+    Parameters
+    ----------
+    what, printed, ours : str
+        What the paper says, in its words and in ours.
+    holds : bool, optional
+        Whether it does; None where it cannot be told.
+    why : str
+        The reason for a difference, or for the limit of what holds.
+    control : Control, optional
+        See `compare`.
+
+    """
+    outcome: Outcome = 'untested' if holds is None else 'agrees' if holds else 'differs'
+    return judged(Claim(what, printed, ours, 'differs', why), outcome, control)
+
+
+def untested(what: str, printed: str, ours: str, why: str) -> Claim:
+    """Return a claim that nothing here can bear out or refute."""
+    return Claim(what, printed, ours, 'untested', why)
 
 
 def picture_of(name: str, title: str, alternative: str, figure: Figure) -> Picture:

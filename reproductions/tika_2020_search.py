@@ -1,25 +1,32 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The excitation of Tika et al.: memetic against random only, with the same limits and budget."""
+"""
+The excitation of Tika et al.: memetic, random starts only and this package's default search.
+
+All have the same limits and evaluations, and every comparison has ten seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from reproductions import tika_2020_printed as paper
+from reproductions.pieces import Pieces
 from reproductions.reproduction import Report
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.design import certify
+from robot_identification.excitation.design import certify, design_excitation
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,
 )
+from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.memetic import Memetic
-from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
+from robot_identification.excitation.optimizers.optimizer import Budget, SearchState
 from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.problem import TrajectoryProblem
@@ -28,8 +35,11 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.parallel import available_processors
 
 ROBOT, EXPERIMENT = 'ur5_tika', 'tika_2020_ur5'
-# A third of the paper's population: 320 local searches instead of 1000, in minutes.
-POPULATION, EVALUATIONS, SEED = 32, 22_000, 0
+# A sixteenth of the paper's population in as many generations, so that ten seeds take minutes.
+POPULATION, EVALUATIONS = 6, 4000
+SEARCH_SEEDS = tuple(range(10))
+# More generations than any budget here allows: evaluations alone end a search.
+NEVER = 1000
 
 
 @dataclass(frozen=True)
@@ -67,9 +77,9 @@ class Found:
     Attributes
     ----------
     generations : tuple of Generation
-        The last one is cut off by the end of the budget.
-    trajectory : Trajectory
-        The best motion with its certificate, the paper's periods of it.
+        The last one is cut off by the end of the budget; none where a search has no generations.
+    coefficients : ndarray
+        Of the best motion.
     condition, dense : float
         Its condition number at the 20 samples it was searched with, and at 125 Hz.
     evaluations : int
@@ -78,7 +88,7 @@ class Found:
     """
 
     generations: tuple[Generation, ...]
-    trajectory: Trajectory
+    coefficients: FloatArray
     condition: float
     dense: float
     evaluations: int
@@ -87,16 +97,14 @@ class Found:
 @dataclass(frozen=True)
 class Effort:
     """
-    Effort of the search.
+    Effort of a search.
 
     Attributes
     ----------
     population : int
         Local searches of a generation.
     evaluations : int
-        Of each of the two searches.
-    seed : int
-        Of the random motions.
+        Of each search.
     processes : int
         That search; the result is the same with any number.
 
@@ -104,8 +112,16 @@ class Effort:
 
     population: int = POPULATION
     evaluations: int = EVALUATIONS
-    seed: int = SEED
     processes: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Searches:
+    """Searches with one seed: the paper's, its comparison, and the default of this package."""
+
+    memetic: Found
+    random: Found
+    default: Found
 
 
 def paper_experiment() -> Experiment:
@@ -114,83 +130,121 @@ def paper_experiment() -> Experiment:
     return replace(experiment, samples=(paper.OPTIMISED_SAMPLES,))
 
 
-def search_both(
-    robot: RobotModel, experiment: Experiment, report: Report, effort: Effort | None = None
-) -> tuple[Found, Found]:
+def search_seeds(
+    robot: RobotModel, report: Report, pieces: Pieces, effort: Effort | None = None,
+    seeds: Sequence[int] = SEARCH_SEEDS,
+) -> tuple[Searches, ...]:
     """
-    Return what the memetic algorithm finds, and random starts alone.
-
-    Both have the first random generations in common, as they would with the same seed.
+    Return what the three searches find with every seed.
 
     Parameters
     ----------
     robot : RobotModel
         The arm.
-    experiment : Experiment
-        Limits, rules and samples.
     report : callable
         Is told the share that is done.
+    pieces : Pieces
+        Where searches that were done before are found.
     effort : Effort, optional
-        By default what a minute or two allow, on all processors.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If one of them found no motion within the limits.
+        By default what minutes allow, on all processors.
+    seeds : sequence of int
+        Of the random motions.
 
     """
     effort = effort or Effort(processes=available_processors())
+    found = []
+    for number, seed in enumerate(seeds):
+        report(number / len(seeds), f'searches with seed {seed}')
+        name = f'searches_{effort.population}_{effort.evaluations}_{seed}'
+        plain = pieces.get(f'{name}_paper', partial(_search_both, robot, effort, seed)) | (
+            pieces.get(f'{name}_default', partial(_search_default, robot, effort, seed))
+        )
+        found.append(Searches(**{key: _from_plain(one) for key, one in plain.items()}))
+    return tuple(found)
+
+
+def motion_of(robot: RobotModel, found: Found) -> Trajectory:
+    """Return the motion of a search with its certificate, the paper's periods of it."""
+    experiment = paper_experiment()
+    return certify(robot, experiment, Trajectory(
+        robot.name, robot.joint_names, experiment.form, found.coefficients, paper.PERIODS, {},
+    ), {})
+
+
+def _search_both(robot: RobotModel, effort: Effort, seed: int) -> dict[str, Any]:
+    """
+    Return what the memetic algorithm finds, and random starts alone, as plain data.
+
+    Both have the first random generations in common, as they would with the same seed.
+    """
     # Only what is asked for ends a search here, not a generation without a better motion.
     plain = Memetic(
-        population=effort.population, generations=paper.GENERATIONS, fresh=0,
-        random_generations=paper.GENERATIONS, patience=paper.GENERATIONS,
+        population=effort.population, generations=NEVER, fresh=0, random_generations=NEVER,
+        patience=NEVER,
     )
     memetic = replace(plain, random_generations=paper.RANDOM_GENERATIONS)
-    budget = Budget(effort.evaluations)
-    with Workers(partial(TrajectoryProblem, robot, experiment, None), effort.processes) as workers:
-        run = partial(_run, workers, budget, effort.seed)
-        states, last = run(plain, _part(report, 0.0, 'random starts only'), ())
-        begun = states[: paper.RANDOM_GENERATIONS]
-        more, best = run(memetic, _part(report, 0.5, 'memetic algorithm'), begun)
+    make = partial(TrajectoryProblem, robot, paper_experiment(), None)
+    with Workers(make, effort.processes) as workers:
+        run = partial(_run, workers, Budget(effort.evaluations), seed)
+        states, last = run(plain, ())
+        more, best = run(memetic, states[: paper.RANDOM_GENERATIONS])
         problem = workers.problem
         assert isinstance(problem, TrajectoryProblem)
-        finish = partial(_finish, robot, experiment, problem)
-        return finish(memetic, more, best), finish(plain, states, last)
+        finish = partial(_finish, robot, problem)
+        return {
+            'memetic': finish(best, generations_of(more, best, memetic.random_generations)),
+            'random': finish(last, generations_of(states, last, NEVER)),
+        }
 
 
-def _part(report: Report, begin: float, stage: str) -> Callable[[Progress], None]:
-    return lambda progress: report(begin + 0.5 * progress.share, stage)
+def _search_default(robot: RobotModel, effort: Effort, seed: int) -> dict[str, Any]:
+    """Return what the default search of this package finds, as plain data."""
+    experiment = replace(paper_experiment(), optimizer=DEFAULT_OPTIMIZER, optimizer_options={})
+    found = design_excitation(robot, experiment, seed=seed, budget=Budget(effort.evaluations))
+    search = found.certificate['search']
+    return {'default': {
+        'generations': (), 'coefficients': found.coefficients,
+        'condition': optimised_condition(found),
+        'dense': dense_condition(found), 'evaluations': int(search['evaluations']),
+    }}
 
 
 def _run(
-    workers: Workers, budget: Budget, seed: int, optimizer: Memetic,
-    report: Callable[[Progress], None], begun: Sequence[SearchState],
+    workers: Workers, budget: Budget, seed: int, optimizer: Memetic, begun: Sequence[SearchState]
 ) -> tuple[list[SearchState], SearchState]:
     """Return the states after every round, those of an earlier search first, and the last."""
     states = list(begun)
-    last = Search(optimizer, workers, seed, report, states.append).run(
+    last = Search(optimizer, workers, seed, lambda _: None, states.append).run(
         budget, begun[-1] if begun else None
     )
     return states, last
 
 
 def _finish(
-    robot: RobotModel, experiment: Experiment, problem: TrajectoryProblem, optimizer: Memetic,
-    states: Sequence[SearchState], last: SearchState,
-) -> Found:
+    robot: RobotModel, problem: TrajectoryProblem, last: SearchState,
+    generations: tuple[Generation, ...],
+) -> dict[str, Any]:
     if last.best is None:
         raise UnsafeMotionError(
             f'no motion of {robot.name} within the limits was found in {last.evaluations} '
             'evaluations: allow more'
         )
-    trajectory = certify(robot, experiment, Trajectory(
-        robot.name, robot.joint_names, experiment.form, problem.coefficients(last.best.x),
-        paper.PERIODS, {},
-    ), {})
-    return Found(
-        generations_of(states, last, optimizer.random_generations), trajectory,
-        last.best.objective, dense_condition(trajectory), last.evaluations,
+    found = Found(
+        generations, problem.coefficients(last.best.x), last.best.objective, np.nan,
+        last.evaluations,
     )
+    return asdict(replace(found, dense=dense_condition(motion_of(robot, found))))
+
+
+def _from_plain(plain: Mapping[str, Any]) -> Found:
+    generations = tuple(
+        Generation(**one | {'solutions': tuple((x, kept) for x, kept in one['solutions'])})
+        for one in plain['generations']
+    )
+    return Found(**dict(plain) | {
+        'generations': generations,
+        'coefficients': np.asarray(plain['coefficients'], dtype=np.float64),
+    })
 
 
 def generations_of(
@@ -202,7 +256,7 @@ def generations_of(
     before = 0
     for state in states:
         # After a round that only made starts, the archive holds these as well.
-        if state.memory['bred']:
+        if state.memory.get('bred'):
             continue
         new = [one for one in state.archive if one.x.tobytes() not in known]
         known |= {one.x.tobytes() for one in new}
@@ -227,6 +281,16 @@ def generations_of(
 def dense_condition(trajectory: Trajectory) -> float:
     """Return the condition number of a certified motion at the driver's rate."""
     value: float = trajectory.certificate['criteria_dense']['condition_number']
+    return value
+
+
+def optimised_condition(trajectory: Trajectory) -> float:
+    """Return the condition number of a certified motion at the samples it was searched with."""
+    # The paper's samples, of which the period's end is none.
+    value: float = next(
+        one['criteria']['condition_number']
+        for one in trajectory.certificate['criteria_optimised'] if not one['both_ends']
+    )
     return value
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from reproductions import tika_2020_printed as paper
+from reproductions.gautier_khalil import regroup
 from reproductions.reproduction import Cell, Table
 from reproductions.tika_2020_arm import Fit
 from reproductions.tika_2020_search import paper_experiment
@@ -14,9 +15,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.evaluation import standard_errors
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.frames import link_frames
-from robot_identification.model.parameters import split_name
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters, split_name
 from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.symbols import find_symbols, to_text
@@ -30,6 +32,34 @@ def unit_deviations(robot: RobotModel, trajectory: Trajectory) -> FloatArray:
     found = standard_errors(W, np.ones(robot.n), paper.SAMPLES)
     ordered: FloatArray = found[rows_of_paper(columns.reduction)]
     return ordered
+
+
+def count_base(robot: RobotModel, *, drives: bool = True) -> int:
+    """Return how many base parameters an arm has, with friction and rotors or of bodies alone."""
+    laws = parse_friction(paper_experiment().friction if drives else 'none')
+    return reduce_to_base(robot, make_standard_parameters(robot.n, laws, drives)).rank
+
+
+def rules_apart(robot: RobotModel, *, wall: bool) -> float:
+    """
+    Return how far the rules of reference 15 are from the set of QR: the largest factor apart.
+
+    Infinite where the sets are led by other parameters. On a wall the rules are those of an arm
+    whose first axis is not vertical, while QR has the arm as it stands.
+    """
+    table = robot.denavit_hartenberg
+    assert table is not None  # of a robot that is shipped with one
+    rules = regroup(table.alpha, table.a, table.d, gravity_along_first_axis=not wall)
+    reduction = reduce_to_base(
+        robot, make_standard_parameters(robot.n, (), False), frames=link_frames(robot, 'mdh')
+    )
+    if sorted(rules) != sorted(reduction.names):
+        return float('inf')
+    return max(
+        abs(rules[leading].get(name, 0.0) - factor)
+        for leading, row in zip(reduction.names, reduction.K, strict=True)
+        for name, factor in zip(reduction.parameters.names, row, strict=True)
+    )
 
 
 def rows_of_paper(reduction: BaseReduction) -> list[int]:

@@ -17,8 +17,6 @@ from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.registry import load_robot
 from robot_identification.processing.rows import decimation_step
 
-NONE = np.zeros((0, 6))
-
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
 
@@ -28,10 +26,15 @@ def arm():
     return arms.elastic_arm()
 
 
-def calibration(*nmse, deviation=1.0):
-    """Return a calibration with some NMSE on four motions, 1 N m each with the bodies of CAD."""
+def calibration(*nmse, deviation=1.0, cad=0.4):
+    """Return a calibration with some NMSE on four motions, and one with the bodies of CAD."""
+    # Errors of CAD that make an NMSE of `cad`, and those of the model that make the others.
+    measured = np.full((4, 6), 30.0)
     scores = tuple(
-        arms.Scored(value, 1.0, 90.0, np.zeros(4), np.full((4, 6), 30.0), NONE, NONE)
+        arms.Scored(
+            value, cad, 90.0, np.zeros(4), measured,
+            measured - np.sqrt(5.0 * value), measured - np.sqrt(5.0 * cad),
+        )
         for value in nmse
     )
     figures = {'two_encoders': {
@@ -46,11 +49,12 @@ def findings(**changes):
     """Return numbers with which every claim of the paper holds, or with some changed."""
     return replace(
         Findings(
-            appear=49, base=36, wall=38, bound=36, step=20, samples=1550,
+            appear=49, appear_standard=51, base=36, wall=38, bound=36, bound_wall=38, step=20,
+            step_twice=10, samples=1550, wrong_sign=calibration(2.0, 2.0, 2.0, 2.0),
             fits={
-                'two encoders, compensated': calibration(0.186, 0.8, 0.75, 0.72),
-                'one encoder, compensated': calibration(0.2, 0.82, 0.8, 0.73),
-                'one encoder, not compensated': calibration(0.4, 0.9, 0.9, 0.9),
+                'two encoders, compensated': calibration(0.0744, 0.32, 0.3, 0.288),
+                'one encoder, compensated': calibration(0.08, 0.328, 0.32, 0.292),
+                'one encoder, not compensated': calibration(0.16, 0.36, 0.36, 0.36),
             },
             relative=np.array([*34 * [2.0], 19.0, 20.0]), stiffness=1.0e4,
         ),
@@ -147,25 +151,25 @@ def test_all_claims_hold_for_numbers_like_the_papers():
     (
         'every unseen motion is predicted better than with CAD',
         {'fits': findings().fits | {
-            'two encoders, compensated': calibration(0.186, 0.8, 1.1, 0.72)
+            'two encoders, compensated': calibration(0.0744, 0.32, 0.44, 0.288)
         }},
     ),
     (
         'unseen motions gain less than half of what the one that was estimated from does',
         {'fits': findings().fits | {
-            'two encoders, compensated': calibration(0.186, 0.2, 0.2, 0.2)
+            'two encoders, compensated': calibration(0.0744, 0.08, 0.08, 0.08)
         }},
     ),
     (
-        'the second encoder has its part in it',
+        'NMSE with the identified bodies, estimation: size',
         {'fits': findings().fits | {
-            'one encoder, compensated': calibration(0.186, 0.79, 0.75, 0.72)
+            'two encoders, compensated': calibration(0.2, 0.32, 0.3, 0.288)
         }},
     ),
     (
         'compensating the drives reduces the error',
         {'fits': findings().fits | {
-            'one encoder, not compensated': calibration(0.18, 0.9, 0.9, 0.9)
+            'one encoder, not compensated': calibration(0.07, 0.36, 0.36, 0.36)
         }},
     ),
 ])
@@ -173,3 +177,15 @@ def test_no_claim_agrees_where_its_numbers_differ(what, changes):
     """Each claim turns with the number that it is about."""
     assert outcomes()[what] == 'agrees'
     assert outcomes(**changes)[what] == 'differs'
+
+
+def test_controls_that_say_the_same_leave_claims_untested():
+    """A compensation that helps with either sign shows nothing, nor a count that never changes."""
+    blind = outcomes(
+        appear_standard=49, step_twice=20, wrong_sign=calibration(0.07, 0.3, 0.3, 0.28)
+    )
+    for what in (
+        'inertial parameters that appear', 'one row in so many is kept',
+        'compensating the drives reduces the error',
+    ):
+        assert blind[what] == 'untested'

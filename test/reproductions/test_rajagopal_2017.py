@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from reproductions import rajagopal_2017_data as printed
 from reproductions.rajagopal_2017 import (
-    counts_table, model_positions, plausibility_table, range_error, rigid_reduction,
-    seen_parameters,
+    counts_table, links_beyond, model_positions, negative_links, plausibility_table, range_error,
+    rigid_reduction, seen_parameters,
 )
 from reproductions.rajagopal_2017_break_away import (
     BOUNDED, run_test, step_responses, SUMMED, tested_constants,
@@ -19,8 +19,19 @@ from reproductions.rajagopal_2017_estimate import (
     Identified, POSSIBLE, random_motion, REPORT, SimulatedYoubot,
 )
 from reproductions.rajagopal_2017_figures import draw_step_responses
-from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Findings
+from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Controls, Findings
+from reproductions.rajagopal_2017_tools import (
+    extrinsic_rotation, forward_dynamics, intrinsic_rotation, to_intrinsic,
+)
+from robot_identification.model.base_parameters import random_motion as random_motion_of
 from robot_identification.model.registry import load_robot
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import (
+    rigid_inverse_dynamics, true_inertial_parameters,
+)
+from scipy.spatial.transform import Rotation
 
 
 @pytest.fixture(scope='module')
@@ -43,7 +54,7 @@ def ridge(youbot):
 
 def test_ranges_are_those_of_the_shipped_robot(youbot):
     """Numbers A11: the table, but for the minus sign of its last row."""
-    assert range_error(youbot) < 1e-9
+    assert range_error(youbot, model_positions()) < 1e-9
     off = model_positions() - np.array(printed.POSITIONS)
     assert np.argwhere(off).tolist() == [[4, 0]]
 
@@ -103,23 +114,89 @@ def findings_of(wheel, ridge, errors):
     def way(error):
         return Identified(np.zeros(50), np.full(5, error), np.zeros((1, 5)), 0, np.ones(29))
 
+    controls = Controls(
+        335.0, 60, ('mx1', 'my1', 'Izz1'), (), (), 5.0,
+        {wheel.name: 1.05 * printed.WHEELS[wheel.name]},
+    )
     return Findings(
-        50, ('Izz1',), 0.0, (3, 4), (1,), ridge, {REPORT: way(1.0), POSSIBLE: way(errors)},
-        np.ones(5), [wheel], step_responses(),
+        50, ('Izz1',), 0.0, (3, 4), (1,), ridge, controls, 1e-9,
+        {REPORT: way(1.0), POSSIBLE: way(errors)}, np.ones(5), [wheel], step_responses(),
     )
 
 
 def test_claims_follow_from_numbers(wheel, ridge):
     found = findings_of(wheel, ridge, 0.1)
     outcomes = [claim.outcome for claim in all_claims(found)]
-    assert outcomes == ['agrees'] * 8 + ['differs', 'better']
+    assert outcomes == ['agrees'] * 9 + ['differs', 'better', 'better']
     worse = replace(
         findings_of(wheel, ridge, 2.0), unknowns=48, seen_of_first=('m1',), range_error=1.0,
-        negative=(3,), beyond=(), ridge=replace(ridge, outside=0.1),
+        negative=(3,), beyond=(), ridge=replace(ridge, outside=0.1), forward=1.0,
     )
     assert [claim.outcome for claim in all_claims(worse)] == (
-        ['differs'] * 6 + ['agrees'] * 2 + ['differs'] * 2
+        ['differs'] * 6 + ['agrees'] * 3 + ['differs'] * 3
     )
+
+
+def test_controls_that_say_the_same_leave_claims_untested(wheel, ridge):
+    """Where the other case has the same answer, nothing would have shown the opposite."""
+    found = findings_of(wheel, ridge, 0.1)
+    blind = replace(found, controls=Controls(
+        0.0, 50, ('Izz1',), (3, 4), (1,), 0.0, {wheel.name: printed.WHEELS[wheel.name]},
+    ))
+    outcomes = {claim.what: claim.outcome for claim in all_claims(blind)}
+    assert outcomes['unknown parameters'] == 'untested'
+    assert outcomes['links of table 4.1 with negative mass'] == 'untested'
+    assert outcomes['break-away torque of wheel 3, onset of motion'] == 'untested'
+    assert outcomes['forward dynamics of the bodies (figure 4.1)'] == 'untested'
+
+
+def test_controls_are_what_the_other_cases_give(youbot):
+    """The maker's bodies are plausible; a tilted base shows more of link 1 than its Izz."""
+    assert negative_links(prior_inertial_parameters(youbot)) == ()
+    assert links_beyond(youbot, prior_inertial_parameters(youbot)) == ()
+    tilted = youbot.with_gravity(gravity_of_mounting(0.5, 0.2, 0.0))
+    assert {'mx1', 'my1', 'Izz1'} <= set(seen_parameters(rigid_reduction(tilted), 1))
+    assert range_error(youbot, np.array(printed.POSITIONS)) == pytest.approx(335.0, abs=1e-9)
+
+
+@pytest.mark.parametrize('axes', ['zyx', 'xyz', 'yxz'])
+def test_rotations_are_those_of_scipy_and_of_mujoco(axes, rng):
+    """Fixed axes are capitals for MuJoCo and small letters for SciPy; to rounding."""
+    import mujoco
+
+    angles = rng.uniform(-3.0, 3.0, 3)
+    extrinsic = extrinsic_rotation(axes, angles)
+    expected = Rotation.from_euler(axes, angles).as_matrix()
+    np.testing.assert_allclose(extrinsic, expected, atol=1e-12)
+    np.testing.assert_allclose(intrinsic_rotation(*to_intrinsic(axes, angles)), expected,
+                               atol=1e-12)
+    for letters, ours in ((axes.upper(), extrinsic), (axes, intrinsic_rotation(axes, angles))):
+        quaternion, matrix = np.zeros(4), np.zeros(9)
+        mujoco.mju_euler2Quat(quaternion, angles, letters)
+        mujoco.mju_quat2Mat(matrix, quaternion)
+        np.testing.assert_allclose(ours, matrix.reshape(3, 3), atol=1e-12)
+
+
+def test_the_printed_example_is_that_of_both_conventions():
+    """Equations 3.7 and 3.8; the order of turning axes is the opposite one."""
+    angles = np.radians(printed.EXAMPLE_ANGLES)
+    np.testing.assert_allclose(
+        extrinsic_rotation('zyx', angles), printed.EXAMPLE_ROTATION, atol=1e-12
+    )
+    assert to_intrinsic('zyx', (1.0, 2.0, 3.0)) == ('xyz', (3.0, 2.0, 1.0))
+
+
+@pytest.mark.parametrize('name', ['youbot', 'ur5'])
+def test_forward_dynamics_give_mujocos_torques_back(name):
+    """Torques that MuJoCo needs for given accelerations; 1e-8 is rounding over least inertia."""
+    robot = load_robot(name)
+    truth = draw_truth(robot, 3)
+    motion = random_motion_of(robot, 50, np.random.default_rng(4))
+    tau = rigid_inverse_dynamics(robot, truth, motion, with_rotors=False)
+    theta = true_inertial_parameters(robot, truth)
+    found = forward_dynamics(robot, theta, motion, tau)
+    np.testing.assert_allclose(found, motion.ddq, rtol=1e-8, atol=1e-8)
+    assert np.abs(forward_dynamics(robot, 1.1 * theta, motion, tau) - motion.ddq).max() > 0.1
 
 
 def test_misprints_and_a_picture_are_the_same_again():

@@ -5,12 +5,18 @@
 
 import json
 from pathlib import Path
+import re
 
+import numpy as np
 import pytest
+from reproductions.__main__ import other_outcomes
 from reproductions.page import prose_of, render_markdown, write_reproduction
+from reproductions.pieces import Pieces
 from reproductions.reproduction import (
-    compare, load_seed, Misprint, picture_of, Reproduction, reproduction_content, SEEDS, Table,
+    Claim, compare, Control, CONTROLLED, load_seed, Misprint, picture_of, Reproduction,
+    reproduction_content, SCHEMA_VERSION, SEEDS, statement, Table,
 )
+from reproductions.seeds import compare_found, compare_ratios, interval_of
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.json_file import json_text
 
@@ -18,6 +24,13 @@ DOCS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
 PROSE = (
     '# {{ title }}\n\nRank {{ cell("rank", "UR5", "here") }}.\n\n{{ table("rank") }}\n\n'
     '{{ picture("curve") }}\n\n{{ claims() }}\n\n{{ misprints() }}\n'
+)
+# Pages that were made since claims have controls.
+CONTROLLED_PAGES = ('madsen_2020', 'porcelli_2020', 'rajagopal_2017')
+# What is said by the table of claims alone: it is computed, prose is not.
+OUTCOME_WORDS = re.compile(
+    r'\b(agree\w*|disagree\w*|better|worse|differ|differs|differed|untested|comparable|'
+    r'reproduces?|reproduced|confirm\w*|refut\w*)\b', re.IGNORECASE,
 )
 
 
@@ -30,7 +43,7 @@ def reproduction():
         'tika_2020',
         (Table('rank', 'Table 3', ('arm', 'paper', 'here'), (('UR5', 52, 52.123456789),)),),
         (picture_of('curve', 'Figure 2', 'A line', figure),),
-        (compare('rank a|b', 52, 52),),
+        (compare('rank a|b', 52, 52, control=('tilted', 54)),),
         (Misprint('eq. 1', '+', '-', 'a test'),),
     )
 
@@ -46,7 +59,83 @@ def reproduction():
 ])
 def test_outcome_follows_from_the_numbers(ours, better, outcome):
     """No claim says more than its numbers do."""
-    assert compare('k', 41.0, ours, relative=0.01, absolute=0.1, better=better).outcome == outcome
+    claim = compare(
+        'k', 41.0, ours, relative=0.01, absolute=0.1, better=better,
+        control=('other', 60.0 if better != 'more' else 20.0),
+    )
+    assert claim.outcome == outcome
+
+
+def test_nothing_agrees_whose_opposite_would_not_have_been_seen():
+    """Without a control, or with one that has the outcome of the claim, it is untested."""
+    assert compare('k', 41.0, 41.0).outcome == 'untested'
+    assert compare('k', 41.0, 41.0, control=('other', 41.0)).outcome == 'untested'
+    assert compare('k', 41.0, 43.0).outcome == 'differs'
+    assert statement('s', 'yes', 'yes', True).outcome == 'untested'
+    assert statement('s', 'yes', 'yes', True, control=Control('c', False)).outcome == 'untested'
+    assert statement('s', 'yes', 'yes', True, control=Control('c', True)).outcome == 'agrees'
+    assert statement('s', 'yes', 'yes', None, control=Control('c', True)).outcome == 'untested'
+    with pytest.raises(ValueError, match="claim 's': agrees"):
+        Claim('s', 'yes', 'yes', 'agrees')
+
+
+def test_intervals_hold_what_they_say():
+    """95 % of intervals of ten lognormal numbers hold their centre, and one more number."""
+    rng = np.random.default_rng(5)
+    held, one, draws = 0, 0, 2000
+    for _ in range(draws):
+        values = np.exp(rng.normal(1.0, 0.3, 11))
+        found = interval_of(values[:10])
+        held += found.low <= np.e <= found.high
+        one += found.one_low <= values[10] <= found.one_high
+    # Four standard errors of a share of 2000.
+    for count in (held, one):
+        assert count / draws == pytest.approx(0.95, abs=4.0 * np.sqrt(0.95 * 0.05 / draws))
+
+
+@pytest.mark.parametrize(('factor', 'outcome'), [
+    (0.8, 'agrees'), (1.25, 'differs'), (1.0, 'untested'),
+])
+def test_ratios_of_seeds_decide_only_where_their_interval_does(factor, outcome):
+    spread = np.exp(0.05 * np.array([-1.0, 1.0, -0.5, 0.5, 0.2, -0.2, 0.8, -0.8, 0.3, -0.3]))
+    claim = compare_ratios('a below b', 'yes', list(factor * spread))
+    assert claim.outcome == outcome
+
+
+@pytest.mark.parametrize(('printed', 'outcome'), [
+    (40.0, 'agrees'), (60.0, 'better'), (30.0, 'differs'),
+])
+def test_one_search_of_a_paper_is_judged_by_ten(printed, outcome):
+    values = [39.0, 41.0, 40.0, 38.0, 42.0, 40.5, 39.5, 41.5, 38.5, 40.0]
+    claim = compare_found('k', printed, values, control=Control('c', True))
+    assert claim.outcome == outcome
+
+
+def test_pieces_are_computed_once(tmp_path):
+    """What is kept is what was computed, as plain data; without a folder it is computed again."""
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return {'x': np.array([0.1, 1.0 / 3.0])}
+
+    pieces = Pieces(tmp_path / 'pieces')
+    assert pieces.get('a', compute) == pieces.get('a', compute) == {'x': [0.1, 1.0 / 3.0]}
+    assert len(calls) == 1
+    assert Pieces().get('a', compute) == {'x': [0.1, 1.0 / 3.0]}
+    assert len(calls) == 2
+
+
+def test_outcomes_are_compared_with_another_run(reproduction):
+    """Digits may be others, outcomes and claims may not."""
+    content = reproduction_content(reproduction, 'T', 'R')
+    same = [{'what': 'rank a|b', 'outcome': 'agrees', 'ours': '52.1'}]
+    assert not other_outcomes(reproduction.claims, {'claims': same})
+    other = [{'what': 'rank a|b', 'outcome': 'differs'}, {'what': 'more', 'outcome': 'agrees'}]
+    assert other_outcomes(reproduction.claims, {'claims': other}) == [
+        'rank a|b: agrees, there differs', 'more: no claim, there agrees',
+    ]
+    assert content['claims'][0]['control'] == 'tilted: 54'
 
 
 def test_table_refuses_a_row_of_another_length():
@@ -64,7 +153,8 @@ def test_page_shows_the_numbers_of_the_file(reproduction):
     assert 'Rank 52.12.' in page
     assert '| UR5 | 52 | 52.12 |' in page
     assert '![A line](images/tika_2020/curve.png)' in page
-    assert '| rank a\\|b | 52 | 52 | agrees |  |' in page
+    assert '| rank a\\|b | 52 | 52 | agrees | tilted: 54 |  |' in page
+    assert 'Outcomes: agrees 1.' in page
 
 
 @pytest.mark.parametrize('wanted', ['table("no")', 'cell("rank", "UR9", "here")', 'picture("no")'])
@@ -108,5 +198,22 @@ def test_differences_are_explained(seed):
     assert content['claims']
     assert not [
         claim['what'] for claim in content['claims']
-        if claim['outcome'] in ('differs', 'not comparable') and not claim['why']
+        if claim['outcome'] not in CONTROLLED and not claim['why']
     ]
+
+
+@pytest.mark.parametrize('seed', CONTROLLED_PAGES)
+def test_claims_that_agree_say_how_the_opposite_would_have_been_seen(seed):
+    content = json.loads((DOCS / f'{seed}.json').read_text())
+    assert content['schema_version'] == SCHEMA_VERSION
+    assert not [
+        claim['what'] for claim in content['claims']
+        if claim['outcome'] in CONTROLLED and not claim['control']
+    ]
+
+
+@pytest.mark.parametrize('seed', CONTROLLED_PAGES)
+def test_prose_leaves_outcomes_to_the_table(seed):
+    """Templates have no word of an outcome; what is computed stands in their braces."""
+    text = re.sub(r'{{.*?}}', '', prose_of(seed), flags=re.DOTALL)
+    assert OUTCOME_WORDS.findall(text) == []
