@@ -22,8 +22,8 @@ from reproductions.tika_2020_figures import draw_motion, draw_path, draw_search,
 from reproductions.tika_2020_findings import find_claims, Findings, MISPRINTS
 from reproductions.tika_2020_rotors import RotorRun, try_motions
 from reproductions.tika_2020_search import (
-    EVALUATIONS, Found, limit_uses, motion_of, POPULATION, ROBOT, SEARCH_SEEDS, search_seeds,
-    Searches,
+    certified, EVALUATIONS, Found, limit_uses, motion_of, POPULATION, ROBOT, SEARCH_SEEDS,
+    search_seeds, Searches,
 )
 from reproductions.tika_2020_structure import (
     base_table, count_base, links_table, rules_apart, unit_deviations,
@@ -104,7 +104,8 @@ def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     searches = search_seeds(robot, lambda share, stage: report(0.6 * share, stage), pieces)
     report(0.6, 'base parameters')
     motions = tuple(motion_of(robot, one.memetic) for one in searches)
-    excitation, unseen = motions[0], motion_of(robot, searches[0].random)
+    excitation = certified(robot, searches[0].memetic)
+    unseen = motion_of(robot, searches[0].random)
     deviations = tuple(unit_deviations(robot, motion) for motion in motions)
     report(0.65, 'rotor inertias')
     runs = try_motions(robot, motions, pieces)

@@ -21,6 +21,7 @@ from reproductions.reproduction import Report
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.design import certify, design_excitation
+from robot_identification.excitation.evaluation import evaluate_motion
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,
 )
@@ -164,11 +165,20 @@ def search_seeds(
 
 
 def motion_of(robot: RobotModel, found: Found) -> Trajectory:
-    """Return the motion of a search with its certificate, the paper's periods of it."""
-    experiment = paper_experiment()
-    return certify(robot, experiment, Trajectory(
-        robot.name, robot.joint_names, experiment.form, found.coefficients, paper.PERIODS, {},
-    ), {})
+    """
+    Return the motion of a search, the paper's periods of it, without a certificate.
+
+    Between the samples of a search a rule may be broken by rounding.
+    """
+    return Trajectory(
+        robot.name, robot.joint_names, paper_experiment().form, found.coefficients,
+        paper.PERIODS, {},
+    )
+
+
+def certified(robot: RobotModel, found: Found) -> Trajectory:
+    """Return the motion of a search with its certificate."""
+    return certify(robot, paper_experiment(), motion_of(robot, found), {})
 
 
 def _search_both(robot: RobotModel, effort: Effort, seed: int) -> dict[str, Any]:
@@ -233,7 +243,8 @@ def _finish(
         generations, problem.coefficients(last.best.x), last.best.objective, np.nan,
         last.evaluations,
     )
-    return asdict(replace(found, dense=dense_condition(motion_of(robot, found))))
+    evaluation = evaluate_motion(robot, paper_experiment(), motion_of(robot, found))
+    return asdict(replace(found, dense=float(evaluation.dense['condition_number'])))
 
 
 def _from_plain(plain: Mapping[str, Any]) -> Found:
