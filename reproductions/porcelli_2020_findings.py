@@ -312,7 +312,7 @@ def all_misprints(check: LagrangianCheck, refusal: str) -> tuple[Misprint, ...]:
         Misprint(
             'eq. 3.55 and 3.56', 'minus before b in both', 'plus',
             f'they are off the derivatives of eq. 3.54 by {velocity:.2f} rad/s and '
-            f'{acceleration:.2f} rad/s² along the printed motion; Raviola 2021, eq. 5, has plus',
+            f'{acceleration:.2f} rad/s² along the corrected motion; Raviola 2021, eq. 5, has plus',
         ),
         Misprint('eq. 3.59 and 3.60', "cost cond(Y_B' Y_B)", 'cond(Y_B)',
                  'the printed costs are those of Y_B, see the claims; the minimum is the same'),
