@@ -34,8 +34,8 @@ KIND_NAMES: Mapping[str, str] = {
 # Enough samples of all recordings together, and of each of many; chosen: the evidence of some
 # minutes does not change with more.
 MOST_SAMPLES, FEWEST_SAMPLES = 1000, 100
-# A kind is decided where every other is this much less likely: 50 to 1. Of 500 simulated arms the
-# wrong kind was ahead by a factor of NNN at most.
+# A kind is decided where every other is this much less likely: 50 to 1; chosen: on simulated arms
+# the likelier kind is often wrong by small factors where the motion shows little.
 MARGIN = float(np.log(50.0))
 VOTE = float(np.log(10.0))  # the same for the vote of one joint; chosen
 # A recording that all kinds explain this much worse than none of them is not judged; chosen, so
