@@ -388,7 +388,9 @@ def test_predicting_live_needs_no_effort(lab):
     assert 'pan: RMSE not available' in found.out
     header, first, *_ = (line.split(',') for line in output.read_text().splitlines())
     known = [name for name, value in zip(header, first, strict=True) if value]
-    assert known == ['t', *(f'predicted_{joint}' for joint in lab.arm.names)]
+    assert known == [
+        't', *(f'{kind}_{joint}' for kind in ('predicted', 'std') for joint in lab.arm.names),
+    ]
     assert 'Warning' not in found.err
 
 

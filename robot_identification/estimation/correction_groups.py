@@ -73,7 +73,8 @@ def residuals_at(
     """
     Return the residuals of predictions of effort (m, n) at rows (N,) of datasets.
 
-    `signals` are those of causal kinematics where the predictions are of such.
+    `signals` are those of causal kinematics where the predictions are of such. Several recordings
+    have offsets of their own, which no correction is to explain: each is taken less its mean.
     """
     parts = [
         [
@@ -88,8 +89,11 @@ def residuals_at(
         if signals is None else tuple(signals),
         tuple(rows),
         tuple(
-            (dataset.effort[chosen] - predicted) * dataset.torque_per_effort(robot)
-            for dataset, chosen, predicted in zip(datasets, rows, predictions, strict=True)
+            torque if len(datasets) == 1 else torque - torque.mean(axis=0)
+            for torque in (
+                (dataset.effort[chosen] - predicted) * dataset.torque_per_effort(robot)
+                for dataset, chosen, predicted in zip(datasets, rows, predictions, strict=True)
+            )
         ),
         _join_masks([[training for training, _ in of] for of in parts]),
         _join_masks([[held for _, held in of] for of in parts]),

@@ -39,7 +39,7 @@ BY_HAND = {
     ),
     # Viscous, two of sliding and one of the load; stops stay at rest where positions do.
     'dictionary': (
-        [3.0, 1.0, 2.0, *[0.0] * 4, *[9.0] * 7, *[0.0] * 3, 0.1, 0.0, *[9.0] * 2],
+        [3.0, 1.0, 2.0, *[0.0] * 4, *[9.0] * 8, *[0.0] * 3, 0.1, 0.0, *[9.0] * 2],
         [-6.0 - 3.0 - 1.0, 0.0, 1.5 + 3.0 + 3.0],
     ),
 }

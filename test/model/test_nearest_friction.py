@@ -49,7 +49,7 @@ def test_it_is_the_nearest_that_is_not_negative(seed):
     """Against a solver with bounds, for any dictionary; no other pair is nearer."""
     rng = np.random.default_rng(seed)
     law = DictionaryFriction()
-    coefficients = rng.exponential(size=21) * (rng.random(21) < 0.4)
+    coefficients = rng.exponential(size=22) * (rng.random(22) < 0.4)
     torque = sliding_torque(law, coefficients, SPEEDS, 10.0)
     A = np.column_stack([np.ones_like(SPEEDS), SPEEDS])
     expected = lsq_linear(A, torque, (0.0, np.inf), method='bvls', tol=1e-14).x
