@@ -77,7 +77,7 @@ def test_friction_takes_energy(coefficients, dq, load, warmth):
     motion = motion_at([dq], tau_rigid=load, temperature=25.0 + warmth)
     for name, law in FRICTION_LAWS.items():
         count = len(law().symbols)
-        torque = torque_of(law(), (3 * coefficients)[:count], motion)
+        torque = torque_of(law(), (4 * coefficients)[:count], motion)
         assert name == 'offset' or torque[0] * dq >= 0.0
 
 
