@@ -73,12 +73,12 @@ def reproduce(report: Report, pieces: Pieces) -> Reproduction:
         *(draw_model(model, *_pair(fits, model)) for model in MODELS),
         draw_noise(simulated['BSE']), draw_parameters(fits),
     )
+    upright, inclined = (
+        {name: count_base(robot, samples=thesis.RANDOM_POINTS) for name, robot in arms.items()}
+        for arms in (groups, tilted(groups))
+    )
     found = Findings(
-        *(
-            {name: count_base(robot, samples=thesis.RANDOM_POINTS)
-             for name, robot in arms.items()}
-            for arms in (groups, tilted(groups))
-        ), conditions, fits,
+        upright, inclined, conditions, fits,
         {name: exchange_friction(name, robot) for name, robot in groups.items()}, whole,
     )
     return Reproduction(

@@ -18,7 +18,7 @@ import numpy as np
 from reproductions import porcelli_2020_data as thesis
 from reproductions.porcelli_2020_structure import LINK_NAMES
 from reproductions.reproduction import Table
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.excitation.fourier_conventions import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )
@@ -106,10 +106,10 @@ def changes_of_joint(joint: int) -> Iterator[Change]:
                     yield Change(joint, harmonic, letter, float(value), changed, kind)
 
 
-def rests(a: FloatArray, b: FloatArray, tolerance: float = PRINTED_TOLERANCE) -> FloatArray:
+def rests(a: FloatArray, b: FloatArray, tolerance: float = PRINTED_TOLERANCE) -> BoolArray:
     """Return which joints start and end at rest, shape (n,)."""
     velocity, acceleration = end_residuals(a, b)
-    at_rest: FloatArray = np.maximum(np.abs(velocity), np.abs(acceleration)) <= tolerance
+    at_rest: BoolArray = np.maximum(np.abs(velocity), np.abs(acceleration)) <= tolerance
     return at_rest
 
 

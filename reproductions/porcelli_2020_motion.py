@@ -186,12 +186,13 @@ def find_conditions(group: str, pieces: Pieces) -> Conditions:
             ('exact', replace(experiment, bounds='sampled'), EVALUATIONS),
         )
     }
+    about_zero = [
+        condition_at_zero(columns, a[joints], b[joints])
+        for a, b in (corrected(), (thesis.SINES, thesis.COSINES))
+    ]
     return Conditions(
-        thesis.COSTS[group], *(
-            condition_at_zero(columns, a[joints], b[joints])
-            for a, b in (corrected(), (thesis.SINES, thesis.COSINES))
-        ),
-        **{kind: tuple(values) for kind, values in found.items()},
+        thesis.COSTS[group], about_zero[0], about_zero[1], tuple(found['genetic']),
+        tuple(found['conservative']), tuple(found['exact']),
     )
 
 

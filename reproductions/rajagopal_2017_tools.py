@@ -103,5 +103,6 @@ def forward_dynamics(
     columns = torque(np.zeros((count * n, n)), np.tile(np.eye(n), (count, 1)))
     M = columns.reshape(count, n, n) - torque(still, still)[:, None]
     free = tau - torque(motion.dq, still)
-    ddq: FloatArray = np.linalg.solve(M.transpose(0, 2, 1), free[..., None])[..., 0]
+    solved = np.linalg.solve(M.transpose(0, 2, 1), free[..., None])
+    ddq: FloatArray = np.asarray(solved[..., 0], dtype=float)
     return ddq

@@ -49,14 +49,17 @@ def rules_apart(robot: RobotModel, *, wall: bool) -> float:
     """
     table = robot.denavit_hartenberg
     assert table is not None  # of a robot that is shipped with one
-    rules = regroup(table.alpha, table.a, table.d, gravity_along_first_axis=not wall)
+    rules = regroup(
+        table.alpha.tolist(), table.a.tolist(), table.d.tolist(),
+        gravity_along_first_axis=not wall,
+    )
     reduction = reduce_to_base(
         robot, make_standard_parameters(robot.n, (), False), frames=link_frames(robot, 'mdh')
     )
     if sorted(rules) != sorted(reduction.names):
         return float('inf')
     return max(
-        abs(rules[leading].get(name, 0.0) - factor)
+        abs(rules[leading].get(name, 0.0) - float(factor))
         for leading, row in zip(reduction.names, reduction.K, strict=True)
         for name, factor in zip(reduction.parameters.names, row, strict=True)
     )
