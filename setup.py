@@ -71,6 +71,7 @@ setup(
         'progress': ['rich'],
         'simulation': ['mujoco'],
         'test': ['pytest'],  # what makes `colcon test` run pytest
+        'usd': ['usd-core'],
         'xacro': ['xacro'],
     },
     zip_safe=False,  # report templates are read as files

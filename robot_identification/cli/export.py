@@ -16,7 +16,8 @@ from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
 from robot_identification.export import (
     body_changes, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene, LinkChange,
-    make_mjcf, make_urdf, MjcfExport, PLAIN, SceneOptions, UrdfExport,
+    make_mjcf, make_urdf, MjcfExport, PackOptions, PLAIN, SceneOptions, simulation_pack,
+    UrdfExport,
 )
 from robot_identification.files import check_writable, write_files
 from robot_identification.model import IdentifiedModel
@@ -43,6 +44,24 @@ def add_parser(subparsers: Any) -> None:
     )
     for name, (what, _) in EXPORTERS.items():
         parser.add_argument(f'--{name}', type=Path, metavar='OUT', help=what)
+    defaults = PackOptions()
+    parser.add_argument(
+        '--sim', type=Path, metavar='DIR',
+        help='folder for simulators: URDF, MJCF, a USD layer for PhysX and Newton, actuators for '
+        'Isaac Lab, BAM, and models to randomize over',
+    )
+    parser.add_argument(
+        '--models', type=int, metavar='N', default=defaults.models,
+        help=f'models in --sim, drawn from the covariance; default {defaults.models}',
+    )
+    parser.add_argument(
+        '--seed', type=int, default=defaults.seed,
+        help=f'of their draw; default {defaults.seed}',
+    )
+    parser.add_argument(
+        '--usd-joints', metavar='PATH', default=defaults.usd_joints,
+        help='prim of the USD that holds the joints; default /ROBOT/joints',
+    )
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
         help='your URDF or MuJoCo scene, in which --urdf or --mjcf changes what was identified '
@@ -80,6 +99,9 @@ def run(args: argparse.Namespace) -> int:
     outputs = _outputs(args, changed_format)
     model = load_model(args.model)
     options = ExportOptions(args.friction_form)
+    pack = {} if args.sim is None else simulation_pack(model, PackOptions(
+        args.friction_form, args.usd_joints, args.models, args.seed
+    ))
     changed = _change_file(args, model, changed_format)
     contents: dict[Path, str | bytes] = {}
     for name, path in outputs.items():
@@ -87,10 +109,15 @@ def run(args: argparse.Namespace) -> int:
             contents |= changed.outputs(path)
         else:
             contents[path] = EXPORTERS[name][1](model, options)
+    in_pack = {args.sim / name: text for name, text in pack.items()}
+    contents |= in_pack
     write_files(contents, args.force)
     written = {**outputs, **({'files': list(contents)} if len(contents) > len(outputs) else {})}
+    # Of a pack one line is enough.
+    places = [path for path in contents if path not in in_pack]
+    places += [] if args.sim is None else [args.sim]
     diff = None
-    if changed is not None and (args.diff or not outputs):
+    if changed is not None and (args.diff or not contents):
         diff = changed.diff(outputs.get(changed_format, args.into))
     changes = body_changes(model) if changed is None else changed.links
     masses = _masses(model, changed)
@@ -113,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
         print(_harmless(diff), end='')
     for line in (*_summary(changes, masses), *notes):
         write(line)
-    for path in contents:
+    for path in places:
         write(f'written to {path}')
     return 0
 
@@ -158,7 +185,7 @@ def _outputs(args: argparse.Namespace, changed_format: str) -> dict[str, Path]:
         name: path for name in (URDF, *EXPORTERS)
         if (path := getattr(args, name.replace('-', '_'))) is not None
     }
-    if not outputs and args.into is None:
+    if not outputs and args.into is None and args.sim is None:
         *first, last = (f'--{name}' for name in (URDF, *EXPORTERS))
         raise UsageError(
             f'export writes nothing: name at least one of {", ".join(first)} and {last}'

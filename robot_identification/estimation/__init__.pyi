@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .arguments import IdentifyArguments as IdentifyArguments
+from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
 from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent import (
     ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,

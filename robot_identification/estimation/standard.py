@@ -55,7 +55,7 @@ def project_on_prior(
     The distance to the prior is measured in `prior_deviation`.
     """
     prior = _prior_of(robot, reduction)
-    return _keep_base(reduction, theta_base, prior, prior_deviation(robot, prior.size))
+    return keep_base(reduction, theta_base, prior, prior_deviation(robot, prior.size))
 
 
 def _prior_of(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
@@ -65,7 +65,7 @@ def _prior_of(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
     return prior
 
 
-def _keep_base(
+def keep_base(
     reduction: BaseReduction, theta_base: FloatArray, theta: FloatArray, deviation: FloatArray
 ) -> FloatArray:
     """Return the nearest standard parameters (p,) that have the base parameters to rounding."""
@@ -104,7 +104,7 @@ def project_consistently(
         return None
     theta = prior + deviation * step
     # The solver keeps the base parameters to its tolerance; they are to be kept to rounding.
-    theta = _keep_base(reduction, theta_base, theta, deviation)
+    theta = keep_base(reduction, theta_base, theta, deviation)
     # Whatever the solver says of itself, the result is what counts.
     return theta if _is_consistent(robot, reduction, theta) else None
 

@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write friction as the JSON of Better Actuator Models (BAM), one model for each joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.export.arm import check_consistent, covered, exported_arm
+from robot_identification.export.friction_forms import friction_curve
+from robot_identification.model import IdentifiedModel
+from scipy.optimize import lsq_linear, minimize_scalar
+
+# The variant with Stribeck and load-dependent friction, and the actuator of theirs that takes a
+# torque; both are names of their library.
+VARIANT, ACTUATOR = 'm4', 'unitree_go1'
+# Exponent of the Stribeck curve: a Gaussian, as in LuGre friction.
+ALPHA = 2.0
+# Loads of the fit as multiples of the mean load [1], chosen.
+LOADS = (0.0, 0.5, 1.0, 1.5, 2.0)
+
+
+@dataclass(frozen=True)
+class BamFriction:
+    """Friction of a joint by the variant M4."""
+
+    base: float  # [N m]
+    stribeck: float  # more at rest [N m]
+    # Per torque between motor and load, and more of that at rest [1].
+    load: float
+    load_stribeck: float
+    velocity: float  # [rad/s]
+    viscous: float  # [N m s/rad]
+    misfit: float  # root of the mean square over speeds and loads [N m]
+
+
+def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFriction:
+    """
+    Return the friction of a joint with parameters (p,) that is nearest over speed and load.
+
+    The load of BAM is the torque between motor and load: twice that of gravity at a steady
+    velocity, or the friction itself where that is more, the mean of both directions.
+    """
+    mean = covered(model, 'loads', joint)
+    curves = [friction_curve(model, theta, joint, load * mean) for load in LOADS]
+    speeds = np.tile(curves[0].speeds, len(curves))
+    torque = np.concatenate([curve.torque for curve in curves])
+    loads = np.repeat([curve.load for curve in curves], len(curves[0].speeds))
+    between = np.maximum(2.0 * loads, torque)
+
+    def columns(velocity: float) -> FloatArray:
+        rest = np.exp(-(speeds / velocity) ** ALPHA)
+        return np.column_stack([
+            np.ones_like(speeds), rest, between, between * rest, speeds
+        ])
+
+    # Without load-dependent friction nothing is to be taken for it.
+    depends = mean > 0.0 and bool(np.ptp([curve.torque[0] for curve in curves]) > 0.0)
+    most = np.array([np.inf, np.inf, *(2 * [np.inf if depends else 1e-12]), np.inf])
+
+    def solve(velocity: float) -> tuple[float, FloatArray]:
+        found = lsq_linear(columns(velocity), torque, (np.zeros(5), most))
+        return float(found.cost), found.x
+
+    fastest = curves[0].speeds[-1]
+    logarithm = minimize_scalar(
+        lambda value: solve(float(np.exp(value)))[0],
+        bounds=(np.log(0.01 * fastest), np.log(fastest)), method='bounded',
+    ).x
+    velocity = float(np.exp(logarithm))
+    cost, found = solve(velocity)
+    values = [float(value) if value > 1e-12 else 0.0 for value in found]
+    base, stribeck, load, load_stribeck, viscous = values
+    return BamFriction(
+        base, stribeck, load, load_stribeck, velocity, viscous,
+        float(np.sqrt(2.0 * cost / len(torque))),
+    )
+
+
+def export_bam(model: IdentifiedModel) -> str:
+    """
+    Return a JSON for `bam.mujoco.load_config`: one group for each joint, with its model.
+
+    Their actuator is one that takes a torque; its gains are the simulation's. Raises
+    InconsistentModelError if the model is not physically consistent.
+    """
+    arm, theta = exported_arm(model), check_consistent(model)
+    groups = {}
+    for number, joint in enumerate(arm.joints):
+        friction = fit_bam(model, theta, number)
+        groups[joint.name] = {
+            'dofs': [joint.name],
+            'model': {
+                'model': VARIANT,
+                'actuator': ACTUATOR,
+                'ratio': 1.0,
+                'armature': joint.reflected_inertia,
+                **({'max_torque': joint.effort} if np.isfinite(joint.effort) else {}),
+                'friction_base': friction.base,
+                'friction_stribeck': friction.stribeck,
+                'load_friction_base': friction.load,
+                'load_friction_stribeck': friction.load_stribeck,
+                'dtheta_stribeck': friction.velocity,
+                'alpha': ALPHA,
+                'friction_viscous': friction.viscous,
+            },
+        }
+    return json.dumps(groups, indent=2) + '\n'
