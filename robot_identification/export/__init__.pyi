@@ -9,5 +9,5 @@ from .mjcf_into import (
     SceneOptions as SceneOptions,
 )
 from .servoj import servoj_program as servoj_program
-from .simulation_pack import PackOptions as PackOptions, simulation_pack as simulation_pack
+from .pack import PackOptions as PackOptions, simulation_pack as simulation_pack
 from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport

@@ -178,3 +178,32 @@ def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, 
     assert found.code == 4
     assert f'the model of ur5 is not exported: {note}' in found.err
     assert contents(place) == before
+
+
+def test_a_pack_for_simulators_is_a_folder(place):
+    """All files of it or none, and one line about them."""
+    found = export(place, '--sim', place / 'pack', '--models', 3)
+    assert found.code == 0, found.err
+    assert found.out.splitlines()[-1] == f'written to {place / "pack"}'
+    assert {path.name for path in (place / 'pack').iterdir()} == {
+        'arm.urdf', 'arm.xml', 'arm_friction.py', 'arm_joints.usda', 'isaac_lab.py', 'bam.json',
+        'models', 'randomization.json',
+    }
+    assert sorted(path.name for path in (place / 'pack' / 'models').iterdir()) \
+        == ['0.xml', '1.xml', '2.xml']
+    (place / 'pack' / 'arm.xml').unlink()
+    before = contents(place)
+    again = export(place, '--sim', place / 'pack', '--models', 3)
+    assert again.code == 2
+    assert 'exists already' in again.err
+    assert contents(place) == before
+    listed = json.loads(export(place, '--sim', place / 'pack', '--force', '--json').out)
+    assert len(listed['files']) == 7 + 100
+
+
+def test_a_pack_of_no_models_is_refused(place):
+    before = contents(place)
+    found = export(place, '--sim', place / 'pack', '--models', 0)
+    assert found.code == 2
+    assert '--models is 0, it must be 1 to 10000' in found.err
+    assert contents(place) == before
