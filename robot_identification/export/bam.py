@@ -13,7 +13,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import check_consistent, covered, exported_arm
 from robot_identification.export.friction_forms import friction_curve
 from robot_identification.model import IdentifiedModel
-from scipy.optimize import lsq_linear, minimize_scalar
+import scipy
 
 # The variant with Stribeck and load-dependent friction, and the actuator of theirs that takes a
 # torque; both are names of their library.
@@ -63,11 +63,11 @@ def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFrictio
     most = np.array([np.inf, np.inf, *(2 * [np.inf if depends else 1e-12]), np.inf])
 
     def solve(velocity: float) -> tuple[float, FloatArray]:
-        found = lsq_linear(columns(velocity), torque, (np.zeros(5), most))
+        found = scipy.optimize.lsq_linear(columns(velocity), torque, (np.zeros(5), most))
         return float(found.cost), found.x
 
     fastest = curves[0].speeds[-1]
-    logarithm = minimize_scalar(
+    logarithm = scipy.optimize.minimize_scalar(
         lambda value: solve(float(np.exp(value)))[0],
         bounds=(np.log(0.01 * fastest), np.log(fastest)), method='bounded',
     ).x

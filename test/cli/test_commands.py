@@ -26,7 +26,7 @@ from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.recording.bag import read_recording
 
 # Of the default experiment with its segments, at the 125 Hz of a UR5.
-SAMPLES = 3157
+SAMPLES = 2438
 
 
 def one_object(text):
@@ -335,7 +335,7 @@ def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ['p.csv', 'p.mcap']
 
 
-@pytest.mark.parametrize(('rate', 'rows'), [(None, SAMPLES + 1), (10, 254), (3, 77)])
+@pytest.mark.parametrize(('rate', 'rows'), [(None, SAMPLES + 1), (10, 196), (3, 60)])
 def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tmp_path, rate,
                                                             rows):
     """By default at the robot's own 125 Hz, over all of its segments."""
@@ -346,7 +346,7 @@ def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tm
     header, samples = rows_of(tmp_path / 's.csv')
     assert len(header) == 19
     assert len(samples) == rows
-    assert (samples[0, 0], samples[-1, 0]) == (0.0, 25.25)
+    assert (samples[0, 0], samples[-1, 0]) == (0.0, 19.5)
     np.testing.assert_allclose(samples[[0, -1], 7:], 0.0, atol=1e-9)
     motion = load_trajectory(journey.folder / 't1.yaml').sample(samples[:, 0])
     np.testing.assert_allclose(samples[:, 1:7], motion.q, atol=1e-9)
@@ -360,7 +360,7 @@ def test_evaluate_certifies_by_another_experiment(journey, command, tmp_path):
     edited = tmp_path / 'edited.yaml'
     edited.write_text(dump_yaml(content))
     experiment = read_yaml(share_directory() / 'config' / 'experiments' / 'demo.yaml')
-    experiment['margins']['velocity'] = 0.9
+    experiment['margins'] |= {'velocity': 0.9, 'acceleration': 0.5}
     del experiment['window']
     (tmp_path / 'wide.yaml').write_text(dump_yaml(experiment))
     found = command('excite', '--robot', 'ur5', '--evaluate', edited, '--experiment',
