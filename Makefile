@@ -145,18 +145,20 @@ check-python:
 
 # Some requirements have no wheel. Isolated, pip would build them with a setuptools that no hash
 # vouches for, so the locked one goes in first. It compiles with one process, compileall with all.
+# The lock is complete. Were pip to resolve it again, it would ask for the newest release of what
+# another package wants with an extra, and refuse it for want of a hash.
 $(REQUIREMENTS): requirements/lock.txt $(BIN)/python
 	@echo 'setup: installing the locked requirements into $(VENV) (1 to 5 minutes, 1.6 GB)'
 	@awk '/^[a-z]/ { keep = /^(packaging|setuptools|wheel)==/ } keep' $< >$(VENV)/build-tools.txt
-	@$(PIP_INSTALL) --require-hashes -r $(VENV)/build-tools.txt
-	@$(PIP_INSTALL) --require-hashes --no-build-isolation --no-compile -r $<
+	@$(PIP_INSTALL) --require-hashes --no-deps -r $(VENV)/build-tools.txt
+	@$(PIP_INSTALL) --require-hashes --no-deps --no-build-isolation --no-compile -r $<
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $(VENV)/COLCON_IGNORE $@
 
 # What the benchmarks measure us against; only they want it.
 $(COMPARED): requirements/bench.txt $(REQUIREMENTS)
 	@echo 'bench: installing FIGAROH into $(VENV)'
-	@$(PIP_INSTALL) --require-hashes --no-build-isolation -r $<
+	@$(PIP_INSTALL) --require-hashes --no-deps --no-build-isolation -r $<
 	@touch $@
 
 # An editable install leaves out the shared files; links make ament_index find the tree's own.
