@@ -101,6 +101,9 @@ def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLI
         value = condition()
         if value:
             return value
+        for graph in OPEN_GRAPHS:
+            if graph.failure is not None:
+                raise graph.failure
         if time.monotonic() > end:
             pytest.fail(f'waited {deadline:g} s for {what}')
         time.sleep(POLL)
@@ -138,13 +141,26 @@ class Graph:
         self._nodes: list[Node] = []
         self._clients: dict[str, Any] = {}
         self._closing = threading.Event()
+        # What ended the thread of the clients, which then hear nothing more.
+        self.failure: Exception | None = None
         self._thread = threading.Thread(target=self._spin)
         self.node = self.add_node('test_client')
         self._thread.start()
 
     def _spin(self) -> None:
-        while not self._closing.is_set():
-            self._executor.spin_once(timeout_sec=0.05)
+        try:
+            while not self._closing.is_set():
+                self._executor.spin_once(timeout_sec=0.05)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call a function in the thread that waits for messages; wait for its end."""
+        # An entity that another thread destroys during that wait ends it by InvalidHandle.
+        task = self._executor.create_task(function, *arguments)
+        wait_until(task.done, function.__name__)
+        task.result()
 
     def close(self) -> None:
         """Take the clients off the graph."""
@@ -165,9 +181,9 @@ class Graph:
 
     def remove_node(self, node: Node) -> None:
         """Take a node off the graph."""
-        self._executor.remove_node(node)
         self._nodes.remove(node)
-        node.destroy_node()
+        self.run(self._executor.remove_node, node)
+        self.run(node.destroy_node)
 
     def remove_guests(self, residents: tuple[Node, ...]) -> None:
         """Take all nodes of this process off the graph but some."""
@@ -269,7 +285,7 @@ class Graph:
                 future = client.call_async(GetParameterTypes.Request())
                 asked = time.monotonic()
             time.sleep(POLL)
-        self.node.destroy_client(client)
+        self.run(self.node.destroy_client, client)
 
     def answer(self, future: Future, deadline: float = DEADLINE) -> Any:
         """Wait for the answer to a request."""

@@ -172,7 +172,7 @@ def at_one_instant(graph, calls):
 
     timer = graph.node.create_timer(0.0, call_all)
     assert done.wait(DEADLINE)
-    graph.node.destroy_timer(timer)
+    graph.run(graph.node.destroy_timer, timer)
 
 
 def test_of_two_hosts_at_one_instant_one_yields(graph, claim_of):

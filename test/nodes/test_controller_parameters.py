@@ -34,8 +34,8 @@ def controller_of(graph):
 
     yield make
     for node in nodes:
-        graph.node.executor.remove_node(node)
-        node.destroy_node()
+        graph.run(graph.node.executor.remove_node, node)
+        graph.run(node.destroy_node)
 
 
 @pytest.fixture

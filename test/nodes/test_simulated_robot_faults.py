@@ -83,7 +83,7 @@ class Watched:
         )
         wait_until(lambda: heard, f'a message of {topic}')
         yield heard
-        self.graph.node.destroy_subscription(subscription)
+        self.graph.run(self.graph.node.destroy_subscription, subscription)
 
     def now(self):
         """Return the present simulated time [s]; the second message from now on has it."""
