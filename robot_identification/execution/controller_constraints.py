@@ -54,6 +54,9 @@ class ControllerConstraints:
     holds_on_abort: bool = False  # whether it holds at once what it aborts by itself
     initial_scaling: float = 1.0  # share of the planned speed with which it begins
     hears_scaling: bool = True  # whether it hears a topic for it; else the hardware states it
+    # Whether its state has the scaling that it follows. That of ur_controllers publishes the
+    # value of the controller it is derived from, and follows its own.
+    states_scaling: bool = True
 
     def for_speed_limits(
         self, joints: Sequence[str], velocity: FloatArray
@@ -108,7 +111,8 @@ def constraints_from_parameters(
         np.zeros(len(joints)) if held_because else deceleration, held_because,
         holds_on_abort=UR_SCALING_INTERFACE in values,
         initial_scaling=_number(values, INITIAL_SCALING, 1.0),
-        hears_scaling=not (values.get(SCALING_INTERFACE) or values.get(UR_SCALING_INTERFACE)),
+        hears_scaling=not (values.get(SCALING_INTERFACE) or UR_SCALING_INTERFACE in values),
+        states_scaling=UR_SCALING_INTERFACE not in values,
     )
 
 

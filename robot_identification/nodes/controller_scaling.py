@@ -81,7 +81,7 @@ class ControllerScaling:
         """
         if constraints is None:
             return
-        stated = self._look()
+        stated = self._look() if constraints.states_scaling else None
         if stated is not None and constraints.hears_scaling:
             self._told = stated
         problem = self.hurry(constraints)

@@ -189,14 +189,22 @@ def test_a_controller_that_lacks_the_parameter_is_told():
 
 
 def test_scaling_is_told_to_a_controller_or_stated_by_its_hardware():
-    """The newer plain controller hears a topic, unless an interface of its hardware is named."""
+    """
+    The newer plain controller hears a topic, unless an interface of its hardware is named.
+
+    The scaled one of ur_controllers follows that of its hardware, and publishes another.
+    """
     plain = constraints_from_parameters(
         stated(**{'speed_scaling.initial_scaling_factor': 0.5}), JOINTS
     )
-    assert plain.hears_scaling and plain.initial_scaling == 0.5
-    for name in ('speed_scaling.state_interface', 'speed_scaling_interface_name'):
-        assert not constraints_from_parameters(stated(**{name: 'a/b'}), JOINTS).hears_scaling
-        assert constraints_from_parameters(stated(**{name: ''}), JOINTS).hears_scaling
+    assert plain.hears_scaling and plain.states_scaling and plain.initial_scaling == 0.5
+    for interface in ('a/b', ''):
+        newer, scaled = (
+            constraints_from_parameters(stated(**{name: interface}), JOINTS)
+            for name in ('speed_scaling.state_interface', 'speed_scaling_interface_name')
+        )
+        assert newer.hears_scaling is (not interface) and newer.states_scaling
+        assert not scaled.hears_scaling and not scaled.states_scaling
 
 
 def test_parameters_are_read_by_the_names_of_the_driver():
