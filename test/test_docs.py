@@ -173,6 +173,11 @@ def texts_of_the_sources() -> set[str]:
     }
 
 
+def test_readme_is_read_in_five_minutes():
+    """At most 900 words, code and tables included; lists of commands are on pages of docs."""
+    assert len((ROOT / 'README.md').read_text(encoding='utf-8').split()) <= 900
+
+
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_commands_in_sentences_exist(path):
     """Commands between backticks are often cut short; command and options are what is there."""
