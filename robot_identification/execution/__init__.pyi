@@ -9,7 +9,7 @@ from .approval import (
 from .checks import trajectory_knots as trajectory_knots
 from .commissioning import record_path as record_path
 from .controller_constraints import (
-    constraint_names as constraint_names,
+    check_controller_joints as check_controller_joints, constraint_names as constraint_names,
     constraints_from_parameters as constraints_from_parameters,
     ControllerConstraints as ControllerConstraints, PREFIXES as PREFIXES,
 )

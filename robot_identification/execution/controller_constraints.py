@@ -7,7 +7,7 @@ Constraints of a joint-trajectory controller, and those of our watch.
 
 The controller compares the measured position with its reference of the same instant, so that a
 servo that lags uses up its tolerance at speed. Our watch allows for a lag of the servo first. The
-parameters are those of ros2_controllers (joint_trajectory_controller: ``constraints``,
+parameters are those of ros2_controllers (joint_trajectory_controller: ``joints``, ``constraints``,
 ``state_interfaces``, ``speed_scaling``) and of the scaled controller of ur_controllers.
 """
 
@@ -19,10 +19,12 @@ import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.files import is_number
 from robot_identification.simulation import TrajectoryPoints
 
+JOINTS = 'joints'
+TAKES_PART_OF_THEM = 'allow_partial_joints_goal'
 PREFIX = 'constraints'
 GOAL_TIME = f'{PREFIX}.goal_time'
 STOPPED_VELOCITY = f'{PREFIX}.stopped_velocity_tolerance'
@@ -34,7 +36,9 @@ SCALING_INTERFACE = 'speed_scaling.state_interface'
 # Only the scaled controller of ur_controllers has it. It holds at once where it aborts.
 UR_SCALING_INTERFACE = 'speed_scaling_interface_name'
 # Before or equal to the names of all of them, as services of parameters list them.
-PREFIXES = (PREFIX, STATE_INTERFACES, 'speed_scaling', UR_SCALING_INTERFACE)
+PREFIXES = (
+    JOINTS, TAKES_PART_OF_THEM, PREFIX, STATE_INTERFACES, 'speed_scaling', UR_SCALING_INTERFACE
+)
 NOT_CHECKED = "the controller's constraints are not checked: its parameters could not be read"
 
 
@@ -82,8 +86,8 @@ class ControllerConstraints:
 def constraint_names(joints: Sequence[str]) -> list[str]:
     """Return the names of the controller's parameters for joints, as the driver names them."""
     return [
-        GOAL_TIME, STOPPED_VELOCITY, DECELERATES, STATE_INTERFACES, INITIAL_SCALING,
-        SCALING_INTERFACE, UR_SCALING_INTERFACE,
+        JOINTS, TAKES_PART_OF_THEM, GOAL_TIME, STOPPED_VELOCITY, DECELERATES, STATE_INTERFACES,
+        INITIAL_SCALING, SCALING_INTERFACE, UR_SCALING_INTERFACE,
     ] + [
         _joint_name(joint, what) for joint in joints
         for what in ('trajectory', 'goal', 'max_deceleration_on_cancel')
@@ -114,6 +118,31 @@ def constraints_from_parameters(
         hears_scaling=not (values.get(SCALING_INTERFACE) or UR_SCALING_INTERFACE in values),
         states_scaling=UR_SCALING_INTERFACE not in values,
     )
+
+
+def check_controller_joints(
+    controller: str, values: Mapping[str, object], joints: Sequence[str]
+) -> None:
+    """
+    Raise UnsafeMotionError if a controller would reject a goal for its joints.
+
+    `values` are its parameters by name; nothing is checked where they do not state its joints.
+    """
+    moved = values.get(JOINTS)
+    if not isinstance(moved, (list, tuple)):
+        return
+    missing = [joint for joint in joints if joint not in moved]
+    others = [
+        str(joint) for joint in moved
+        if joint not in joints and values.get(TAKES_PART_OF_THEM) is not True
+    ]
+    if missing or others:
+        found = [f'it lacks {", ".join(missing)}'] if missing else []
+        found += [f'it has {", ".join(others)}, no joint of the arm'] if others else []
+        raise UnsafeMotionError(
+            f'{controller} is a controller of other joints: {", and ".join(found)}; activate one '
+            'of all joints of the arm, or set tf_prefix as the driver has it'
+        )
 
 
 def _why_held(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The constraints of a controller, read from its parameter services without waiting for them."""
+"""The parameters of a controller, read from its services without blocking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from robot_identification.errors import DataError
 from robot_identification.execution import (
-    constraint_names, constraints_from_parameters, ControllerConstraints, PREFIXES,
+    check_controller_joints, constraint_names, constraints_from_parameters, ControllerConstraints,
+    PREFIXES,
 )
 
 # An answer that did not come within it is asked for again [s]; chosen: far above the time of a
@@ -28,7 +29,7 @@ READ_EVERY = 5.0
 
 class ControllerParameters:
     """
-    Keeps what a controller's parameters state about aborting, for joints as the driver names them.
+    Keeps what a controller's parameters state, for joints as the driver names them.
 
     `constraints` are those read last, None where they could not be read; `problem` says why an
     answer could not be used.
@@ -38,15 +39,29 @@ class ControllerParameters:
         self._node, self._joints = node, list(joints)
         self._controller = ''
         self._clients: list[Any] = []
-        self._asked_at = self._read_at = float('-inf')
+        self._connected_at = self._asked_at = self._read_at = float('-inf')
+        self._values: dict[str, object] = {}
+        # Done with the first answer of the controller, or when none came in time.
+        self._answered = Future()
         self.constraints: ControllerConstraints | None = None
         self.problem = ''
+
+    async def settle(self) -> None:
+        """Return when the controller answered, or has had `ANSWER_TIMEOUT` to do so."""
+        if self._controller:
+            await self._answered
+
+    def check_joints(self) -> None:
+        """Raise UnsafeMotionError if the controller states that it moves other joints."""
+        check_controller_joints(self._controller, self._values, self._joints)
 
     def refresh(self, controller: str) -> None:
         """Ask this controller, if any, for its parameters where that is due; return at once."""
         if controller != self._controller:
             self._connect(controller)
         now = time.monotonic()
+        if now - self._connected_at > ANSWER_TIMEOUT:
+            self._settle()
         if (
             not self._clients or now - self._asked_at < ANSWER_TIMEOUT
             or now - self._read_at < READ_EVERY
@@ -68,9 +83,11 @@ class ControllerParameters:
     def _connect(self, controller: str) -> None:
         for client in self._clients:
             self._node.destroy_client(client)
-        self._controller, self._clients = controller, []
-        self._asked_at = self._read_at = float('-inf')
-        self.constraints, self.problem = None, ''
+        self._settle()
+        self._controller, self._clients, self._answered = controller, [], Future()
+        self._connected_at, self._asked_at = time.monotonic(), float('-inf')
+        self._read_at = float('-inf')
+        self._values, self.constraints, self.problem = {}, None, ''
         if controller:
             self._clients = [
                 self._node.create_client(ListParameters, f'{controller}/list_parameters'),
@@ -96,12 +113,17 @@ class ControllerParameters:
                 raise DataError(
                     f'{controller} answers with {len(answer.values)} values to {len(names)} names'
                 )
-            values = {
+            self._values = {
                 name: value for name, value in zip(
                     names, map(parameter_value_to_python, answer.values), strict=True
                 ) if value is not None
             }
-            self.constraints = constraints_from_parameters(values, self._joints)
+            self.constraints = constraints_from_parameters(self._values, self._joints)
             self.problem = ''
         except DataError as error:
             self.constraints, self.problem = None, str(error)
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self._answered.done():
+            self._answered.set_result(None)

@@ -51,10 +51,7 @@ class DriverNotes:
 
     def record(self, states: tuple[bytes, bytes] | None = None) -> DriverRecord:
         """Return what is known by now, with the first and the last state of all interfaces."""
-        found = hardware_record(self._description)
-        found = replace(
-            found, version=_installed_version(found.package), controllers=self._controllers
-        )
+        found = replace(_installed_driver(self._description), controllers=self._controllers)
         return found if states is None else with_states(found, *states)
 
     def _on_description(self, message: String) -> None:
@@ -63,6 +60,21 @@ class DriverNotes:
     def _on_controllers(self, future: Future) -> None:
         if future is self._answer and future.result() is not None:
             self._controllers = _commanding(future.result().controller)
+
+
+def describe_driver(description: str) -> str:
+    """Return which driver a robot's description names, and which version of it is installed."""
+    found = _installed_driver(description)
+    if found.package is None:
+        return 'driver: not known, as no robot_description names its hardware interface'
+    if found.version is None:
+        return f'driver: {found.package}, version not known, as it is not installed here'
+    return f'driver: {found.package} {found.version}, as installed here'
+
+
+def _installed_driver(description: str) -> DriverRecord:
+    found = hardware_record(description)
+    return replace(found, version=_installed_version(found.package))
 
 
 def _commanding(controllers: list[Any]) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ from robot_identification.nodes.common import (
 from robot_identification.nodes.controller_parameters import ControllerParameters
 from robot_identification.nodes.controller_scaling import ControllerScaling
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.driver_notes import describe_driver
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.recorder_bond import RecorderBond
@@ -198,8 +199,12 @@ class ExperimentRunner(Node):
     async def _on_arm(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        """Arm, as soon as it is known which controllers there are."""
+        """Arm, as soon as the controllers and the parameters of the one to use are known."""
         await self._interface.settle()
+        if not self._token:
+            # Connects to what was found; a simulated controller has no parameters.
+            self._refresh()
+            await self._constraints.settle()
         return self._on_call(ev.ArmCalled(), response)
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
@@ -323,6 +328,7 @@ class ExperimentRunner(Node):
         """Raise UnsafeMotionError if the arm moves, cannot move, or is commanded by others."""
         self._graph_guard.check_identity()
         self._interface.check_ready()
+        self._constraints.check_joints()
         self._graph_guard.check(self._interface.commands_topic)
         silence, latest = self._machine.silence(time.monotonic()), self._machine.latest
         if silence or latest is None:
@@ -355,6 +361,10 @@ class ExperimentRunner(Node):
         message = approval.describe_dry_run(
             plan, options, way, self._joints, self._constraints.constraints
         )
+        if self._constraints.problem:
+            message = f'{message}: {self._constraints.problem}'
+        if not self._token:
+            message = f'{message}; {describe_driver(self._description.text)}'
         try:
             approval.note(options, 0.0)
         except (IdentificationError, OSError) as error:

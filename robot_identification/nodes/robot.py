@@ -74,6 +74,11 @@ class RobotDescription:
     def _on_description(self, message: String) -> None:
         self._text = message.data
 
+    @property
+    def text(self) -> str:
+        """Live description as published; empty where none was."""
+        return self._text or ''
+
     def read(self) -> Urdf | None:
         """
         Return the live description, None where none is published or it is not to be used.

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.execution.controller_constraints import (
-    compare_constraints, constraint_names, constraints_from_parameters, ControllerConstraints,
-    NOT_CHECKED,
+    check_controller_joints, compare_constraints, constraint_names, constraints_from_parameters,
+    ControllerConstraints, NOT_CHECKED,
 )
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
@@ -232,3 +232,21 @@ def test_parameters_are_read_by_the_names_of_the_driver():
     for nonsense in (float('nan'), 'text', True, [0.1]):
         with pytest.raises(DataError, match='no number'):
             constraints_from_parameters({**old, 'constraints.goal_time': nonsense}, joints)
+
+
+@pytest.mark.parametrize(('stated', 'words'), [
+    ({}, ''),
+    ({'joints': ['elbow', 'lift']}, ''),
+    ({'joints': ['lift']}, 'lacks elbow;'),
+    ({'joints': ['lift', 'elbow', 'rail']}, 'has rail, no joint of the arm;'),
+    ({'joints': ['lift', 'elbow', 'rail'], 'allow_partial_joints_goal': True}, ''),
+    ({'joints': ['left_lift']}, 'lacks lift, elbow, and it has left_lift, no joint of the arm;'),
+    ({'joints': ['lift'], 'allow_partial_joints_goal': True}, 'lacks elbow;'),
+])
+def test_a_controller_of_other_joints_is_refused(stated, words):
+    """In any order, and with more joints where it takes goals for a part of them."""
+    if not words:
+        check_controller_joints('jtc', stated, JOINTS)
+        return
+    with pytest.raises(UnsafeMotionError, match=f'jtc is a controller of other .*: it {words}'):
+        check_controller_joints('jtc', stated, JOINTS)

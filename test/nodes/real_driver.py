@@ -10,7 +10,7 @@ import time
 
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from control_msgs.msg import SpeedScalingFactor
+from control_msgs.msg import JointTrajectoryControllerState, SpeedScalingFactor
 from controller_manager_msgs.msg import (
     ControllerManagerActivity, ControllerState, NamedLifecycleState,
 )
@@ -20,7 +20,7 @@ import numpy as np
 import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from robot_identification.model.robot_model import plain_encoders
@@ -33,7 +33,7 @@ from ur_dashboard_msgs.msg import RobotMode, SafetyMode
 
 CYCLE = 0.008
 FIRST_STAMP = 1000.0
-CONTROLLER = 'joint_trajectory_controller'
+CONTROLLERS = 'joint_trajectory_controller', 'scaled_joint_trajectory_controller'
 KIND = 'joint_trajectory_controller/JointTrajectoryController'
 # In the words of ros2_controllers.
 DEACTIVATED = 'Current goal cancelled during deactivate transition.'
@@ -48,11 +48,19 @@ def kept(depth):
 
 
 class RealDriver:
-    """The driver; `settings` are its joints in kinematic order, where it stands, its URDF."""
+    """
+    The driver; `settings` are its joints in kinematic order, where it stands, its URDF.
+
+    And the active controller, with the parameters that this states. The controller manager is
+    offered later where there is a controller with parameters.
+    """
 
     def __init__(self, settings):
         self.joints = settings['joints']
         self.node = rclpy.create_node('real_driver')
+        self.name, parameters = settings['controller'], settings['states']
+        # A controller is a node of its own.
+        self.own = rclpy.create_node(self.name) if parameters else None
         self.controller = TrajectoryController(np.array(settings['q']))
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
         self.types = {}
@@ -75,27 +83,33 @@ class RealDriver:
         }
         self.activity = create(ControllerManagerActivity, 'controller_manager/activity', kept(1))
         # Published by another node than the controller, which is here one with it.
-        self.scalings = create(SpeedScalingFactor, f'{CONTROLLER}/speed_scaling_input', kept(1))
+        self.scalings = create(SpeedScalingFactor, f'{self.name}/speed_scaling_input', kept(1))
+        self.controller_states = create(
+            JointTrajectoryControllerState, f'{self.name}/controller_state', 10
+        )
         self.description = create(String, 'robot_description', kept(1))
         self.description.publish(String(data=settings['description']))
         self.events = create(String, '~/events', kept(1000))
         # What it follows is recorded, or so it says.
         self.recorder = create(String, 'bag_recorder/state', kept(1))
-        self.controllers = {CONTROLLER: 'active', 'scaled_joint_trajectory_controller': 'inactive'}
-        self.node.create_service(
-            ListControllers, 'controller_manager/list_controllers', self.on_list
-        )
+        self.controllers = {
+            name: 'active' if name == self.name else 'inactive' for name in CONTROLLERS
+        }
+        if parameters:
+            self.state_parameters(parameters)
+        else:
+            self.offer_manager()
         self.node.create_subscription(
-            JointTrajectory, f'{CONTROLLER}/joint_trajectory', self.on_topic, 10
+            JointTrajectory, f'{self.name}/joint_trajectory', self.on_topic, 10
         )
         self.node.create_subscription(String, '~/do', self.on_order, kept(100))
         self.server = ActionServer(
-            self.node, FollowJointTrajectory, f'{CONTROLLER}/follow_joint_trajectory',
+            self.node, FollowJointTrajectory, f'{self.name}/follow_joint_trajectory',
             self.execute, goal_callback=self.on_goal, cancel_callback=self.on_cancel,
             callback_group=ReentrantCallbackGroup(),
         )
         self.canceller = self.node.create_client(
-            CancelGoal, f'{CONTROLLER}/follow_joint_trajectory/_action/cancel_goal'
+            CancelGoal, f'{self.name}/follow_joint_trajectory/_action/cancel_goal'
         )
         self.set_program(True)
         self.set_safety(SafetyMode.NORMAL)
@@ -120,7 +134,7 @@ class RealDriver:
     def set_program(self, running):
         """Start or stop the program; without it no controller is active."""
         self.modes['program'].publish(Bool(data=running))
-        self.list_controllers({CONTROLLER: 'active' if running else 'inactive'})
+        self.list_controllers({self.name: 'active' if running else 'inactive'})
         if not running:
             self.end_goal(FollowJointTrajectory.Result.INVALID_GOAL, DEACTIVATED)
 
@@ -149,6 +163,24 @@ class RealDriver:
         """Tell the controller how fast it is to follow."""
         self.told_scaling = factor
         self.scalings.publish(SpeedScalingFactor(factor=factor))
+
+    def offer_manager(self):
+        """Offer the service of the controller manager."""
+        self.node.create_service(
+            ListControllers, 'controller_manager/list_controllers', self.on_list
+        )
+
+    def state_parameters(self, values):
+        """Let the controller state other values of parameters, None: none."""
+        for name, value in values.items():
+            if self.own.has_parameter(name):
+                self.own.undeclare_parameter(name)
+            if value is not None:
+                self.own.declare_parameter(name, value)
+
+    def set_scaling(self, scaling):
+        """Move the speed slider."""
+        self.scaling = scaling
 
     def set_factor(self, factor):
         """Be so many times faster than real time."""
@@ -222,7 +254,7 @@ class RealDriver:
         """Accept a goal of the right joints."""
         self.note('goal', request.trajectory)
         known = sorted(request.trajectory.joint_names) == sorted(self.joints)
-        active = self.controllers[CONTROLLER] == 'active'
+        active = self.controllers[self.name] == 'active'
         accepted = known and active and not self.rejects
         return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
@@ -294,6 +326,10 @@ class RealDriver:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
         self.states.publish(message)
         self.speeds.publish(Float64(data=100.0 * scaling))
+        # Whatever the slider says, as its base class does in the scaled controller.
+        self.controller_states.publish(
+            JointTrajectoryControllerState(speed_scaling_factor=self.told_scaling)
+        )
         self.recorder.publish(String(data='{"state": "RECORDING"}'))
 
 
@@ -301,8 +337,11 @@ def main():
     """Drive until the process is ended."""
     rclpy.init(args=[])
     driver = RealDriver(json.loads(Path(sys.argv[1]).read_text()))
+    executor = SingleThreadedExecutor()
+    for node in filter(None, (driver.node, driver.own)):
+        executor.add_node(node)
     try:
-        rclpy.spin(driver.node)
+        executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 import subprocess
 import sys
+import time
 
 from interfaces import overlay
 from model.test_urdf_prefix import with_prefix
@@ -23,6 +24,7 @@ from robot_identification.execution.commissioning import (
 from robot_identification.execution.safety import kinematics_sha256, tool_speed
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.files import read_yaml
+from robot_identification.nodes.motion_interface import DISCOVERY_TIME
 from ros_helpers import own_graph, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -156,14 +158,15 @@ class Desk:
 
 
 @contextmanager
-def desk(folder, model, trajectory, file, parameters):
-    """Yield a desk on a graph of its own."""
+def desk(folder, model, trajectory, file, parameters, **driver):
+    """Yield a desk on a graph of its own; `driver` has further settings of the driver."""
     variables = overlay()
     start = trajectory.sample(np.zeros(1)).q[0]
     settings = folder / 'driver.json'
     settings.write_text(json.dumps({
         'joints': [PREFIX + joint for joint in model.joint_names], 'q': start.tolist(),
         'description': with_prefix(model.urdf.text, PREFIX),
+        'controller': CONTROLLER, 'states': {}, **driver,
     }))
     with own_graph(folder) as graph, (folder / 'driver.log').open('w') as log:
         process = subprocess.Popen(
@@ -486,18 +489,105 @@ def test_abort_is_one_goal_that_stops(arm, climbed):
     assert others == ['aborted', 'succeeded']
 
 
+# --- what the controller states ---------------------------------------------------------------
+
+
+def commissioned(folder, model, trajectory):
+    """Return the motion in a folder with a record of the first two stages."""
+    file = folder / 'motion.yaml'
+    file.write_text(dump_trajectory(trajectory))
+    key = CommissioningKey(
+        trajectory.sha256, model.name, model.urdf_sha256, kinematics_sha256(model), SERIAL
+    )
+    for stage in DRY_RUN, SLOW:
+        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
+    return file
+
+
+def stated(model):
+    """Return what the scaled controller of a UR states, for the joints of the driver."""
+    joints = [PREFIX + joint for joint in model.joint_names]
+    return {
+        'joints': joints, 'state_interfaces': ['position', 'velocity'],
+        'speed_scaling_interface_name': 'speed_scaling/speed_scaling_factor',
+        'constraints.goal_time': 0.0, 'constraints.stopped_velocity_tolerance': 0.2,
+        **{f'constraints.{joint}.trajectory': 0.2 for joint in joints},
+        **{f'constraints.{joint}.goal': 0.1 for joint in joints},
+    }
+
+
+def test_no_controller_manager_is_said_when_discovery_has_settled(ur5, trajectory, tmp_path):
+    """Not before, as it may only not be discovered yet; and at the first request."""
+    file, began = commissioned(tmp_path, ur5, trajectory), time.monotonic()
+    with desk(tmp_path, ur5, trajectory, file, USUAL, states=stated(ur5)) as arm:
+        assert 'is the driver running?' in arm.graph.refused('/experiment_runner/arm')
+        assert time.monotonic() - began > DISCOVERY_TIME
+
+
+@pytest.fixture(scope='module')
+def scaled(ur5, trajectory, tmp_path_factory):
+    """Return the desk of the scaled controller; its manager came after the request to arm."""
+    folder = tmp_path_factory.mktemp('scaled')
+    file = commissioned(folder, ur5, trajectory)
+    hardware = '<hardware><plugin>ur_robot_driver/URPositionHardwareInterface</plugin></hardware>'
+    description = with_prefix(ur5.urdf.text, PREFIX).replace(
+        '</robot>', f'<ros2_control name="ur5" type="system">{hardware}</ros2_control></robot>'
+    )
+    with desk(
+        folder, ur5, trajectory, file, USUAL, controller=SCALED, states=stated(ur5),
+        description=description,
+    ) as arm:
+        answer = arm.graph.request(Trigger, '/experiment_runner/arm', Trigger.Request())
+        time.sleep(2.0)
+        assert not answer.done()
+        arm.order('offer_manager')
+        yield arm, arm.graph.answer(answer)
+
+
+def test_a_late_manager_and_the_parameters_are_waited_for(scaled):
+    """The first request is answered when both are known: the dry run has read the parameters."""
+    arm, answer = scaled
+    assert answer.success, answer.message
+    answer = arm.runner.call('execute')
+    assert answer.success, answer.message
+    assert f'by action of {SCALED}' in answer.message
+    assert 'it has no constraints.decelerate_on_cancel' in answer.message
+    assert 'driver: ur_robot_driver' in answer.message
+
+
+def test_the_scaled_controller_follows_the_slider(scaled):
+    """At 50 %, though its state says 1: the motion takes twice as long, and is no lag."""
+    arm, _ = scaled
+    arm.order('set_scaling', 0.5)
+    reason, _ = arm.execute('DONE', factor=5.0, **{**USUAL, 'dry_run': False})
+    # As with half a scaling that the controller is told.
+    assert float(reason.split()[-2]) < 0.1
+    arm.order('set_scaling', 1.0)
+
+
+def test_a_controller_of_other_joints_is_named_when_arming(scaled, ur5):
+    """Before it rejects a goal; and why constraints cannot be used is in the dry run's answer."""
+    arm, _ = scaled
+    arm.configure(**USUAL, **{'arm.sha256': arm.sha256})
+    usual = stated(ur5)
+    last = usual['joints'][-1]
+    arm.order('state_parameters', {'joints': [*usual['joints'][:-1], 'gripper']})
+    told = len(arm.told)
+    reason = arm.refusal('controller of other joints')
+    assert f'lacks {last}' in reason and 'it has gripper' in reason
+    assert len(arm.told) == told
+    arm.order('state_parameters', {
+        'joints': usual['joints'], f'constraints.{last}.goal': None,
+    })
+    assert f'no parameter constraints.{last}.goal' in arm.begin(factor=5.0, **USUAL)
+
+
 # --- by topic --------------------------------------------------------------------------------
 
 
 def test_the_topic_is_used_where_it_is_asked_for(ur5, trajectory, tmp_path):
     """Though the action is offered; a program that stops is a fault there, too."""
-    file = tmp_path / 'motion.yaml'
-    file.write_text(dump_trajectory(trajectory))
-    key = CommissioningKey(
-        trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5), SERIAL
-    )
-    for stage in DRY_RUN, SLOW:
-        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
+    file = commissioned(tmp_path, ur5, trajectory)
     with desk(tmp_path, ur5, trajectory, file, {
         'interface': 'topic', 'payload': [0.0], 'serial': SERIAL,
         'controller': CONTROLLER, 'dry_run': False,
