@@ -178,6 +178,32 @@ def test_readme_is_read_in_five_minutes():
     assert len((ROOT / 'README.md').read_text(encoding='utf-8').split()) <= 900
 
 
+def parts_of_the_site() -> dict[str, list[Path]]:
+    """Return the pages of each part, as the first page lists them."""
+    text = (DOCS / 'index.md').read_text(encoding='utf-8')
+    return {
+        part: [DOCS / f'{name}.md' for name in names.split() if (DOCS / f'{name}.md').exists()]
+        for part, names in re.findall(r'^:caption: (.+)\n:hidden:\n\n([^`]+)```', text, re.M)
+    }
+
+
+def test_the_site_has_four_parts_of_which_two_must_be_read():
+    """A third of the 123 000 words that all pages had before they were divided into parts."""
+    parts = parts_of_the_site()
+    assert list(parts) == ['Tutorials', 'How-to', 'Reference', 'Explanation']
+    read = [*parts['Tutorials'], *parts['How-to']]
+    assert sum(len(page.read_text(encoding='utf-8').split()) for page in read) <= 41_000
+
+
+@pytest.mark.parametrize('path', [
+    page for page in PAGES if page.parent.name not in ('project', 'reproductions')
+], ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_a_page_begins_with_what_can_be_done_after_it(path):
+    """The papers' pages are made elsewhere, those of the project are files of the repository."""
+    _, first, *_ = path.read_text(encoding='utf-8').split('\n\n')
+    assert re.match(r'After this page you can |On this page you can look up ', first), first
+
+
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_commands_in_sentences_exist(path):
     """Commands between backticks are often cut short; command and options are what is there."""

@@ -41,7 +41,7 @@ KINDS = {bool: 'bool', int: 'int', float: 'float', str: 'text'}
 INTRODUCTION = """\
 # Node parameters
 
-What every node declares, by `ros2 param describe /NODE PARAMETER`. This page is written by
+On this page you can look up what every node declares. This page is written by
 `docs/_ext/node_parameters.py` from the nodes themselves: change the declaration, not the page.
 
 A value out of bounds, of another type or not finite is refused with a reason, at the start and
