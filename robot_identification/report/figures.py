@@ -14,9 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import IdentifiedModel, rigid_torque
 from robot_identification.processing import Dataset
 from robot_identification.report.formatting import effort_unit_text
-from robot_identification.report.plot import Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL
+from robot_identification.report.plot import (
+    Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL, URDF,
+)
 
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
@@ -33,6 +36,8 @@ MAXIMUM_PANELS = 24  # of one page
 # Points of one curve, chosen: three to the pixel. With more panels than these there are fewer, so
 # that a page of dense noise stays below 5 MB.
 MAXIMUM_POINTS, FULL_PANELS = 2000, 24
+# Samples of a recording at which the URDF's effort is computed; chosen: a tenth of a second.
+MOST_URDF_SAMPLES = 20_000
 
 
 @dataclass(frozen=True)
@@ -74,19 +79,22 @@ def decimate(
     return t[taken], values[taken]
 
 
-def effort_pictures(dataset: Dataset, predicted: FloatArray, points: int) -> PictureGroup:
+def effort_pictures(
+    model: IdentifiedModel, dataset: Dataset, predicted: FloatArray, points: int
+) -> PictureGroup:
     """
     Draw measured and predicted effort (N, n) of every joint over time, the residual below.
 
-    Beside the whole recording are the two seconds with the largest error of the joint. A curve has
-    at most so many points.
+    The URDF's own effort, without friction, is beside them. To the right of the whole recording
+    are the two seconds with the largest error of the joint. A curve has at most so many points.
     """
     pictures, zooms = [], []
+    urdf = _urdf_effort(model, dataset)
     for joint, name in enumerate(dataset.joint_names):
         measured = dataset.effort[:, joint]
         rows = dataset.scored & np.isfinite(measured) & np.isfinite(predicted[:, joint])
-        what = f'Measured and predicted effort of {name} over time, the residual below'
-        curves = (measured, predicted[:, joint], measured - predicted[:, joint])
+        what = f'Effort of {name} over time, measured, predicted and of the URDF; residual below'
+        curves = (measured, predicted[:, joint], measured - predicted[:, joint], urdf[:, joint])
         drawn = _draw_effort(dataset, curves, rows, points, WIDTH)
         pictures.append(drawn.picture(name, what))
         part = worst_part(dataset.stamps, curves[2], rows)
@@ -100,13 +108,16 @@ def effort_pictures(dataset: Dataset, predicted: FloatArray, points: int) -> Pic
 def _draw_effort(
     dataset: Dataset, curves: Sequence[FloatArray], rows: BoolArray, points: int, width: float
 ) -> Drawing:
-    """Draw measured and predicted effort, and the residual below, at some samples, each (N,)."""
+    """Draw curves (N,) at some samples: measured, predicted, the residual below, the URDF's."""
     unit = effort_unit_text(dataset.effort_unit)
     drawing = Drawing(width, EFFORT_HEIGHT)
     effort, residual = drawing.panels(
         (WIDE_LABELS, *MARGINS[1:]), rows=(2.0, 1.0), gaps=(0.0, GAP)
     )
-    measured, predicted, left = (_curve(dataset, curve, rows, points) for curve in curves)
+    measured, predicted, left, urdf = (
+        _curve(dataset, curve, rows & np.isfinite(curve), points) for curve in curves
+    )
+    effort.curve(*urdf, URDF, 0.9, dashed=True)
     effort.curve(*measured, MEASURED, 1.6)
     effort.curve(*predicted, PREDICTED, 0.9)
     residual.curve(*left, RESIDUAL, 0.8)
@@ -115,6 +126,17 @@ def _draw_effort(
     effort.x.numbered = False
     residual.label(f'residual\n[{unit}]', 'time [s]')
     return drawing
+
+
+def _urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
+    """Return the effort of the URDF's bodies (N, n) at evenly spread samples, elsewhere NaN."""
+    effort = np.full(dataset.motion.q.shape, np.nan)
+    # With unknown gains the URDF's torque is in another unit than the effort.
+    if not model.relative_scale:
+        chosen = np.arange(0, len(dataset), 1 + len(dataset) // MOST_URDF_SAMPLES)
+        torque = rigid_torque(model.robot, dataset.motion.rows(chosen))
+        effort[chosen] = torque * model.effort_per_torque
+    return effort
 
 
 def worst_part(

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-import math
 from typing import Any
 
-import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
+from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
+from robot_identification.report.answers import (
+    compare_with_fitted_urdf, compare_with_urdf, sort_reasons,
+)
 from robot_identification.report.bodies import link_bodies
 from robot_identification.report.corrections_section import corrections_section
 from robot_identification.report.correlation import correlation_picture, strongest_pairs
@@ -67,6 +69,7 @@ def render_identification_report(
         for one, errors in zip(fitted, identification.cross_validation, strict=True)
     ]
     unseen_bags = unseen_validation.bags if unseen_validation else ()
+    beside_fitted = compare_with_fitted_urdf(identification.cross_validation, identification.prior)
     residuals = residual_section(fitted)
     shown = {entry.name for entry in inertial_coefficients(model)}
     rows = parameter_rows(model, identification.decided_by_prior)
@@ -76,6 +79,7 @@ def render_identification_report(
         identification=identification,
         model=model,
         verdict=identification.verdict,
+        reasons=sort_reasons(identification.verdict),
         command_line=command_line,
         has_tables=has_tables,
         truth=truth,
@@ -83,11 +87,10 @@ def render_identification_report(
             compared_error_table, identification.cross_validation,
             [one.errors for one in fitted], identification.prior,
         )),
+        beside_urdf=compare_with_urdf(unseen_bags) if unseen_bags else beside_fitted,
+        prior_better=beside_fitted.lost,
         nrmse_mean=_mean(identification.cross_validation),
-        prior_mean=_mean(identification.prior),
-        prior_better=_joints_won_by_prior(identification),
         unseen_validation=unseen_validation,
-        unseen_mean=_mean(unseen_bags),
         unseen_tables=[error_table(errors) for errors in unseen_bags],
         urdf_words=urdf_words(model),
         worst_joint=explain_worst_joint(model, scored),
@@ -112,39 +115,30 @@ def render_identification_report(
         data=[recording_quality(dataset, model.provenance) for dataset in datasets],
         singular_values=singular_value_picture(identification.estimate.singular_values),
         **_effort_section(
-            model.robot.n, [(one.dataset, one.predicted) for one in fitted], unseen
+            model, [(one.dataset, one.predicted) for one in fitted], unseen
         ),
     )
 
 
 def _effort_section(
-    n: int,
+    model: IdentifiedModel,
     training: Sequence[tuple[Dataset, FloatArray]],
     unseen: Sequence[tuple[Dataset, FloatArray]],
 ) -> dict[str, Any]:
-    """Return pictures of recorded and predicted effort of n joints, as many as a page can hold."""
+    """Return pictures of recorded and predicted effort, as many as a page can hold."""
+    n = model.robot.n
     drawn, drawn_unseen = (drawn_bags(n, len(pairs)) for pairs in (training, unseen))
     points = points_of_curve(n * (drawn + drawn_unseen) + drawn)
     return {
         'intervals': [(d.source, interval_picture(d, points)) for d, _ in training[:drawn]],
-        'training_pictures': [effort_pictures(d, p, points) for d, p in training[:drawn]],
+        'training_pictures': [effort_pictures(model, d, p, points) for d, p in training[:drawn]],
         'training_left_out': len(training) - drawn,
         'unseen_pictures': [
-            effort_pictures(d, p, points) for d, p in unseen[:drawn_unseen]
+            effort_pictures(model, d, p, points) for d, p in unseen[:drawn_unseen]
         ],
         'unseen_left_out': len(unseen) - drawn_unseen,
     }
 
 
 def _mean(bags: Sequence[BagErrors]) -> float:
-    return float(np.mean([bag.nrmse_mean for bag in bags])) if bags else math.nan
-
-
-def _joints_won_by_prior(identification: Identification) -> tuple[str, ...]:
-    """Return the joints whose error is larger with the model than with the URDF, on average."""
-    ours, prior = (
-        np.mean([bag.nrmse for bag in bags], axis=0)
-        for bags in (identification.cross_validation, identification.prior)
-    )
-    names = identification.model.robot.joint_names
-    return tuple(name for name, won in zip(names, prior < ours, strict=True) if won)
+    return sum(bag.nrmse_mean for bag in bags) / len(bags)

@@ -22,9 +22,10 @@ from urllib.parse import quote
 import numpy as np
 from robot_identification.arrays import FloatArray
 
-# Okabe and Ito's blue and vermilion beside grey: distinguishable in every kind of colour vision.
-MEASURED, PREDICTED, RESIDUAL = '#767676', '#0072b2', '#d55e00'
+# Okabe and Ito's colours beside grey: distinguishable in every kind of colour vision.
+MEASURED, PREDICTED, RESIDUAL, URDF = '#767676', '#0072b2', '#d55e00', '#cc79a7'
 GRID = '#e0e0e0'
+DASH = 4.0  # of a dashed curve, and between its dashes [points]
 FONT_SIZE = 10.0  # [points]
 # Chosen: of a digit over the font's size, the widest of the usual fonts.
 DIGIT_WIDTH = 0.62
@@ -163,9 +164,12 @@ class Panel:
     y: Axis
     _marks: list[tuple[FloatArray, FloatArray, str, bool]] = field(default_factory=list)
 
-    def curve(self, x: FloatArray, y: FloatArray, colour: str, width: float) -> None:
+    def curve(
+        self, x: FloatArray, y: FloatArray, colour: str, width: float, *, dashed: bool = False
+    ) -> None:
         """Draw a curve, broken where a value is not finite; its width is in points."""
-        self._add(x, y, f'stroke="{colour}" stroke-width="{_units(width)}"')
+        dashes = f' stroke-dasharray="{_units(DASH)}"' if dashed else ''
+        self._add(x, y, f'stroke="{colour}" stroke-width="{_units(width)}"{dashes}')
 
     def dots(self, x: FloatArray, y: FloatArray, colour: str, size: float) -> None:
         """Draw a dot at every pair of finite values; its diameter is in points."""

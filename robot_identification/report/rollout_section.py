@@ -11,14 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report.figures import GAP, MARGINS, single_panel, WIDE_LABELS, WIDTH
-from robot_identification.report.plot import Drawing, MEASURED, Picture, PREDICTED, RESIDUAL
+from robot_identification.report.plot import (
+    Drawing, MEASURED, Picture, PREDICTED, URDF as URDF_COLOUR,
+)
 from robot_identification.validation import (
     CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, WORDS,
 )
 
 # Green of Okabe and Ito's beside the colours of the other figures.
 GREEN = '#009e73'
-COLOURS = {MODEL: PREDICTED, URDF: RESIDUAL, MJCF: GREEN}
+COLOURS = {MODEL: PREDICTED, URDF: URDF_COLOUR, MJCF: GREEN}
 LOOPS = {OPEN: 'open loop', CLOSED: 'with the PD'}
 # Rollouts drawn beside each other in a picture of a joint; chosen: no two are at one time.
 DRAWN_ROLLOUTS = 6

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
+from robot_identification.report.answers import compare_with_urdf, sort_reasons
 from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import explain_worst_joint, Scored
 from robot_identification.report.figures import (
@@ -48,6 +49,11 @@ def render_validation_report(
         'validation.html.j2',
         model=model,
         verdict=validation.verdict,
+        reasons=sort_reasons(validation.verdict),
+        beside_urdf=compare_with_urdf(
+            [bag for bag in validation.bags if bag.bag not in validation.training]
+            or validation.bags
+        ),
         command_line=command_line,
         notes=notes,
         training_bags=training_bags(model),
@@ -59,7 +65,7 @@ def render_validation_report(
         worst_joint=explain_worst_joint(model, scored),
         intervals=[(d.source, interval_picture(d, points)) for d in datasets[:drawn]],
         pictures=[
-            effort_pictures(bag.dataset, bag.predicted, points) for bag in scored[:drawn]
+            effort_pictures(model, bag.dataset, bag.predicted, points) for bag in scored[:drawn]
         ],
         left_out=len(scored) - drawn,
         rollouts=rollout_sections(validation.rollouts[:drawn]),

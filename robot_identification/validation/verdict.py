@@ -112,6 +112,7 @@ class Verdict:
     assumptions: tuple[str, ...] = ()  # what the data cannot tell, and a user must check
     # Up to which frequency errors could be seen; it is among the reasons.
     bandwidth: Bandwidth | None = None
+    errors: tuple[str, ...] = ()  # how large the errors are; among the reasons
 
 
 def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
@@ -129,6 +130,7 @@ def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
         reasons=tuple(dict.fromkeys((*worse.reasons, *other.reasons))),
         warnings=(*worse.warnings, *other.warnings),
         assumptions=tuple(dict.fromkeys((*worse.assumptions, *other.assumptions))),
+        errors=tuple(dict.fromkeys((*worse.errors, *other.errors))),
     )
 
 
@@ -194,12 +196,11 @@ def judge(
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
         where = 'training data'
-    reasons = [
-        *map(str, findings.warnings),
-        *findings.contradictions,
+    size = (
         f'mean NRMSE {mean:.3f} on {where}' if known
-        else f'the effort of no joint varies on {where}: nothing can be judged by it',
-    ]
+        else f'the effort of no joint varies on {where}: nothing can be judged by it'
+    )
+    reasons = [*map(str, findings.warnings), *findings.contradictions, size]
     if findings.unidentifiable:
         reasons.insert(0, f'the data do not determine {", ".join(findings.unidentifiable)}')
     if missing:
@@ -235,6 +236,7 @@ def judge(
         findings.warnings,
         findings.assumptions,
         bandwidth,
+        (size,),
     )
 
 

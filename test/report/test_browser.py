@@ -95,6 +95,9 @@ function measure(frame, name, width, state) {
       return table.tHead && !spans && rows.some(row => wide(row) > last);
     }).length,
     tables: page.querySelectorAll('table').length,
+    answers: [...page.querySelectorAll('.answers section')].map(
+      one => one.getBoundingClientRect().bottom
+    ),
     fetched: loads.map(one => one.name).filter(address => !address.startsWith('data:')),
     wanted: [...page.querySelectorAll('[src], [href]')].map(
       one => one.getAttribute('src') || one.getAttribute('href')
@@ -131,6 +134,11 @@ function measure(frame, name, width, state) {
 def pages():
     """Return a page of every kind; that of an identification is as large as they get."""
     large = report_cases.identify_chain(7, 6, samples=500)
+    large = replace(large, verdict=replace(
+        large.verdict, next_step='look at it again ' * 20,
+        reasons=(*large.verdict.reasons, *(f'{number} ' + 'a long reason ' * 15
+                                           for number in range(9))),
+    ))
     model = report_cases.identify_chain(2, 1, samples=300).model
     unseen = report_cases.record(model.robot, '/recordings/unseen', 77, samples=300)
     predicted = predict_effort(model, unseen)
@@ -259,6 +267,17 @@ def test_a_page_is_complete_and_fits(seen, kind):
         if page['state'] != 'as it is':
             # What is folded away on the screen can be read on paper.
             assert page['folded'] == 0, where
+
+
+@pytest.mark.parametrize('kind', ['identification', 'validation'])
+def test_first_screen_answers_five_questions(seen, kind):
+    """All of them without scrolling on a screen of 1280 by 800 pixels, many reasons or few."""
+    page, = (
+        page for page in seen[0]
+        if (page['name'], page['width'], page['state']) == (kind, 1280, 'as it is')
+    )
+    assert len(page['answers']) == 5
+    assert 0 < max(page['answers']) <= 800
 
 
 def test_the_largest_page_is_small(pages):

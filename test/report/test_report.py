@@ -424,7 +424,8 @@ def test_page_stays_small_whatever_is_drawn(identification):
     noise = np.random.default_rng(0).normal(scale=5.0, size=dataset.effort.shape)
     noisy = replace(dataset, effort=np.where(dataset.scored[:, None], noise, np.nan))
     panels = 2 * MAXIMUM_PANELS
-    group = effort_pictures(noisy, 0.5 * noise[::-1], points_of_curve(panels))
+    points = points_of_curve(panels)
+    group = effort_pictures(identification.model, noisy, 0.5 * noise[::-1], points)
     largest = max(len(picture.source) for picture in group.pictures)
     assert panels * largest < 0.9 * MAXIMUM_BYTES
 
