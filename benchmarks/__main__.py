@@ -18,8 +18,8 @@ from robot_identification.files import write_atomically
 
 from . import (
     consistent, contact, coverage, data_warnings, excitation, excitation_solvers, figaroh,
-    gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor, scaling,
-    short, tracking, whole,
+    gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor, sample,
+    scaling, short, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -39,6 +39,7 @@ BENCHMARKS = {
     'reading': reading,
     'recorder': recorder,
     'live': live,
+    'sample': sample,
     'optimizers': optimizers,
     'short': short,
     'whole': whole,
@@ -61,7 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='length of a run, for recorder or live alone',
     )
     parser.add_argument(
-        '--hours', type=float, metavar='H', help='simulated free motion, for contact alone'
+        '--hours', type=float, metavar='H',
+        help='simulated free motion, for contact alone; length of the longest bag, for long alone',
+    )
+    parser.add_argument(
+        '--rate', type=float, metavar='HZ', help='of the longest bag, for long alone'
     )
     parser.add_argument(
         '--output', type=Path, default=RESULTS, metavar='DIR', help='default: %(default)s'
@@ -75,11 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     timed = args.names in (['recorder'], ['live'])
     if args.seconds is not None and not (timed and args.seconds > 0.0):
         parser.error('--seconds must be positive, and is for recorder or live alone')
-    if args.hours is not None and not (args.names == ['contact'] and args.hours > 0.0):
-        parser.error('--hours must be positive, and is for contact alone')
+    of_hours = args.names in (['contact'], ['long'])
+    if args.hours is not None and not (of_hours and args.hours > 0.0):
+        parser.error('--hours must be positive, and is for contact or long alone')
+    if args.rate is not None and not (args.names == ['long'] and args.rate > 0.0):
+        parser.error('--rate must be positive, and is for long alone')
     options = {
-        name: value for name, value in (('seconds', args.seconds), ('hours', args.hours))
-        if value is not None
+        name: value for name in ('seconds', 'hours', 'rate')
+        if (value := getattr(args, name)) is not None
     }
     for name in args.names or BENCHMARKS:
         try:

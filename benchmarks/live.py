@@ -60,7 +60,8 @@ ANSWERS = {
     RELAY: TOPICS,
     PREDICTOR: tuple(
         f'/torque_predictor/{name}' for name in (
-            'torque', 'residual', 'external_torque', 'external_torque_band', 'feed_forward',
+            'torque', 'residual', 'standard_deviation', 'external_torque',
+            'external_torque_band', 'feed_forward',
         )
     ),
     ESTIMATOR: (),

@@ -4,6 +4,8 @@
 """
 Cost of a long recording: `identify` and `validate` of a UR5e, by the length of its one bag.
 
+With `--hours` and `--rate` a bag of that length and rate takes the place of the longest one.
+
 The arm is MuJoCo's, with Stribeck friction and friction that grows with the load. It moves in
 stretches of half a minute, each another motion, between which nothing is recorded. Time is that
 of the processor, memory that of the process at its peak, of which the libraries are some 200 MB.
@@ -17,6 +19,7 @@ from pathlib import Path
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -31,69 +34,92 @@ from .figures import Figure
 from .whole import GAINS, OPTIONS
 
 REPEATS = 1
-RATE = 125.0
 STRETCH = 27.5  # of motion [s]
 PAUSE = 2.0  # without joint states [s]
-# Stretches of a bag: 100 000 samples, 45 minutes, 3 hours.
-LENGTHS = (29, 100, 400)
-FIRST_SAMPLES = 100_000  # what they cost beyond the libraries and the choices is not asked
 
 
-def measure(repeats: int) -> list[Figure]:
-    """Return processor times and peak memory."""
-    costs: dict[tuple[str, int], list[tuple[float, float]]] = {
-        (verb, length): [] for verb in ('identify', 'validate') for length in LENGTHS
+class Bag(NamedTuple):
+    """A bag of so many stretches at a rate [Hz]."""
+
+    stretches: int
+    rate: float = 125.0
+
+    @property
+    def of_stretch(self) -> int:
+        """Return how many joint states a stretch has."""
+        return round(STRETCH * self.rate)
+
+    @property
+    def samples(self) -> int:
+        """Return how many joint states the bag has."""
+        return self.stretches * self.of_stretch
+
+    @property
+    def name(self) -> str:
+        """Return what the figures call it."""
+        return f'{self.samples} samples at {self.rate:g} Hz'
+
+
+# What the first 100 000 samples cost beyond the libraries and the choices is not asked.
+FIRST = Bag(29)
+SHORT, LONG = Bag(100), Bag(400)  # 45 minutes, 3 hours
+
+
+def measure(repeats: int, hours: float | None = None, rate: float = LONG.rate) -> list[Figure]:
+    """Return processor times and peak memory; the longest bag has that length and rate [Hz]."""
+    longest = LONG.stretches if hours is None else round(3600.0 * hours / STRETCH)
+    bags = FIRST, SHORT, Bag(longest, rate)
+    costs: dict[tuple[str, Bag], list[tuple[float, float]]] = {
+        (verb, bag): [] for verb in ('identify', 'validate') for bag in bags
     }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for length in LENGTHS:
-            write_long(folder / f'bag{length}', length)
-        for repeat in range(repeats):
-            for length in LENGTHS:
-                bag, output = folder / f'bag{length}', folder / f'{length}.{repeat}'
-                costs['identify', length].append(run(
-                    'identify', str(bag), *OPTIONS, '-o', str(output)
+    for bag in bags:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write_long(folder / 'bag', bag)
+            for repeat in range(repeats):
+                output = folder / str(repeat)
+                costs['identify', bag].append(run(
+                    'identify', str(folder / 'bag'), *OPTIONS, '-o', str(output)
                 ))
-                costs['validate', length].append(run(
-                    'validate', str(output / 'identified_model.yaml'), str(bag), '-o',
-                    str(folder / f'validation{length}.{repeat}'),
+                costs['validate', bag].append(run(
+                    'validate', str(output / 'identified_model.yaml'), str(folder / 'bag'), '-o',
+                    str(folder / f'validation.{repeat}'),
                 ))
     return list(_figures(costs))
 
 
-def _figures(costs: dict[tuple[str, int], list[tuple[float, float]]]) -> Iterator[Figure]:
-    for (verb, length), found in costs.items():
-        samples, first = (count * samples_of_stretch() for count in (length, LENGTHS[0]))
+def _figures(costs: dict[tuple[str, Bag], list[tuple[float, float]]]) -> Iterator[Figure]:
+    for (verb, bag), found in costs.items():
         seconds, memory = zip(*found, strict=True)
-        yield Figure(f'{verb} {samples} samples, processor time', 's', seconds)
-        yield Figure(f'{verb} {samples} samples, peak memory', 'MB', memory)
-        if length > LENGTHS[0]:
+        yield Figure(f'{verb} {bag.name}, processor time', 's', seconds)
+        yield Figure(f'{verb} {bag.name}, peak memory', 'MB', memory)
+        if bag is not FIRST:
             yield Figure(
-                f'{verb} {samples} samples, each beyond the first {first}', 'us', tuple(
-                    1e6 * (spent - few) / (samples - first)
-                    for spent, (few, _) in zip(seconds, costs[verb, LENGTHS[0]], strict=True)
+                f'{verb} {bag.name}, each beyond the first {FIRST.samples}', 'us', tuple(
+                    1e6 * (spent - few) / (bag.samples - FIRST.samples)
+                    for spent, (few, _) in zip(seconds, costs[verb, FIRST], strict=True)
                 ),
             )
+        if bag not in (FIRST, SHORT):
+            yield Figure(f'{verb} {bag.name} / {SHORT.name}, peak memory', '', tuple(
+                much / little
+                for much, (_, little) in zip(memory, costs[verb, SHORT], strict=True)
+            ))
 
 
-def samples_of_stretch() -> int:
-    """Return how many joint states a stretch has."""
-    return round(STRETCH * RATE)
-
-
-def write_long(path: Path, stretches: int) -> None:
-    """Write a bag of so many stretches, with noisy velocities and currents."""
+def write_long(path: Path, bag: Bag) -> None:
+    """Write a bag with noisy velocities and currents."""
     robot = load_robot('ur5e').with_drive_gains(list(GAINS))
     writer = BagWriter(path, {'robot': 'ur5e', 'effort_unit': 'A'})
     writer.add_topic('/joint_states', JOINT_STATE)
     message, places = _template(robot.joint_names)
-    for number in range(stretches):
-        times = 1.0 + number * (STRETCH + PAUSE) + np.arange(samples_of_stretch()) / RATE
+    for number in range(bag.stretches):
+        times = 1.0 + number * (STRETCH + PAUSE) + np.arange(bag.of_stretch) / bag.rate
         stamps = np.round(times * 1e9).astype(np.int64)
         raw = np.tile(message, (len(stamps), 1))
         # Seconds and nanoseconds follow the four bytes that say how it is encoded.
         raw[:, 4:12] = np.stack(np.divmod(stamps, 10**9), axis=1).astype('<i4').view(np.uint8)
-        for place, values in zip(places, _stretch(number), strict=True):
+        for place, values in zip(places, _stretch(number, bag), strict=True):
             data = np.ascontiguousarray(values).view(np.uint8)
             raw[:, place: place + data.shape[1]] = data
         for stamp, row in zip(stamps.tolist(), raw, strict=True):
@@ -101,7 +127,7 @@ def write_long(path: Path, stretches: int) -> None:
     writer.close()
 
 
-def _stretch(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stretch(number: int, bag: Bag) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return positions, velocities and currents of a stretch, shape (N, n)."""
     robot = load_robot('ur5e').with_drive_gains(list(GAINS))
     truth = draw_truth(robot, seed=1)
@@ -111,7 +137,7 @@ def _stretch(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng((3, number))
     form = FourierParametrization(harmonics=8, base_period=STRETCH)
     coefficients = rng.normal(size=(robot.n, form.n_coefficients))
-    bases = form.basis(np.arange(samples_of_stretch()) / RATE)
+    bases = form.basis(np.arange(bag.of_stretch) / bag.rate)
     # Within a turn to either side of the middle.
     coefficients *= 2.5 / np.abs(bases[0] @ coefficients.T).max(axis=0)[:, None]
     q, dq, ddq = (basis @ coefficients.T for basis in bases)

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m benchmarks.relay`: what rclpy itself takes to answer a joint state with four."""
+"""`python -m benchmarks.relay`: what rclpy itself takes to answer a joint state on six topics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-TOPICS = tuple(f'/relay/copy_{index}' for index in range(4))
+# As many as the predictor has.
+TOPICS = tuple(f'/relay/copy_{index}' for index in range(6))
 DEPTH = 50  # as the predictor has
 
 
 def main() -> None:
-    """Publish every joint state again, four times, by the usual executor."""
+    """Publish every joint state again on each topic, by the usual executor."""
     rclpy.init()
     node = rclpy.create_node('relay')
     publishers = [

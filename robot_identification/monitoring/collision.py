@@ -26,7 +26,7 @@ import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.model import IdentifiedModel
-from robot_identification.prediction import JointFunction, SampleBasis
+from robot_identification.prediction import evaluation_order, JointFunction, SampleBasis
 
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
@@ -66,8 +66,9 @@ class PredictionBand:
                 term.law.basis, range(columns.start, columns.stop), strict=True
             )
         ]
-        functions = sorted({function for function, _, _ in terms})
-        self._basis = SampleBasis(functions)
+        functions = sorted({function for function, _, _ in terms}, key=evaluation_order)
+        self._basis = SampleBasis(model.robot.n, functions)
+        self._rest = np.zeros((1, len(self._basis.stops[0])))
         # Of every friction column: its function, its joint, and what the function is times.
         self._function = np.array([functions.index(function) for function, _, _ in terms], int)
         self._joint = np.array([function.joint for function, _, _ in terms], int)
@@ -87,7 +88,7 @@ class PredictionBand:
         model, data, parameters = self._model, self._data, self._model.parameters
         pinocchio, n = model.robot.pinocchio, model.robot.n
         values = self._friction_columns(
-            q, dq, pin.rnea(pinocchio, data, q, dq, ddq), temperature
+            dq, pin.rnea(pinocchio, data, q, dq, ddq), temperature
         )
         W = np.zeros((n, parameters.size))
         W[:, : 10 * n] = pin.computeJointTorqueRegressor(pinocchio, data, q, dq, ddq)
@@ -100,11 +101,10 @@ class PredictionBand:
         return deviation
 
     def _friction_columns(
-        self, q: FloatArray, dq: FloatArray, load: FloatArray, temperature: FloatArray | None
+        self, dq: FloatArray, load: FloatArray, temperature: FloatArray | None
     ) -> FloatArray:
         """Return what each friction coefficient multiplies, of stop operators at rest."""
-        self._basis.restart()
-        values: FloatArray = self._basis.step(q, dq[None])[0].take(self._function)
+        values: FloatArray = self._basis.at(dq[None], self._rest)[:, 0].take(self._function)
         values[self._loaded] *= np.abs(load).take(self._joint[self._loaded])
         heated = self._heated
         if heated.any():

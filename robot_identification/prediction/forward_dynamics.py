@@ -22,7 +22,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel, RobotModel, run_stops
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.prediction.sample_basis import SampleBasis
+from robot_identification.prediction.sample_basis import evaluation_order, SampleBasis
 from robot_identification.prediction.sample_friction import FrictionLayout, lay_out_friction
 from robot_identification.processing import Dataset, uses_rotors
 from robot_identification.simulation import Drive
@@ -82,7 +82,7 @@ class ForwardDynamics:
         if isinstance(model, IdentifiedModel):
             self._layout = _without_jumps(lay_out_friction(model))
         functions = [] if self._layout is None else self._layout.functions
-        self._basis = SampleBasis(functions)
+        self._basis = SampleBasis(self._rigid.robot.n, functions)
 
     def start(self, dataset: Dataset, rows: IntArray) -> ArmStates:
         """
@@ -189,10 +189,10 @@ class ForwardDynamics:
             return torque
         n = v.shape[1]
         values = self._basis.at(v, self._bend_after(states.bend, v, h))
-        sums = values @ self._layout.cold
+        sums = (self._layout.cold @ values).T
         if states.temperature is not None and self._layout.heated.any():
             warm = np.where(self._layout.heated, states.temperature, 0.0)
-            sums = sums + (values @ self._layout.per_kelvin) * np.hstack([warm, warm])
+            sums = sums + (self._layout.per_kelvin @ values).T * np.hstack([warm, warm])
         left: FloatArray = torque - sums[:, :n]
         share = np.clip(np.sign(left) * sums[:, n:], -LARGEST_SHARE, None)
         return left / (1.0 + share)
@@ -200,14 +200,14 @@ class ForwardDynamics:
 
 def _without_jumps(layout: FrictionLayout) -> FrictionLayout:
     """Return a layout in which the sign of the velocity is a steep passage through zero."""
-    order = sorted(
+    order = sorted((
         (function._replace(kind='smooth_sign', constants=(SIGN_WIDTH,))
          if function.kind == 'sign' else function, row)
         for row, function in enumerate(layout.functions)
-    )
+    ), key=lambda one: evaluation_order(one[0]))
     rows = [row for _, row in order]
     return FrictionLayout(
-        [function for function, _ in order], layout.cold[rows], layout.per_kelvin[rows]
+        [function for function, _ in order], layout.cold[:, rows], layout.per_kelvin[:, rows]
     )
 
 

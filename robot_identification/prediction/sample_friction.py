@@ -11,7 +11,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import BasisTerm, IdentifiedModel
-from robot_identification.prediction.sample_basis import JointFunction, SampleBasis
+from robot_identification.prediction.sample_basis import (
+    evaluation_order, JointFunction, SampleBasis,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,23 +21,23 @@ class FrictionLayout:
     """
     Friction of a model as one matrix on the functions of motion that all of its terms share.
 
-    Columns are the torque, and the torque per load, of every joint, at 0 deg C and per kelvin.
+    Rows are the torque, and the torque per load, of every joint, at 0 deg C and per kelvin.
     """
 
-    functions: list[JointFunction]  # sorted, length k
-    cold: FloatArray  # (k, 2 n)
-    per_kelvin: FloatArray  # (k, 2 n)
+    functions: list[JointFunction]  # in `evaluation_order`, length k
+    cold: FloatArray  # (2 n, k)
+    per_kelvin: FloatArray  # (2 n, k)
 
     @property
     def has_load(self) -> bool:
         """Return whether any friction depends on the load."""
-        n = self.cold.shape[1] // 2
-        return bool(np.any(self.cold[:, n:]) or np.any(self.per_kelvin[:, n:]))
+        n = len(self.cold) // 2
+        return bool(np.any(self.cold[n:]) or np.any(self.per_kelvin[n:]))
 
     @property
     def heated(self) -> BoolArray:
         """Return whose friction depends on the temperature, shape (n,)."""
-        by_joint = np.any(self.per_kelvin, axis=0).reshape(2, -1)
+        by_joint = np.any(self.per_kelvin, axis=1).reshape(2, -1)
         depends: BoolArray = by_joint.any(axis=0)
         return depends
 
@@ -49,11 +51,11 @@ def lay_out_friction(model: IdentifiedModel) -> FrictionLayout:
             if coefficient != 0.0:
                 key = JointFunction(basis.kind, basis.constants, term.joint)
                 found.setdefault(key, []).append((basis, float(coefficient)))
-    functions = sorted(found)
-    cold, per_kelvin = np.zeros((2, len(functions), 2 * n))
-    for row, function in enumerate(functions):
+    functions = sorted(found, key=evaluation_order)
+    cold, per_kelvin = np.zeros((2, 2 * n, len(functions)))
+    for column, function in enumerate(functions):
         for basis, coefficient in found[function]:
-            column = function.joint + (n if basis.per_load else 0)
+            row = function.joint + (n if basis.per_load else 0)
             if basis.reference is None:
                 cold[row, column] += coefficient
             else:
@@ -68,16 +70,16 @@ class SampleFriction:
 
     Equal to what the laws give for a whole recording: stop operators remember the sample before.
     A function of the motion of one joint is evaluated once, however many terms have it; what
-    multiplies it is a row of one matrix.
+    multiplies it is a column of one matrix.
     """
 
     def __init__(self, model: IdentifiedModel) -> None:
         layout = lay_out_friction(model)
         self._n, self._names = model.robot.n, model.robot.joint_names
-        self._basis = SampleBasis(layout.functions)
+        self._basis = SampleBasis(model.robot.n, layout.functions)
         self._cold, self._per_kelvin = layout.cold, layout.per_kelvin
         self._has_load, self._heated = layout.has_load, layout.heated
-        self._any_heated = bool(self._heated.any())
+        self.heated = bool(self._heated.any())  # whether any friction needs a temperature
         self._temperature: FloatArray | None = None
         self._coefficients = self._cold
 
@@ -91,8 +93,6 @@ class SampleFriction:
 
         Raises DataError if one is not known that friction depends on.
         """
-        if not self._any_heated:
-            return
         if temperature is None or not np.isfinite(temperature[self._heated]).all():
             raise DataError(
                 f'the friction of {", ".join(np.array(self._names)[self._heated])} depends on '
@@ -102,7 +102,9 @@ class SampleFriction:
         if self._temperature is None or not np.array_equal(temperature, self._temperature):
             self._temperature = temperature.copy()
             used = np.where(self._heated, temperature, 0.0)
-            self._coefficients = self._cold + self._per_kelvin * np.concatenate([used, used])
+            self._coefficients = self._cold + (
+                self._per_kelvin * np.concatenate([used, used])[:, None]
+            )
 
     def step(self, q: FloatArray, dq: FloatArray, transmitted: FloatArray) -> FloatArray:
         """
@@ -111,8 +113,10 @@ class SampleFriction:
         At its position (n,) [rad], at velocities (m, n) [rad/s] it may have, and with what the
         gears transmit there (n,) [N m].
         """
-        n, sums = self._n, self._basis.step(q, dq) @ self._coefficients
-        if not self._has_load:
-            return sums[:, :n]
-        friction: FloatArray = sums[:, :n] + np.abs(transmitted) * sums[:, n:]
-        return friction
+        sums = self._coefficients.dot(self._basis.step(q, dq))
+        friction: FloatArray = sums[:self._n]
+        if self._has_load:
+            # Arrays of one shape are multiplied quicker than those that broadcast.
+            load = np.abs(transmitted).repeat(len(dq)).reshape(friction.shape)
+            friction += load * sums[self._n:]
+        return friction.T

@@ -41,5 +41,6 @@ class SampleTorque:
         """
         rigid = self._rigid(q, dq[0], ddq)
         transmitted = rigid if self._behind_gears is None else rigid - self._behind_gears * ddq
-        self._friction.set_temperature(temperature)
+        if self._friction.heated:
+            self._friction.set_temperature(temperature)
         return rigid, self._friction.step(q, dq, transmitted)

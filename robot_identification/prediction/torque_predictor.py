@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 import math
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -18,8 +18,7 @@ from robot_identification.prediction.sample_torque import SampleTorque
 from robot_identification.processing import causal_coefficients, CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """
     Prediction of the model at one joint state.
 
@@ -93,10 +92,10 @@ def _kinematic_recursion(b: FloatArray, a: FloatArray, rate: float) -> FloatArra
     Return the step of the causal filters as a matrix (8, 7).
 
     It takes the states of both low-passes (2 each, transposed direct form II), the smooth velocity
-    before, the measured position and the measured velocity. It returns the states, and
-    acceleration, position, smooth velocity and measured velocity.
+    before, the measured velocity and the measured position. It returns the same of the next
+    sample, and the acceleration.
     """
-    velocity_1, velocity_2, acceleration_1, acceleration_2, before, q, dq = np.eye(7)
+    velocity_1, velocity_2, acceleration_1, acceleration_2, before, dq, q = np.eye(7)
     smooth = b[0] * dq + velocity_1
     difference = rate * (smooth - before)
     ddq = b[0] * difference + acceleration_1
@@ -105,7 +104,7 @@ def _kinematic_recursion(b: FloatArray, a: FloatArray, rate: float) -> FloatArra
         b[2] * dq - a[2] * smooth,
         b[1] * difference - a[1] * ddq + acceleration_2,
         b[2] * difference - a[2] * ddq,
-        ddq, q, smooth, dq,
+        smooth, dq, q, ddq,
     ])
 
 
@@ -136,7 +135,7 @@ class TorquePredictor:
     def __init__(
         self, model: IdentifiedModel, rate: float | None = None, cutoff: float = CAUSAL_CUTOFF
     ) -> None:
-        self._model = model
+        self._delay = model.source.delay
         self.rate = model.robot.sampling_rate if rate is None else rate
         if not self.rate > 0.0 or not cutoff > 0.0:
             raise UsageError(
@@ -153,7 +152,10 @@ class TorquePredictor:
         self._scale = model.effort_per_torque
         self._heated = _friction_with_temperature(model)
         self._any_heated = bool(self._heated.any())
-        self._ones = np.ones(model.robot.n)
+        self._signals = np.zeros((7, model.robot.n))
+        # What is measured lies last; a sum is finite where all are, and quicker to look at.
+        self._measured = self._signals[5:].reshape(-1)
+        self._ones = np.ones(2 * model.robot.n)
         self._last_stamp = math.nan
         self.restarts = -1
         self._start(np.zeros(model.robot.n))
@@ -167,9 +169,9 @@ class TorquePredictor:
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.
         b, a = self._b, self._a
-        self._signals = np.zeros((7, len(dq)))
         self._signals[0] = (1.0 - b[0]) * dq
         self._signals[1] = (b[2] - a[2]) * dq
+        self._signals[2:4] = 0.0
         self._signals[4] = dq
         self._past: deque[tuple[float, FloatArray]] = deque()
         self._torque.restart()
@@ -199,8 +201,9 @@ class TorquePredictor:
             without a temperature that friction needs.
 
         """
-        # A sum is finite where all are, and quicker to look at.
-        if not math.isfinite(stamp + q.dot(self._ones) + dq.dot(self._ones)):
+        signals = self._signals
+        signals[5], signals[6] = dq, q
+        if not math.isfinite(stamp + self._measured.dot(self._ones)):
             return None
         if self._any_heated and _lack(self._heated, temperature).any():
             return None
@@ -210,27 +213,26 @@ class TorquePredictor:
         if not 0.0 < elapsed <= CAUSAL_GAP_PERIODS / self.rate:
             self._start(dq)
         self._last_stamp = stamp
-        signals = self._signals
-        signals[5], signals[6] = q, dq
-        filtered = self._recursion @ signals
-        signals[:4], signals[4] = filtered[:4], filtered[6]
-        kinematics = self._before(stamp, filtered[4:])
-        ddq, then_q, velocities = kinematics[0], kinematics[1], kinematics[2:]
+        filtered = self._recursion.dot(signals)
+        signals[:5] = filtered[:5]
+        kinematics = filtered[4:] if self._delay <= 0.0 else self._before(stamp, filtered[4:])
+        velocities, then_q, ddq = kinematics[:2], kinematics[2], kinematics[3]
+        smooth, measured = velocities
         rigid, friction = self._torque.step(then_q, velocities, ddq, temperature)
-        torque = rigid + friction[0]
-        correction = self._no_correction if self._corrections is None else (
-            self._corrections.step(then_q, velocities[0], velocities[1], ddq)
-        )
+        steady, measured_friction = friction
+        torque = whole = rigid + steady
+        correction = self._no_correction
+        if self._corrections is not None:
+            correction = self._corrections.step(then_q, smooth, measured, ddq)
+            whole = torque + correction
         return Prediction(
-            torque, correction, (torque + correction) * self._scale, friction[0], then_q,
-            velocities[0], ddq, temperature, velocities[1], friction[1],
+            torque, correction, whole * self._scale, steady, then_q, smooth, ddq, temperature,
+            measured, measured_friction,
         )
 
     def _before(self, stamp: float, kinematics: FloatArray) -> FloatArray:
         """Return the kinematics (4, n) that the effort at a stamp belongs to."""
-        delay, past = self._model.source.delay, self._past
-        if delay <= 0.0:
-            return kinematics
+        delay, past = self._delay, self._past
         past.append((stamp, kinematics))
         while len(past) > 2 and past[1][0] <= stamp - delay:
             past.popleft()
