@@ -9,6 +9,7 @@ Every import counts, wherever it stands: in functions, under TYPE_CHECKING, rela
 
 import ast
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 import importlib
 from pathlib import Path
 import subprocess
@@ -161,6 +162,45 @@ def detours(sources):
 def test_rooms_are_entered_by_their_face():
     """From another room only what its `__init__.pyi` lists is imported."""
     assert detours(package_sources()) == []
+
+
+def module_behind(name, modules):
+    """Return the module that a dotted name of the package is loaded from; None of others."""
+    if name in modules:
+        return name
+    package, _, last = name.rpartition('.')
+    if last in FACES.get(package, {}):
+        module = FACES[package][last]
+        return module_behind(module if module in FACES else f'{module}.{last}', modules)
+    return package if package in modules else None
+
+
+def cycle(sources):
+    """Return modules of which each imports the next, the last one the first; or none."""
+    modules = {module_of(name): name for name in sources}
+    graph = {}
+    for module, name in modules.items():
+        package = Path(name).parent.parts
+        found = imported_modules(ast.parse(sources[name]), [PACKAGE, *package])
+        graph[module] = {module_behind(other, modules) for _, other in found} - {None, module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1][::-1]
+    return []
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """What a face lends counts as the module that it comes from."""
+    sources = package_sources()
+    assert cycle(sources) == []
+    # The check can fail: within a folder, by a face, and for types only.
+    for name, text in (
+        ('model/friction/curves.py', 'from robot_identification.model.friction.basis import STOP'),
+        ('model/friction/basis.py', 'from robot_identification.model import FrictionLaw'),
+        ('errors.py', 'from . import files'),
+    ):
+        assert cycle({**sources, name: f'{text}\n{sources[name]}'}), name
 
 
 @pytest.mark.parametrize('text', [

@@ -96,13 +96,32 @@ def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
         # With unknown gains the URDF's torque is in another unit than the effort.
         urdf=None if model.relative_scale else predict_urdf_effort(model, dataset),
         limits=None if model.relative_scale else limits,
-        deviation=prediction_deviation(model, dataset.motion.dq),
+        deviation=_stated_deviation(model, dataset),
     )
 
 
 def predict_urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
     """Return the effort of the URDF's bodies without friction, in the bag's unit, (N, n)."""
-    return rigid_torque(model.robot, dataset.motion) * model.effort_per_torque
+    effort = allocate(dataset.motion.q.shape)
+    for rows in block_slices(len(dataset)):
+        torque = rigid_torque(model.robot, dataset.motion.part(rows))
+        effort[rows] = torque * model.effort_per_torque
+    release(effort)
+    dataset.release()
+    return effort
+
+
+def _stated_deviation(model: IdentifiedModel, dataset: Dataset) -> FloatArray | None:
+    """Return `prediction_deviation` at every stamp of a dataset, shape (N, n)."""
+    deviation = allocate(dataset.motion.q.shape)
+    for rows in block_slices(len(dataset)):
+        block = prediction_deviation(model, dataset.motion.dq[rows])
+        if block is None:
+            return None
+        deviation[rows] = block
+    release(deviation)
+    dataset.release()
+    return deviation
 
 
 def errors_on(
