@@ -23,6 +23,14 @@ ODD = {
     r'bodies that can exist': 'physically consistent bodies',
     r'lean(s|ing)? on the URDF': 'regularize towards the URDF',
     r'raviola_wls': 'limit_weighted',
+    r'(?<!~/)[Aa]dvice': 'recommendation',
+    r'[Dd]oubt(s|ed|ful|fully)?': 'warning, question, uncertain',
+    r'(is|are|was|were|be|been) (not )?told': 'is given, is commanded, is stated',
+    r'[Ww]hat may': 'name what it is',
+    r'Who|(for|only|to) who': 'name the role: operator, publisher, subscriber, or use the passive',
+    r'beyond all measure': 'unbounded',
+    r'locked where': 'held fixed',
+    r'(is|was) no number': 'is not a number, is undefined',
 }
 OPENING = re.compile(r'(What|Who|Whether|How|Tell|Let)\b')
 SOURCES = sorted([

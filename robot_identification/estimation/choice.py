@@ -28,7 +28,7 @@ FEWEST_FITTED = 50
 # Under this much motion [s] a full dictionary, or a choice of laws by joint, rests on little.
 SHORT_MOTION = 20.0
 # From this share of the joints on, contradictions are of a unit or a mounting, not of links.
-MOST_DOUBTED = 0.5
+MOST_CONTRADICTING = 0.5
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
 
@@ -121,17 +121,17 @@ def choose_prior_weight(
     estimator, laws = cast(SparseNonnegativeRegression, method.estimator), method.laws[0]
     notes = []
     weights: tuple[float, ...] = (0.0,)
-    doubted = _contradicting_joints(robot, datasets) if with_prior else []
+    contradicting = _contradicting_joints(robot, datasets) if with_prior else []
     if not with_prior:
         notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
-    elif len(doubted) >= MOST_DOUBTED * robot.n:
+    elif len(contradicting) >= MOST_CONTRADICTING * robot.n:
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
         # Outliers and load are judged with a light regularization, whatever weight is tried.
-        estimator = replace(estimator, prior=cad_prior(robot, doubted), prior_weight=1.0)
+        estimator = replace(estimator, prior=cad_prior(robot, contradicting), prior_weight=1.0)
         weights = recipe.prior_weights
-        if doubted:
-            names = ', '.join(robot.joint_names[joint] for joint in doubted)
+        if contradicting:
+            names = ', '.join(robot.joint_names[joint] for joint in contradicting)
             notes.append(
                 f'the URDF is no prior for the links behind {names}, for it contradicts the '
                 'effort there'

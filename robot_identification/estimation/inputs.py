@@ -78,7 +78,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         describe_placeholders(robot),
     )
     if not np.all(np.isfinite(robot.drives.drive_gain)):
-        # Who has no effort at all is not asked for gains first.
+        # Without any effort, gains are not asked for first.
         for recording in recordings:
             check_effort_recorded(recording)
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)

@@ -11,7 +11,7 @@ from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.problem import Estimate, IdentificationProblem, PriorTerm
 import scipy
 
-# A column shorter than this part of the longest says nothing; it has an error beyond all measure.
+# A column shorter than this part of the longest says nothing; its standard error is unbounded.
 LEAST_LENGTH = 1.0e-100
 # Any larger standard error is stated as this: its square must be a number.
 LARGEST_ERROR = 1.0e120

@@ -54,10 +54,10 @@ class CadPrior:
         return PriorTerm(matrix, whitened @ (K @ mean))
 
 
-def cad_prior(robot: RobotModel, doubted: Collection[int] = ()) -> CadPrior:
-    """Return what the URDF of an arm says, of doubted links next to nothing."""
+def cad_prior(robot: RobotModel, contradicted: Collection[int] = ()) -> CadPrior:
+    """Return what the URDF of an arm says, of contradicted links next to nothing."""
     inertial = prior_inertial_parameters(robot)
     deviation = prior_deviation(robot, inertial.size)
-    for link in doubted:
+    for link in contradicted:
         deviation[10 * link: 10 * link + 10] = NO_PRIOR
     return CadPrior(inertial, deviation)

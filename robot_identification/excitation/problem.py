@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The optimizer's problem for one arm and experiment: what may move, how well, within which limits.
+The optimizer's problem for one arm and experiment: moving joints, criterion and limits.
 
 Rest at both ends is in the form of the motion, which every vector of coefficients fulfils. Limits
 are kept on a grid during a search; what is found is scaled into them on a finer one, and proved

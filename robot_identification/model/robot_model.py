@@ -352,7 +352,7 @@ def make_robot_model(
 
 
 def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
-    """Return Pinocchio's model with some joints locked where they stand [rad or m]."""
+    """Return Pinocchio's model with some joints held fixed at positions [rad or m]."""
     reference = pin.neutral(full)
     for joint, position in positions.items():
         reference[full.joints[full.getJointId(joint)].idx_q] = position

@@ -121,7 +121,7 @@ def advise_wait(
             f'{NOT_YET}: at least {FEWEST_VALUES} values over {2.0 * options.chunk:g} minutes are '
             'needed of a joint'
         ))
-    # Who may take longest decides.
+    # The joint that may take longest decides.
     last = max(waits, key=lambda wait: (wait.high, wait.minutes))
     state, text = _decide(waits, last, times, values, names, by, options)
     return WaitAdvice(

@@ -34,7 +34,7 @@ SAME_SCALING = 0.02
 
 class ControllerScaling:
     """
-    Hears what scaling a controller is told, and looks what scaling it states.
+    Hears what scaling a controller is commanded, and looks what scaling it states.
 
     `slider` is in each method the scaling that the robot's driver publishes, 1 where it does not;
     `constraints` are what the controller's parameters state, None where they are not known.
@@ -54,7 +54,7 @@ class ControllerScaling:
             self._node.destroy_subscription(self._subscription)
         self._controller, self._subscription, self._told = controller, None, None
         if controller and SpeedScalingFactor is not None:
-            # The durability is that of the controller: who does not offer it is not heard there.
+            # The durability is that of the controller: publishers without it are not heard there.
             self._subscription = self._node.create_subscription(
                 SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
             )
@@ -96,7 +96,7 @@ class ControllerScaling:
             )
 
     def _own(self, constraints: ControllerConstraints | None) -> float:
-        """Return the scaling that the controller was told, beside that of its hardware."""
+        """Return the scaling that the controller was commanded, beside that of its hardware."""
         if constraints is not None and not constraints.hears_scaling:
             return 1.0
         if self._told is not None:

@@ -145,7 +145,7 @@ class MotionInterface:
 
     @property
     def hears_activity(self) -> bool:
-        """Return whether a switch of controllers is told; else the list has to be asked for."""
+        """Return whether switches of controllers are published, or the list must be requested."""
         return self._hears_activity
 
     async def settle(self) -> None:

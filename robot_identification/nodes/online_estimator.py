@@ -163,7 +163,7 @@ class OnlineEstimatorNode(Node):
             '[s]', minimum=0.05, maximum=60.0, read_only=True,
         )
         self._advice_period = declare(
-            self, 'advice_period', 10.0, 'between two pieces of advice on warming up [s]',
+            self, 'advice_period', 10.0, 'between two statements on warming up [s]',
             minimum=0.5, maximum=600.0, read_only=True,
         )
 

@@ -157,7 +157,7 @@ class TrajectoryGenerator(Node):
         return made.experiment
 
     def _warn_before(self, robot: RobotModel, experiment: Experiment) -> None:
-        """Log what makes a search doubtful: made-up masses, poses that cannot be held."""
+        """Log what makes a search uncertain: made-up masses, poses that cannot be held."""
         masses = describe_placeholders(robot)
         holding = find_experiment_holding(robot, experiment)
         if masses:

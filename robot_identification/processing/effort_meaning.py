@@ -6,7 +6,7 @@ Kind of the effort of a recording: motor current, joint torque, or torque withou
 
 Decided from the recording and the URDF, joint by joint; see `effort_hypotheses` for the evidence.
 Between a current and a torque the scale decides, between torques with and without gravity the
-share of gravity does. Recordings that leave it open are told what motion would decide.
+share of gravity does. For recordings that leave it open the motion that would decide is stated.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class FoundUnits:
 
     units: Mapping[str, str]
     checks: Mapping[str, str]  # By quantity
-    doubt: str = ''  # Other units that are about as plausible
+    alternative: str = ''  # Other units that are about as plausible
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ def find_units(
     `natural` is the unit of effort that its name suggests.
     """
     units = dict(stated)
-    # What is no number of an arm is named by its line when the table is read.
+    # What cannot be a number of an arm is named by its line when the table is read.
     with np.errstate(all='ignore'):
         figures = _measure(windows)
     open_quantities = [
         quantity for quantity in ('time', 'q', 'dq') if units.get(quantity) == ''
     ]
     checks: dict[str, str] = {}
-    doubt = ''
+    alternative = ''
     if open_quantities:
         choices = [
             tuple(_choices(quantity)) if quantity in open_quantities else (units[quantity],)
@@ -105,10 +105,10 @@ def find_units(
             other = dict(zip(names, found[1][1], strict=True))
             differing = [f'{name} in {other[name]}' for name in names
                          if other[name] != chosen[name]]
-            doubt = f'{" and ".join(differing)} would be about as plausible: state units'
+            alternative = f'{" and ".join(differing)} would be about as plausible: state units'
     if units.get('effort') == '' and natural:
         units['effort'], checks['effort'] = _effort_unit(natural, windows)
-    return FoundUnits(units, checks, doubt)
+    return FoundUnits(units, checks, alternative)
 
 
 def _choices(quantity: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class DriverRecord:
     # of the package as it is installed where the recorder ran
     version: str | None = None
     hardware: str | None = None  # class of the hardware interface
-    robot_type: str | None = None  # what the driver was told that the robot is
+    robot_type: str | None = None  # what the driver is configured for
     polyscope: str | None = None  # software version of the robot
     use_currents_as_efforts: bool | None = None  # whether `effort` is the motor current
     controllers: tuple[str, ...] | None = None  # active ones that command the arm
@@ -66,7 +66,7 @@ class DriverRecord:
         currents = self.use_currents_as_efforts
         return [
             ('Driver', driver or self.hardware or NOT_KNOWN),
-            ('Robot type, as the driver was told', self.robot_type or NOT_KNOWN),
+            ('Robot type, as the driver is configured', self.robot_type or NOT_KNOWN),
             ('PolyScope', self.polyscope or NOT_KNOWN),
             ('use_currents_as_efforts', NOT_KNOWN if currents is None else str(currents).lower()),
             ('Controllers', ', '.join(self.controllers or ()) or NOT_KNOWN),

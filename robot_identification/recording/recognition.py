@@ -380,7 +380,7 @@ def _make_mapping(
         rate=table.rate if place is None else None,
         recognized=True,
         checks=units.checks,
-        notes=(units.doubt,) if units.doubt else (),
+        notes=(units.alternative,) if units.alternative else (),
     )
 
 

@@ -220,7 +220,7 @@ class TextTable:
                 return seconds
             raise DataError(
                 f'{self.path}: {self.columns[place]} is {text!r:.40} in {self.row_name(row)}, '
-                'which is no number'
+                'which is not a number'
             ) from None
 
 

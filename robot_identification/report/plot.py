@@ -326,7 +326,7 @@ class Drawing:
         self._parts.append(part)
 
     def picture(self, title: str, alternative: str) -> Picture:
-        """Return the picture; the title above it may be empty, `alternative` is for who hears."""
+        """Return the picture; the title may be empty, `alternative` is for screen readers."""
         inside = ''.join([*(panel.svg(self._width) for panel in self._panels), *self._parts])
         width, height = self._width, self._height
         scale = PIXELS_PER_INCH / POINTS_PER_INCH

@@ -30,7 +30,7 @@ WHITE = 'residual'
 # The terminal states no more reasons of a verdict than this; results.txt has them all.
 MOST_REASONS = 4
 # The terminal names no more motions than this; the report has them all.
-MOST_ADVICE = 5
+MOST_RECOMMENDATIONS = 5
 
 
 def results_text(
@@ -60,7 +60,7 @@ def results_text(
     lines += ['', *_coefficient_table(inertial_coefficients(model))]
     lines += _friction_lines(model)
     lines += _choice_lines(identification)
-    lines += _advice_lines(identification)
+    lines += _recommendation_lines(identification)
     lines += _warning_lines(identification)
     lines += _origin_lines(model)
     return _joined(lines)
@@ -355,14 +355,14 @@ def _choice_lines(identification: Identification) -> list[str]:
     return lines
 
 
-def _advice_lines(identification: Identification) -> list[str]:
+def _recommendation_lines(identification: Identification) -> list[str]:
     """Return the motions that would show what the data did not, the most helpful ones."""
     if not identification.recommendations:
         return []
     lines = _section('Motions that would show more')
-    for advice in identification.recommendations[:MOST_ADVICE]:
-        lines += wrap(str(advice), first='  - ')
-    left = len(identification.recommendations) - MOST_ADVICE
+    for motion in identification.recommendations[:MOST_RECOMMENDATIONS]:
+        lines += wrap(str(motion), first='  - ')
+    left = len(identification.recommendations) - MOST_RECOMMENDATIONS
     return [*lines, *wrap(f'{left} more in the report', first='  - ')] if left > 0 else lines
 
 

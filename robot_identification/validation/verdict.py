@@ -65,7 +65,7 @@ class DataWarning:
 class Findings:
     """Findings on a model and its training data besides the errors."""
 
-    # What may be wrong with the data or the description, best supported first; with any a model is
+    # Possible errors of the data or the description, best supported first; with any a model is
     # not good.
     warnings: tuple[DataWarning, ...] = ()
     assumptions: tuple[str, ...] = ()  # what the data cannot tell
@@ -107,7 +107,7 @@ class Verdict:
     level: str  # the verdict; {'good', 'usable', 'bad'}
     reasons: tuple[str, ...]  # why, most important first
     next_step: str  # what to do
-    # What may be wrong with the data or the description; they are among the reasons.
+    # Possible errors of the data or the description; they are among the reasons.
     warnings: tuple[DataWarning, ...] = ()
     assumptions: tuple[str, ...] = ()  # what the data cannot tell, and a user must check
     # Up to which frequency errors could be seen; it is among the reasons.

@@ -304,7 +304,7 @@ def _draw_over_date(axes: Axes, trend: FrictionTrend) -> None:
     axes.set_xlabel('date (at the mean temperature)', fontsize=FONT_SIZE)
 
 
-# What may be drawn of a trend, in words.
+# Plots of a trend, in words.
 SIDES: Mapping[Callable[[Axes, FrictionTrend], None], str] = {
     _draw_over_temperature: 'its temperature',
     _draw_over_date: 'the date without what temperature did to it',

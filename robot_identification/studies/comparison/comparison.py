@@ -300,7 +300,7 @@ def _mean_change(
 
 
 def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
-    """Return what makes a comparison of two models doubtful, in words."""
+    """Return what limits a comparison of two models, in words."""
     notes = []
     gains = [model.robot.drives.drive_gain for model in (first, second)]
     units = {first.effort_unit, second.effort_unit}

@@ -35,8 +35,8 @@ from robot_identification.studies.drive_gains.static_poses import (
 # Relative standard error above which a gain is not one; chosen: above the 8 % that published
 # gains of one arm differ by.
 LARGEST_ERROR = 0.1
-# Factor to the gain known before from which a note doubts it; chosen: published gains of one arm
-# differ by 8 %, those of a wrong unit by far more.
+# Factor to the gain known before from which a note questions it; chosen: published gains of one
+# arm differ by 8 %, those of a wrong unit by far more.
 FAR_OFF = 1.3
 # Torques below this are rounding [N m].
 LEAST_TORQUE = 1.0e-6
@@ -306,7 +306,7 @@ def compare_with_known(robot: RobotModel, found: DriveGains) -> DriveGains:
     A gain of the other sign is not one: bags may be swapped. A note names those that are far off.
     Raise NotIdentifiableError if not one gain is left.
     """
-    joints, doubtful = [], []
+    joints, far_off = [], []
     for joint, known in zip(found.joints, robot.drives.drive_gain, strict=True):
         ratio = joint.gain / known
         if ratio < 0.0:
@@ -316,11 +316,11 @@ def compare_with_known(robot: RobotModel, found: DriveGains) -> DriveGains:
                 'axis turned the other way?'
             ))
         elif not (1.0 / FAR_OFF < ratio < FAR_OFF or math.isnan(ratio)):
-            doubtful.append(f'{joint.joint} ({joint.gain:.3g} N m/A, before {known:.3g})')
+            far_off.append(f'{joint.joint} ({joint.gain:.3g} N m/A, before {known:.3g})')
         joints.append(joint)
     check_any_gain(joints)
-    notes = () if not doubtful else (
-        f'far from the gains known before: {", ".join(doubtful)}; check that currents are in A, '
+    notes = () if not far_off else (
+        f'far from the gains known before: {", ".join(far_off)}; check that currents are in A, '
         'torques in N m, and a payload in kg and m',
     )
     return replace(found, joints=tuple(joints), notes=(*notes, *found.notes))

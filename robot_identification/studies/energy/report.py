@@ -105,7 +105,7 @@ def energy_sentences(energy: MotionEnergy, check: ThresholdCheck | None) -> list
                 f'{_times(len(check.crossings))}.'
             ),
             UNDECIDED: (
-                f'Whether kinetic energy stays below {check.threshold:g} J cannot be told: the '
+                f'Whether kinetic energy stays below {check.threshold:g} J is undecided: the '
                 'interval of its largest value reaches above.'
             ),
             BELOW: f'By the model kinetic energy stays below {check.threshold:g} J.',

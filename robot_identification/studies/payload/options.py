@@ -54,7 +54,7 @@ class PayloadOptions:
     def __post_init__(self) -> None:
         if self.changes not in CHANGES:
             raise UsageError(
-                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
+                f'changes is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
             )
         if not self.slowest >= 0.0:
             raise UsageError(

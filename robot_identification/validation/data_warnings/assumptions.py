@@ -18,7 +18,7 @@ def list_assumptions(evidence: Evidence) -> tuple[str, ...]:
     if evidence.relative_scale:
         found.append(
             'drive gains are unknown: a common factor of all efforts, and signs of all of them '
-            'together, cannot be told'
+            'together, cannot be found'
         )
     elif not evidence.prior.side.size:
         found.append(
