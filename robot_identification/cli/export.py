@@ -26,6 +26,8 @@ from robot_identification.report import fixed, number, text_table
 
 # Names of the options whose file can also be written into one that is there.
 URDF, SCENE = 'urdf', 'mjcf'
+# Options of --sim alone, as `PackOptions` has them.
+PACK = ('models', 'seed', 'usd_joints')
 
 
 def add_parser(subparsers: Any) -> None:
@@ -51,16 +53,15 @@ def add_parser(subparsers: Any) -> None:
         'Isaac Lab, BAM, and models to randomize over',
     )
     parser.add_argument(
-        '--models', type=int, metavar='N', default=defaults.models,
+        '--models', type=int, metavar='N',
         help=f'models in --sim, drawn from the covariance; default {defaults.models}',
     )
     parser.add_argument(
-        '--seed', type=int, default=defaults.seed,
-        help=f'of their draw; default {defaults.seed}',
+        '--seed', type=int, help=f'of their draw; default {defaults.seed}',
     )
     parser.add_argument(
-        '--usd-joints', metavar='PATH', default=defaults.usd_joints,
-        help='prim of the USD that holds the joints; default /ROBOT/joints',
+        '--usd-joints', metavar='PATH',
+        help='prim of the USD that holds the joints, in --sim; default /ROBOT/joints',
     )
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
@@ -84,10 +85,10 @@ def add_parser(subparsers: Any) -> None:
         help='bodies of the scene that were not on the arm when it was identified',
     )
     parser.add_argument(
-        '--friction-form', choices=tuple(FORMS), default=PLAIN,
+        '--friction-form', choices=tuple(FORMS),
         help='friction of joints in MJCF: ' + '; '.join(
             f'{form}, {what}' for form, what in FORMS.items()
-        ),
+        ) + f'; default {PLAIN}',
     )
     parser.add_argument('--force', action='store_true', help='overwrite what is there already')
     add_json_option(parser)
@@ -97,11 +98,12 @@ def run(args: argparse.Namespace) -> int:
     """Export the model."""
     changed_format = _changed_format(args)
     outputs = _outputs(args, changed_format)
+    options = ExportOptions(args.friction_form or PLAIN)
+    asked = {name: value for name in PACK if (value := getattr(args, name)) is not None}
     model = load_model(args.model)
-    options = ExportOptions(args.friction_form)
-    pack = {} if args.sim is None else simulation_pack(model, PackOptions(
-        args.friction_form, args.usd_joints, args.models, args.seed
-    ))
+    pack = {} if args.sim is None else simulation_pack(
+        model, PackOptions(friction_form=options.friction_form, **asked)
+    )
     changed = _change_file(args, model, changed_format)
     contents: dict[Path, str | bytes] = {}
     for name, path in outputs.items():
@@ -123,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     masses = _masses(model, changed)
     notes = () if changed is None else changed.notes
     if changed_format == SCENE or SCENE in outputs:
-        notes += _worst_frictions(model, args.friction_form)
+        notes += _worst_frictions(model, options.friction_form)
     if args.json:
         print_json({
             **written,
@@ -174,7 +176,7 @@ def _change_file(
     if changed_format == SCENE:
         return make_mjcf(model, args.into, SceneOptions(
             parse_joint_names(args.joint_names), args.override_defaults, tuple(args.extra_bodies),
-            args.friction_form,
+            args.friction_form or PLAIN,
         ))
     return None if args.urdf is None and args.into is None else make_urdf(model, args.into)
 
@@ -197,6 +199,13 @@ def _outputs(args: argparse.Namespace, changed_format: str) -> dict[str, Path]:
         )
     if args.diff and args.into is None and args.urdf is None:
         raise UsageError('--diff is about a file that is changed: name it by --into FILE')
+    for option in PACK:
+        if args.sim is None and getattr(args, option) is not None:
+            raise UsageError(
+                f'--{option.replace("_", "-")} is about a pack: name its folder by --sim DIR'
+            )
+    if args.friction_form and args.sim is None and SCENE not in (changed_format, *outputs):
+        raise UsageError('--friction-form is about MJCF: name it by --mjcf OUT or --sim DIR')
     places: dict[Path, str] = {args.model.resolve(): 'MODEL'}
     for name, path in outputs.items():
         other = places.setdefault(path.resolve(), f'--{name}')

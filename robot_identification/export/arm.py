@@ -12,7 +12,7 @@ import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import InconsistentModelError
+from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.model import (
     IdentifiedModel, nearest_plain_friction, prior_inertial_parameters, sliding_speeds,
     smallest_eigenvalues,
@@ -28,10 +28,16 @@ def check_consistent(model: IdentifiedModel) -> FloatArray:
     """
     Return the standard parameters (p,) that may be exported: `theta_consistent`, checked.
 
-    Raises InconsistentModelError if the model has none, no body has those of a link, or a rotor
-    would have to weigh less than nothing.
+    Raises UsageError if torques are of an unknown scale, and so are masses;
+    InconsistentModelError if the model has none, no body has those of a link, or a rotor would
+    have to weigh less than nothing.
     """
     theta, robot = model.theta_consistent, model.robot
+    if model.relative_scale:
+        raise UsageError(
+            f'the model of {robot.name} is not exported: its torques are of an unknown scale, and '
+            'so are its masses; identify the arm with its drive gains (--drive-gains)'
+        )
     remedy = (
         'simulators would refuse it or blow up. Record a richer motion, or check drive gains and '
         'units'

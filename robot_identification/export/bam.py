@@ -22,6 +22,10 @@ VARIANT, ACTUATOR = 'm4', 'unitree_go1'
 ALPHA = 2.0
 # Loads of the fit as multiples of the mean load [1], chosen.
 LOADS = (0.0, 0.5, 1.0, 1.5, 2.0)
+# Of a joint whose limit is not known [N m]: their own default would cut its torque at 23.7.
+NO_LIMIT = 1.0e9
+# What their loader sets beside the gain and the voltage of servos, and a torque does not need.
+UNUSED = {'error_gain': 1.0, 'max_pwm': 1.0}
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,8 @@ def export_bam(model: IdentifiedModel) -> str:
     """
     Return a JSON for `bam.mujoco.load_config`: one group for each joint, with its model.
 
-    Their actuator is one that takes a torque; its gains are the simulation's. Raises
-    InconsistentModelError if the model is not physically consistent.
+    Their actuator is one whose controller gives a torque, named as the joint; its gains are the
+    simulation's. Raises InconsistentModelError if the model is not physically consistent.
     """
     arm, theta = exported_arm(model), check_consistent(model)
     groups = {}
@@ -94,12 +98,13 @@ def export_bam(model: IdentifiedModel) -> str:
         friction = fit_bam(model, theta, number)
         groups[joint.name] = {
             'dofs': [joint.name],
+            **UNUSED,
             'model': {
                 'model': VARIANT,
                 'actuator': ACTUATOR,
                 'ratio': 1.0,
                 'armature': joint.reflected_inertia,
-                **({'max_torque': joint.effort} if np.isfinite(joint.effort) else {}),
+                'max_torque': min(joint.effort, NO_LIMIT),
                 'friction_base': friction.base,
                 'friction_stribeck': friction.stribeck,
                 'load_friction_base': friction.load,

@@ -10,7 +10,6 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import UsageError
 from robot_identification.export.arm import ArmJoint, exported_arm
 from robot_identification.export.friction_callback import table_rows
 from robot_identification.files import to_plain
@@ -58,11 +57,6 @@ def export_controller(model: IdentifiedModel) -> str:
     not physically consistent, UsageError if its torques are of an unknown scale.
     """
     arm = exported_arm(model)
-    if model.relative_scale:
-        raise UsageError(
-            f'the model of {model.robot.name} has torques of an unknown scale: identify the arm '
-            'with its drive gains before its torques are fed forward'
-        )
     table = tabulate_friction(model.with_consistent_parameters())
     options = FeedForwardOptions()
     head = {

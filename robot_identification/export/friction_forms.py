@@ -28,6 +28,8 @@ FORMS = {
     POLYNOMIAL: 'Coulomb friction and damping of the first to the third power of velocity',
     LUGRE: 'static and Coulomb friction with presliding (a passive dcmotor), and damping',
 }
+# Versions of MuJoCo that read it, tried with 3.7, 3.12, 3.16, 3.17 and 4.0.
+NEEDED_VERSIONS = {POLYNOMIAL: '3.7', LUGRE: '4.0'}
 # Stribeck velocities that are tried, as parts of the fastest speed; chosen: from below the
 # slowest sliding to where the curve is a parabola.
 STRIBECK_PARTS = np.geomspace(0.01, 1.0, 25)

@@ -12,7 +12,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm
 from robot_identification.export.friction_forms import (
-    BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, PLAIN, PRESLIDING,
+    BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, NEEDED_VERSIONS, PLAIN, PRESLIDING,
 )
 from robot_identification.export.xml_editor import comment_text
 from robot_identification.model import IdentifiedModel
@@ -62,8 +62,10 @@ def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
     locked = ', '.join(
         f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
     )
+    needed = NEEDED_VERSIONS.get(frictions[0].form)
     return comment_text(
         'Identified by robot_identification. Gravity is that in the frame of the root link.'
+        + (f' Needs MuJoCo {needed} or later.' if needed else '')
         + (f' Joints that stand still: {locked}.' if locked else '')
         + ''.join(
             f'\n{friction.describe(name)}.'

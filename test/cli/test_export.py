@@ -129,6 +129,10 @@ def test_a_file_may_be_changed_in_place(place, ur5):
     (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
     (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
+    (['--mjcf', 'a.xml', '--models', '100'], '--models is about a pack: name its folder by --sim'),
+    (['--mjcf', 'a.xml', '--seed', '0'], '--seed is about a pack'),
+    (['--mjcf', 'a.xml', '--usd-joints', '/arm'], '--usd-joints is about a pack'),
+    (['--urdf', 'a.urdf', '--friction-form', 'plain'], '--friction-form is about MJCF'),
 ])
 def test_options_that_do_not_fit_are_refused(place, arguments, words):
     before = contents(place)
@@ -177,6 +181,18 @@ def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, 
     found = export(place, f'--{name}', FORMATS[name], '--force')
     assert found.code == 4
     assert f'the model of ur5 is not exported: {note}' in found.err
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize('option', [
+    '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--sim'
+])
+def test_masses_of_unknown_scale_are_refused_by_name(place, model, option):
+    (place / 'model.yaml').write_text(dump_model(replace(model, relative_scale=True)))
+    before = contents(place)
+    found = export(place, option, place / 'out')
+    assert found.code == 2
+    assert 'the model of ur5 is not exported: its torques are of an unknown scale' in found.err
     assert contents(place) == before
 
 

@@ -3,14 +3,12 @@
 
 """The file that a controller reads is all it needs, and the page shows how."""
 
-from dataclasses import replace
 from pathlib import Path
 import re
 
 from export.exported_models import changed_prior, exported_models, model_of, rigid_torque
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.export.controller import export_controller
 from robot_identification.files import parse_yaml
 from robot_identification.model.regressor import Motion
@@ -140,8 +138,3 @@ def test_any_yaml_reader_reads_numbers_as_numbers(texts):
     assert joint['friction']['viscous'] == pytest.approx(0.1)
     assert joint['friction']['offset'] == pytest.approx(1.1)
     assert joint['friction']['smoothing_velocity'] == 0.01
-
-
-def test_torques_of_unknown_scale_are_not_fed_forward(models):
-    with pytest.raises(UsageError, match='ur5 has torques of an unknown scale'):
-        export_controller(replace(models['ur5'], relative_scale=True))

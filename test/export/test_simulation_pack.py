@@ -18,6 +18,7 @@ from robot_identification.estimation.draws import draw_consistent
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.bam import export_bam
 from robot_identification.export.isaac_lab import export_isaac_lab
+from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.pack import PackOptions, simulation_pack
 from robot_identification.export.usd import export_usd
 from robot_identification.model.consistency import smallest_eigenvalues
@@ -136,6 +137,34 @@ def test_bams_own_library_reads_the_file(model):
             loss, damping = read.compute_frictions(LOAD + friction, -LOAD, speed)
             expected = bam_resistance(group['model'], speed, LOAD + friction, -LOAD)
             assert loss + damping * speed == pytest.approx(expected)
+
+
+def test_bams_controllers_move_the_exported_arm(model, tmp_path):
+    """By their own loader, beside the MJCF: rotors, friction under load, and their PD torque."""
+    bam = pytest.importorskip(
+        'bam.mujoco', reason='better-actuator-models, which needs Python 3.12, is not installed'
+    )
+    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulator, is not installed')
+    (tmp_path / 'bam.json').write_text(export_bam(model))
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    rotors = arm.dof_armature.copy()
+    data = mujoco.MjData(arm)
+    controllers, _ = bam.load_config(tmp_path / 'bam.json', arm, data, kp=100.0, vin=0.0)
+    assert list(controllers) == list(model.robot.joint_names)
+    data.qvel[:] = 0.5
+    for _ in range(2):
+        # Friction is that of the torque in the step before.
+        mujoco.mj_forward(arm, data)
+        for name, controller in controllers.items():
+            controller.set_q_target(name, 0.2)
+            controller.update()
+    np.testing.assert_allclose(arm.dof_armature, rotors)
+    for name, group in json.loads(export_bam(model)).items():
+        dof = arm.joint(name).dofadr[0]
+        motor, gravity = data.qfrc_actuator[dof], data.qfrc_bias[dof]
+        assert motor == pytest.approx(100.0 * 0.2 - 0.3 * 0.5)  # their damping: 0.3 N m s/rad
+        found = arm.dof_frictionloss[dof] + 0.5 * arm.dof_damping[dof]
+        assert found == pytest.approx(bam_resistance(group['model'], 0.5, motor, -gravity))
 
 
 def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):
