@@ -180,8 +180,8 @@ def draw_cold_and_warm(arm: Arm, models: Sequence[IdentifiedModel]) -> Picture:
     legend_above(figure, axes[0])
     return small_picture(
         'figure_7', 'Figure 7: base parameters of the UR5, cold and warm',
-        'Cold and warm parameters agree within their errors but for the viscous friction of all '
-        'joints, numbers 43 to 48, which is less in the warm arm.', figure,
+        'Values and standard errors of the 52 parameters of both arms; viscous friction has the '
+        'numbers 43 to 48.', figure,
     )
 
 

@@ -73,14 +73,32 @@ def compare_found(
     )
 
 
+def ratios_to_itself(values: Sequence[float]) -> list[float]:
+    """Return what the first half of the seeds found over the second; in truth it is one."""
+    half = len(values) // 2
+    return [first / second for first, second in zip(values[:half], values[half:], strict=True)]
+
+
+def ratio_outcome(ratios: Sequence[float]) -> Outcome:
+    """
+    Return whether ratios are below one.
+
+    They are where the interval of their mean is, are not where it is above one, and are untested
+    where it contains one.
+    """
+    found = interval_of(ratios)
+    if found.high < 1.0:
+        return 'agrees'
+    return 'differs' if found.low > 1.0 else 'untested'
+
+
 def compare_ratios(
-    what: str, printed: str, ratios: Sequence[float], *, why: str = ''
+    what: str, printed: str, ratios: Sequence[float], other: Sequence[float], *, why: str = ''
 ) -> Claim:
     """
-    Return a claim that one search finds less than another, from ratios of equal seeds.
+    Return a claim that one search finds less than another; see `ratio_outcome`.
 
-    It agrees where the interval of the mean ratio is below one, differs where it is above, and is
-    untested where it contains one.
+    The control is a search against itself, with other seeds: there the interval must contain one.
 
     Parameters
     ----------
@@ -88,20 +106,22 @@ def compare_ratios(
         The claim, and what the paper has.
     ratios : sequence of float
         One a seed: what the claim calls less over the other.
+    other : sequence of float
+        What that other search found with each seed.
     why : str
         The reason.
 
     """
-    found = interval_of(ratios)
-    outcome: Outcome = 'untested'
-    if found.high < 1.0:
-        outcome = 'agrees'
-    elif found.low > 1.0:
-        outcome = 'differs'
-    turned = interval_of([1.0 / ratio for ratio in ratios])
+    same = ratios_to_itself(other)
     return judged(
-        Claim(what, printed, f'ratio {found.words()}, {len(ratios)} seeds', 'differs', why),
-        outcome, Control(f'the two exchanged: {turned.words()}', turned.low > 1.0),
+        Claim(
+            what, printed, f'ratio {interval_of(ratios).words()}, {len(ratios)} seeds', 'differs',
+            why,
+        ),
+        ratio_outcome(ratios), Control(
+            f'the latter against itself, {len(same)} seeds over {len(same)} others: '
+            f'{interval_of(same).words()}', ratio_outcome(same) == 'untested',
+        ),
     )
 
 

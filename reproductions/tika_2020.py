@@ -215,6 +215,7 @@ def find(
             'rotors': count_drives(
                 count_names(load_robot('ur5_porcelli_bse'), 'coulomb_sign,viscous')
             )['rotors'],
+            'rows': int(done.large_rotors.problem.samples.sum()),
         },
         rules=(rules_apart(robot, wall=False), rules_apart(robot, wall=True)),
         searches=searches,
@@ -274,7 +275,7 @@ def runs_table(runs: dict[str, tuple[RotorRun, ...]]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             f'{arm}, seed {seed}', min(run.ordinary), min(run.constrained),
-            100.0 * (run.cost - 1.0), run.poses,
+            100.0 * (run.cost - 1.0) if min(run.ordinary) < 0.0 else None, run.poses,
         )
         for arm, found in runs.items() for seed, run in zip(SEARCH_SEEDS, found, strict=True)
     ]
@@ -283,8 +284,8 @@ def runs_table(runs: dict[str, tuple[RotorRun, ...]]) -> Table:
         ('arm and motion', 'OLS [kg m²]', 'CLS [kg m²]', 'CLS above OLS in total error [%]',
          'poses where the mass matrix of OLS is not positive definite, of 1000'),
         tuple(rows),
-        'One period each. The plain arm has small rotors, no friction that grows with the load '
-        'and joints that do not stick.',
+        'One period each; a dash where the bound does not bind. The plain arm has small rotors, '
+        'no friction that grows with the load and joints that do not stick.',
     )
 
 

@@ -12,11 +12,12 @@ import pytest
 from reproductions.__main__ import other_outcomes
 from reproductions.page import prose_of, render_markdown, write_reproduction
 from reproductions.pieces import Pieces
+from reproductions.raviola_2021_motions import half_claim
 from reproductions.reproduction import (
     Claim, compare, Control, CONTROLLED, load_seed, Misprint, picture_of, Reproduction,
     reproduction_content, SCHEMA_VERSION, SEEDS, statement, Table,
 )
-from reproductions.seeds import compare_found, compare_ratios, interval_of
+from reproductions.seeds import compare_found, compare_ratios, interval_of, ratios_to_itself
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.json_file import json_text
 
@@ -25,8 +26,6 @@ PROSE = (
     '# {{ title }}\n\nRank {{ cell("rank", "UR5", "here") }}.\n\n{{ table("rank") }}\n\n'
     '{{ picture("curve") }}\n\n{{ claims() }}\n\n{{ misprints() }}\n'
 )
-# Pages that were made since claims have controls.
-CONTROLLED_PAGES = ('madsen_2020', 'porcelli_2020', 'rajagopal_2017')
 # What is said by the table of claims alone: it is computed, prose is not.
 OUTCOME_WORDS = re.compile(
     r'\b(agree\w*|disagree\w*|better|worse|differ|differs|differed|untested|comparable|'
@@ -93,13 +92,23 @@ def test_intervals_hold_what_they_say():
         assert count / draws == pytest.approx(0.95, abs=4.0 * np.sqrt(0.95 * 0.05 / draws))
 
 
-@pytest.mark.parametrize(('factor', 'outcome'), [
-    (0.8, 'agrees'), (1.25, 'differs'), (1.0, 'untested'),
+@pytest.mark.parametrize(('factor', 'drift', 'outcome'), [
+    (0.8, 1.0, 'agrees'), (1.25, 1.0, 'differs'), (1.0, 1.0, 'untested'), (0.8, 0.8, 'untested'),
 ])
-def test_ratios_of_seeds_decide_only_where_their_interval_does(factor, outcome):
+def test_ratios_of_seeds_decide_only_where_their_interval_does(factor, drift, outcome):
+    """Nothing is decided either where a search differs from itself as much as from the other."""
     spread = np.exp(0.05 * np.array([-1.0, 1.0, -0.5, 0.5, 0.2, -0.2, 0.8, -0.8, 0.3, -0.3]))
-    claim = compare_ratios('a below b', 'yes', list(factor * spread))
-    assert claim.outcome == outcome
+    other = spread * np.repeat([drift, 1.0], 5)
+    assert compare_ratios('a below b', 'yes', factor * spread, other).outcome == outcome
+
+
+@pytest.mark.parametrize(('factor', 'drift', 'outcome'), [
+    (0.5, 1.0, 'agrees'), (0.8, 1.0, 'differs'), (0.6, 1.0, 'untested'), (0.5, 0.5, 'untested'),
+])
+def test_about_half_is_told_from_a_search_against_itself(factor, drift, outcome):
+    spread = np.exp(0.05 * np.array([-1.0, 1.0, -0.5, 0.5, 0.2, -0.2, 0.8, -0.8, 0.3, -0.3]))
+    same = ratios_to_itself(spread * np.repeat([drift, 1.0], 5))
+    assert half_claim('a over b', factor * spread, same).outcome == outcome
 
 
 @pytest.mark.parametrize(('printed', 'outcome'), [
@@ -202,7 +211,16 @@ def test_differences_are_explained(seed):
     ]
 
 
-@pytest.mark.parametrize('seed', CONTROLLED_PAGES)
+@pytest.mark.parametrize('seed', SEEDS)
+def test_page_shows_every_table_and_picture_of_its_numbers(seed):
+    content = json.loads((DOCS / f'{seed}.json').read_text())
+    page = (DOCS / f'{seed}.md').read_text()
+    wanted = [f'*{table["title"]}*' for table in content['tables'].values()]
+    wanted += [f']({picture["file"]})' for picture in content['pictures'].values()]
+    assert not [one for one in wanted if one not in page]
+
+
+@pytest.mark.parametrize('seed', SEEDS)
 def test_claims_that_agree_say_how_the_opposite_would_have_been_seen(seed):
     content = json.loads((DOCS / f'{seed}.json').read_text())
     assert content['schema_version'] == SCHEMA_VERSION
@@ -212,7 +230,7 @@ def test_claims_that_agree_say_how_the_opposite_would_have_been_seen(seed):
     ]
 
 
-@pytest.mark.parametrize('seed', CONTROLLED_PAGES)
+@pytest.mark.parametrize('seed', SEEDS)
 def test_prose_leaves_outcomes_to_the_table(seed):
     """Templates have no word of an outcome; what is computed stands in their braces."""
     text = re.sub(r'{{.*?}}', '', prose_of(seed), flags=re.DOTALL)
