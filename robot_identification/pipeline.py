@@ -23,7 +23,7 @@ from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.parallel import beside, Scheduler
 from robot_identification.prediction import compare_effort, EffortComparison
 from robot_identification.processing import Dataset, load_for_model
-from robot_identification.validation import find_training_data, Validation
+from robot_identification.validation import describe_uncorrected, find_training_data, Validation
 from robot_identification.validation import validate as score_datasets
 
 
@@ -125,7 +125,10 @@ def validate(
     paths = to_paths(bags)
     loaded = [load_for_model(model, bag, start=start, stop=stop) for bag in paths]
     datasets = tuple(dataset for dataset, _ in loaded)
-    notes = tuple(note for _, notes in loaded for note in notes)
+    notes = (
+        *(note for _, notes in loaded for note in notes),
+        *(note for dataset in datasets for note in describe_uncorrected(model, dataset)),
+    )
     training = {
         dataset.source: why
         for bag, dataset in zip(paths, datasets, strict=True)

@@ -427,6 +427,8 @@ def test_recipe_page_names_defaults_and_ranges():
         default = plain['dictionary'][kind] if kind != key else plain[key]
         shown_default = re.search(r'\(default `(.+)`\)', row['meaning'])[1]
         assert parse_yaml(f'value: {shown_default}', 'recipe.md')['value'] == default, key
+        if key == 'corrections':
+            continue
         if kind != key:
             assert row['type, range'].startswith('list of numbers above 0')
             continue

@@ -110,7 +110,7 @@ def count_from(bag, seconds):
     return sum(stamp - stamps[0] >= seconds for stamp in stamps)
 
 
-@pytest.mark.parametrize(('options', 'largest'), [((), 0.090), (PLAIN, 0.165)],
+@pytest.mark.parametrize(('options', 'largest'), [((), 0.083), (PLAIN, 0.165)],
                          ids=['automatic', 'plain'])
 def test_ur10_of_salerno(recording, identified, validated, options, largest):
     """The first 16.5 s of 27.5 to identify, the rest to validate."""
@@ -131,7 +131,11 @@ def test_ur10_of_salerno(recording, identified, validated, options, largest):
 def test_panda_of_salerno(identified, validated):
     """Seven joints at 30 Hz, under other names, the fingers of the description locked."""
     result, = validated(PANDA, 1.0)['bags']
-    assert result['nrmse_mean'] <= 0.22
+    # 0.198 without corrections, 0.177 with them; two per cent are left to other processors.
+    assert result['nrmse_mean'] <= 0.181
+    assert np.nanmean(
+        [value for value in result['details']['uncorrected'] if value is not None]
+    ) > result['nrmse_mean']
     assert result['joints'] == PANDA_JOINTS
     assert not set(FINGERS) & set(result['joints'])
     model = read_yaml(identified(PANDA, 1.0) / 'm' / 'identified_model.yaml')

@@ -45,6 +45,8 @@ class Choice:
     candidates: tuple[Candidates, ...]  # the questions, in the order they were decided
     notes: tuple[str, ...] = ()
     delay: float = 0.0  # of the effort that is compensated [s]
+    # The same with each weight of the prior, from which that of `estimator` was chosen.
+    by_prior_weight: tuple[tuple[float, Trial], ...] = ()
     groups: tuple[AcceptedGroup, ...] = ()  # corrections, which `trial` has
     plain: Trial | None = None  # how the choice did without them
     effort: str = ''  # what the effort was found to be
@@ -147,20 +149,32 @@ def choose_prior_weight(
         method.observe(robot, laws, datasets, rows), unexcited, estimator, weights,
         Folds(recipe.folds, recipe.gap),
     )
+    return with_prior_weight(Choice(
+        kinematic_filter, datasets, laws, estimator, trials[0], (), tuple(notes),
+        by_prior_weight=tuple(zip(weights, trials, strict=True)),
+    ))
+
+
+def with_prior_weight(choice: Choice, question: str = 'weight of the CAD prior') -> Choice:
+    """Return a choice with the largest weight of its prior that is as good as the best one."""
+    trials = [trial for _, trial in choice.by_prior_weight]
     best = min(trials, key=lambda trial: trial.score)
-    at = max(
-        (i for i, trial in enumerate(trials) if trial is best or trial.is_as_good_as(best)),
-        key=lambda i: weights[i],
+    weight, chosen = max(
+        (pair for pair in choice.by_prior_weight
+         if pair[1] is best or pair[1].is_as_good_as(best)),
+        key=lambda pair: pair[0],
     )
-    return Choice(
-        kinematic_filter, datasets, laws, replace(estimator, prior_weight=weights[at]),
-        trials[at],
-        (_compare(
-            'weight of the CAD prior', trials, trials[at],
-            'the largest that is no worse than the best by one standard error, block by block',
-        ),) if len(trials) > 1 else (),
-        tuple(notes),
+    estimator = cast(SparseNonnegativeRegression, choice.estimator)
+    choice = replace(
+        choice, trial=chosen, estimator=replace(estimator, prior_weight=weight)
     )
+    if len(trials) == 1:
+        return choice
+    compared = _compare(
+        question, trials, chosen,
+        'the largest that is no worse than the best by one standard error, block by block',
+    )
+    return replace(choice, candidates=(*choice.candidates, compared))
 
 
 def _contradicting_joints(robot: RobotModel, datasets: Sequence[Dataset]) -> list[int]:

@@ -4,8 +4,10 @@
 """
 Corrections of a model: chosen joint by joint on held-out blocks, fitted to its residuals.
 
-The parameters stay as they are. Every choice is made on residuals of blocks that the parameters
-were not fitted to, so that a correction cannot repair what a fit has done to its own data.
+The parameters stay as they are. Groups are accepted on residuals of blocks that the parameters
+were not fitted to, so that a correction cannot repair what a fit has done to its own data. Those
+of live prediction are chosen among them, on the residuals that causal kinematics leave to the
+final parameters.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.choice import Choice, seconds_fitted
+from robot_identification.estimation.choice import (
+    Choice, seconds_fitted, with_prior_weight,
+)
 from robot_identification.estimation.correction_groups import (
     AcceptedGroup, choose_groups, fit_groups, gather_columns, predict_held_out, Residuals,
     residuals_at,
@@ -38,16 +42,22 @@ from robot_identification.validation import (
 def correct_choice(
     robot: RobotModel, choice: Choice, options: IdentifyOptions, unexcited: Sequence[int]
 ) -> Choice:
-    """Return a choice with the corrections that held-out blocks accept, and its errors then."""
+    """
+    Return a choice with the corrections that held-out blocks accept, and its errors then.
+
+    The weight of the prior is chosen once more beside them.
+    """
     kinds = _offered(choice, options)
     if not kinds:
         return choice
     recipe, datasets = options.recipe, choice.datasets
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
-    residuals = residuals_at(
-        robot, datasets, rows, choice.trial.predictions, Folds(recipe.folds, recipe.gap),
-        _rigid_columns(robot),
-    )
+    folds, rigid = Folds(recipe.folds, recipe.gap), _rigid_columns(robot)
+
+    def residuals_of(trial: Trial) -> Residuals:
+        return residuals_at(robot, datasets, rows, trial.predictions, folds, rigid)
+
+    residuals = residuals_of(choice.trial)
     groups = tuple(
         group
         for joint in range(robot.n) if joint not in unexcited
@@ -55,14 +65,24 @@ def correct_choice(
     )
     if not groups:
         return choice
-    trial = _with_groups(choice.trial, residuals, groups, datasets, recipe)
+    plain = dict(choice.by_prior_weight) or {0.0: choice.trial}
+    corrected = {
+        weight: _with_groups(trial, residuals_of(trial), groups, datasets, recipe)
+        for weight, trial in plain.items()
+    }
+    chosen = replace(choice, by_prior_weight=tuple(corrected.items()), groups=groups)
+    if choice.by_prior_weight:
+        chosen = with_prior_weight(chosen, 'weight of the CAD prior, with corrections')
+    else:
+        chosen = replace(chosen, trial=corrected[0.0], by_prior_weight=())
+    weight = next(one for one, trial in corrected.items() if trial is chosen.trial)
     return replace(
-        choice, trial=trial, plain=choice.trial, groups=groups,
+        chosen, plain=plain[weight],
         candidates=(
-            *choice.candidates,
+            *chosen.candidates,
             Candidates(
                 'corrections', ('none', 'those of each joint'),
-                (choice.trial.score, trial.score), 'those of each joint',
+                (plain[weight].score, chosen.trial.score), 'those of each joint',
                 'group by group, where the squared error of the joint on held-out blocks falls by '
                 'more than one standard error (two of the groups of the position) and 2 %',
             ),
@@ -116,9 +136,10 @@ class FittedCorrections(NamedTuple):
     """Corrections, and how much worse live prediction is."""
 
     corrections: Corrections
-    # (n,) RMS of the residuals of causal over that of zero-phase kinematics while the joint
-    # moves; None where a velocity was not recorded.
-    live_ratio: FloatArray | None
+    # (2, n) RMS of the residuals of causal over that of zero-phase kinematics while the joint
+    # moves, with corrections and without; None where a velocity was not recorded, or a delay of
+    # the effort is compensated, which live prediction does not do for corrections.
+    live_ratios: FloatArray | None
 
 
 def fit_corrections(
@@ -143,7 +164,7 @@ def fit_corrections(
     rate = round(min(dataset.rate for dataset in datasets), 3)
     offline = fit_groups(smooth, choice.groups, recipe.huber)
     signals = [one for one in map(causal_signals, datasets) if one is not None]
-    if len(signals) < len(datasets):
+    if len(signals) < len(datasets) or choice.delay != 0.0:
         return FittedCorrections(Corrections(rate, offline), None)
     causal = residuals_at(
         model.robot, datasets, rows,
@@ -160,7 +181,10 @@ def fit_corrections(
     live = fit_groups(causal, groups, recipe.huber)
     return FittedCorrections(
         Corrections(rate, offline, live),
-        _rms_moving(causal, live) / _rms_moving(smooth, offline),
+        np.array([
+            _rms_moving(causal, with_live) / _rms_moving(smooth, with_offline)
+            for with_live, with_offline in ((live, offline), ((), ()))
+        ]),
     )
 
 
@@ -180,22 +204,41 @@ def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) ->
 
 def deviation_figures(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], loads: FloatArray,
-    live_ratio: FloatArray | None,
+    live_ratios: FloatArray | None,
 ) -> dict[str, Any]:
     """
     Return the standard deviations of predictions, in motion and at rest (2, n), for the file.
 
-    They are those of a normal distribution with 95 % of the errors on held-out blocks. At rest
-    they are no less than what friction under `loads` (n,) [N m] leaves open.
+    They are those of a normal distribution with 95 % of the errors on held-out blocks, of the
+    prediction with corrections and of that without. At rest they are no less than what friction
+    under `loads` (n,) [N m] leaves open.
     """
+    friction = friction_level(model, loads) * np.abs(model.effort_per_torque)
+    figures: dict[str, Any] = {}
+    for at, (prefix, trial) in enumerate((
+        ('', choice.trial), ('uncorrected_', choice.of_parameters),
+    )):
+        moving, resting = _deviations(trial, choice.datasets, rows)
+        live = None if live_ratios is None else moving * np.where(
+            np.isfinite(live_ratios[at]), live_ratios[at], 1.0
+        )
+        for kind, own in (('prediction_deviation', moving), ('live_deviation', live)):
+            figures[prefix + kind] = None if own is None else np.array([
+                own, np.maximum(resting, deviation_at_rest(own, friction)),
+            ])
+    return figures
+
+
+def _deviations(
+    trial: Trial, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the deviation (n,) of held-out errors in motion, and at rest, 0 where unknown."""
     errors = np.abs(np.concatenate([
         dataset.effort[chosen] - predicted
-        for dataset, chosen, predicted in zip(
-            choice.datasets, rows, choice.trial.predictions, strict=True
-        )
+        for dataset, chosen, predicted in zip(datasets, rows, trial.predictions, strict=True)
     ]))
     moves = np.concatenate([
-        dataset.moving[chosen] for dataset, chosen in zip(choice.datasets, rows, strict=True)
+        dataset.moving[chosen] for dataset, chosen in zip(datasets, rows, strict=True)
     ])
     everywhere = np.quantile(errors, HELD, axis=0) / BAND
     moving, resting = (
@@ -203,16 +246,6 @@ def deviation_figures(
             np.quantile(own[chosen], HELD) / BAND if np.count_nonzero(chosen) >= FEWEST else usual
             for own, chosen, usual in zip(errors.T, where.T, otherwise, strict=True)
         ])
-        for where, otherwise in ((moves, everywhere), (~moves, np.zeros(model.robot.n)))
+        for where, otherwise in ((moves, everywhere), (~moves, np.zeros_like(everywhere)))
     )
-    friction = friction_level(model, loads) * np.abs(model.effort_per_torque)
-    resting = np.maximum(resting, deviation_at_rest(moving, friction))
-    figures: dict[str, Any] = {
-        'prediction_deviation': np.array([moving, resting]), 'live_deviation': None,
-    }
-    if live_ratio is not None:
-        live = moving * np.where(np.isfinite(live_ratio), live_ratio, 1.0)
-        figures['live_deviation'] = np.array([
-            live, np.maximum(resting, deviation_at_rest(live, friction)),
-        ])
-    return figures
+    return moving, resting

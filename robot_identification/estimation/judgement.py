@@ -45,8 +45,9 @@ class MadeModel(NamedTuple):
     model: IdentifiedModel
     covariance: Covariance
     consistent: ConsistentParameters
-    # (n,) error of live prediction over that of recordings; None without recorded velocities
-    live_ratio: FloatArray | None
+    # (2, n) error of live prediction over that of recordings, with corrections and without;
+    # None without recorded velocities
+    live_ratios: FloatArray | None
 
 
 class ExaminedFit(NamedTuple):
@@ -96,9 +97,9 @@ def make_model(
         quality={},
         relative_scale=inputs.relative_scale,
     )
-    corrections, live_ratio = fit_corrections(model, choice, fitted.rows, options.recipe)
+    corrections, live_ratios = fit_corrections(model, choice, fitted.rows, options.recipe)
     return MadeModel(
-        replace(model, corrections=corrections), covariance, consistent, live_ratio
+        replace(model, corrections=corrections), covariance, consistent, live_ratios
     )
 
 
@@ -136,7 +137,7 @@ def judge_identification(
 
     Arguments are those of `make_model` and `examine_fit`; `made` are their results.
     """
-    ((model, covariance, consistent, live_ratio), examined) = made
+    ((model, covariance, consistent, live_ratios), examined) = made
     datasets, fit = choice.datasets, fitted.fit
     verdict = _judge(inputs, choice, fitted, examined)
     covered = _covered(model, choice, fitted)
@@ -144,7 +145,7 @@ def judge_identification(
     model = model.with_quality({
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
         **covered,
-        **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratio),
+        **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,

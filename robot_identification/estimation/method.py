@@ -70,8 +70,8 @@ class IdentifyOptions:
         Take the kinematics earlier by the delay of the effort that is found.
     corrections : str
         Groups of corrections that are offered to each joint: a comma list of names in CORRECTIONS,
-        'none', or 'auto', the default: all of them beside a friction dictionary, none beside other
-        estimators.
+        'none', or 'auto', the default: those of the recipe beside a friction dictionary, none
+        beside other estimators.
     start, stop : float, optional
         Window in seconds after the first joint state.
 
@@ -203,7 +203,7 @@ class IdentifyOptions:
     def _corrections(self, *, automatic: bool) -> tuple[str, ...]:
         """Return the groups that are offered, in the order of CORRECTIONS."""
         if self.corrections == AUTOMATIC:
-            return tuple(CORRECTIONS) if automatic else ()
+            return self.recipe.corrections if automatic else ()
         return tuple(name for name in CORRECTIONS if name in self.corrections.split(','))
 
     def _laws(self, estimator: str) -> tuple[tuple[FrictionLaw, ...], ...]:

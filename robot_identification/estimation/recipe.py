@@ -14,7 +14,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.two_encoders import two_encoders_from_content, TwoEncoders
 from robot_identification.files import check_keys, check_schema_version, read_yaml
 from robot_identification.model import (
-    check_between, DictionaryFriction, FRICTION_ADDITIONS, FRICTION_CANDIDATES,
+    check_between, CORRECTIONS, DictionaryFriction, FRICTION_ADDITIONS, FRICTION_CANDIDATES,
     kinematic_filter_from_options, KinematicFilter, parse_friction,
 )
 
@@ -38,6 +38,8 @@ class Recipe:
     prior_weights: tuple[float, ...] = (0.0, 1.0, 10.0, 30.0, 100.0)
     # Friction terms to choose from.
     dictionary: DictionaryFriction = field(default_factory=DictionaryFriction)
+    # Groups of corrections that are offered to each joint beside a dictionary.
+    corrections: tuple[str, ...] = tuple(CORRECTIONS)
     passes: int = 4  # passes of a dictionary fit over the data
     huber: float = 1.345  # residuals beyond this many standard deviations count linearly
     shrinkage: float = 1.0e-4  # of friction coefficients, see `SparseNonnegativeRegression`
@@ -92,6 +94,7 @@ class Recipe:
                 check_between(getattr(self, name), low, high, f'{name} of the recipe')
         for name, fewest in (('friction_candidates', 1), ('friction_additions', 0)):
             object.__setattr__(self, name, _checked_laws(getattr(self, name), fewest, name))
+        object.__setattr__(self, 'corrections', _checked_corrections(self.corrections))
         for name in ('order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'):
             if not isinstance(getattr(self, name), int):
                 raise DescriptionError(
@@ -118,6 +121,16 @@ class Recipe:
             name: list(values) for name, values in self.dictionary.constants().items()
         }
         return content
+
+
+def _checked_corrections(names: Any) -> tuple[str, ...]:
+    """Return names of corrections in their order; `DescriptionError` if one is unknown."""
+    if not isinstance(names, (tuple, list)) or not all(name in CORRECTIONS for name in names):
+        raise DescriptionError(
+            f'corrections of the recipe is {names!r}, it must be a list of names out of '
+            f'{", ".join(CORRECTIONS)}'
+        )
+    return tuple(name for name in CORRECTIONS if name in names)
 
 
 def _checked_laws(values: Any, fewest: int, name: str) -> tuple[str, ...]:

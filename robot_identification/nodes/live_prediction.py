@@ -12,7 +12,6 @@ import math
 import time
 
 import numpy as np
-from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring import FrictionHealth
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.joint_order import JointOrder
@@ -21,7 +20,6 @@ from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.prediction import lacks_temperature, Prediction
-from robot_identification.validation import prediction_deviation
 
 # A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
 # lacks are not missing.
@@ -152,7 +150,7 @@ class LivePrediction:
         self._look()
         self._message.begin(reading)
         self._publish(self._outputs.torque, prediction.torque + prediction.correction)
-        self._publish_deviation(prepared.model, prediction)
+        self._publish_deviation(prepared, prediction)
         torque = self._torque(prepared, effort)
         if torque is not None:
             self._compare(prepared, stamp, prediction, torque, temperature)
@@ -204,13 +202,14 @@ class LivePrediction:
         if publisher.heard:
             publisher.publish(self._message.with_effort(torque))
 
-    def _publish_deviation(self, model: IdentifiedModel, prediction: Prediction) -> None:
+    def _publish_deviation(self, prepared: PreparedModel, prediction: Prediction) -> None:
         """Publish the standard deviation of the torque, if the model states it."""
         if not self._outputs.deviation.heard:
             return
-        stated = prediction_deviation(model, prediction.measured_dq, live=True)
+        stated = prepared.predictor.deviation(prediction.measured_dq)
         if stated is not None:
-            self._publish(self._outputs.deviation, stated / np.abs(model.effort_per_torque))
+            scale = np.abs(prepared.model.effort_per_torque)
+            self._publish(self._outputs.deviation, stated / scale)
 
     def _look(self) -> None:
         """Look for subscribers now and then."""

@@ -55,6 +55,16 @@ class PreparedModel:
     remarks: tuple[str, ...]  # what is not published, and why; and what else a reader should know
 
 
+def _remarks(predictor: TorquePredictor, model: IdentifiedModel) -> list[str]:
+    """Return what a reader should know of the predicted torques."""
+    remarks = []
+    if predictor.uncorrected:
+        remarks.append(f'the corrections of the model are left out: {predictor.uncorrected}')
+    if model.relative_scale:
+        remarks.append('drive gains are unknown: torques are in A times a gain, not in N m')
+    return remarks
+
+
 def prepare_model(
     path: Path, options: PredictorOptions, calibration: Path | None
 ) -> PreparedModel:
@@ -66,9 +76,7 @@ def prepare_model(
     """
     model = load_model(path)
     predictor = TorquePredictor(model, cutoff=options.cutoff)
-    remarks = []
-    if model.relative_scale:
-        remarks.append('drive gains are unknown: torques are in A times a gain, not in N m')
+    remarks = _remarks(predictor, model)
     thresholds: CollisionThresholds | None = None
     bandwidth = options.bandwidth
     if calibration is None:

@@ -17,7 +17,9 @@ from robot_identification.processing import (
     check_effort_unit, check_robot_name, describe_damage, load_for_model, temperatures_so_far,
 )
 from robot_identification.recording import read_recording
-from robot_identification.validation import predict_effort, prediction_deviation
+from robot_identification.validation import (
+    corrected_joints, describe_uncorrected, predict_effort, prediction_deviation,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +47,23 @@ def compare_effort(
     if not causal:
         dataset, notes = load_for_model(model, bag)
         predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
+        stated = prediction_deviation(
+            model, dataset.motion.dq, corrected_joints(model, dataset)
+        )
         return EffortComparison(
-            dataset.stamps, dataset.effort, predicted,
-            _deviation(model, dataset.motion.dq, predicted, live=False),
-        ), notes
+            dataset.stamps, dataset.effort, predicted, _where_predicted(stated, predicted)
+        ), (*notes, *describe_uncorrected(model, dataset))
     measured, notes = read_measured(model, bag)
-    predicted = TorquePredictor(model).run(
-        measured.stamps, measured.q, measured.dq, measured.temperature
-    )
+    predictor = TorquePredictor(model)
+    predicted = predictor.run(measured.stamps, measured.q, measured.dq, measured.temperature)
     return EffortComparison(
         measured.stamps, measured.effort, predicted,
-        _deviation(model, measured.dq, predicted, live=True),
+        _where_predicted(predictor.deviation(measured.dq), predicted),
     ), notes
 
 
-def _deviation(
-    model: IdentifiedModel, dq: FloatArray, predicted: FloatArray, *, live: bool
-) -> FloatArray:
+def _where_predicted(stated: FloatArray | None, predicted: FloatArray) -> FloatArray:
     """Return the standard deviation of a prediction (N, n), NaN where there is none."""
-    stated = prediction_deviation(model, dq, live=live)
     return np.where(np.isfinite(predicted), np.nan if stated is None else stated, np.nan)
 
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.model import (
-    FastVelocity, IdentifiedModel, JointDeviation, PositionSeries, Ripple,
-)
+from robot_identification.model import IdentifiedModel
 
 
 class SampleCorrections:
@@ -23,28 +23,31 @@ class SampleCorrections:
     def __init__(self, model: IdentifiedModel) -> None:
         robot, n = model.robot, model.robot.n
         self._robot, self._data = robot, robot.pinocchio.createData()
-        taps: list[tuple[int, FloatArray]] = []
-        waves: list[tuple[int, int, float, float]] = []
+        self._taps = np.zeros((1, n))  # newest sample first
+        self._wave_joints = np.zeros(0, dtype=int)
+        self._waves = np.zeros((0, 3))  # order, coefficients of sine and cosine
         self._deviation = np.zeros((n, 10 * n))
         for one in model.corrections.live:
-            group, joint, coefficients = one.group, one.joint, one.coefficients
-            if isinstance(group, FastVelocity):
-                taps.append((joint, group.taps(coefficients)))
-            elif isinstance(group, JointDeviation):
-                self._deviation[joint] += group.standard(coefficients, n)
-            elif isinstance(group, (PositionSeries, Ripple)):
-                sines, cosines = np.split(coefficients, 2)
-                waves += zip(
-                    [joint] * len(sines), group.orders, sines, cosines, strict=True
-                )
-        # Newest sample first.
-        self._taps = np.zeros((max((len(own) for _, own in taps), default=1), n))
-        for joint, own in taps:
-            self._taps[: len(own), joint] += own
+            one.group.add_to(self, one.joint, one.coefficients)
         self._past = np.zeros_like(self._taps)
-        self._waves = np.array(waves).reshape(-1, 4)
-        self._wave_joints = self._waves[:, 0].astype(int)
         self._deviates = bool(self._deviation.any())
+
+    def add_taps(self, joint: int, taps: FloatArray) -> None:
+        """See `SampleSums`."""
+        missing = max(len(taps) - len(self._taps), 0)
+        self._taps = np.vstack([self._taps, np.zeros((missing, self._robot.n))])
+        self._taps[: len(taps), joint] += taps
+
+    def add_waves(
+        self, joint: int, orders: Sequence[int], sines: FloatArray, cosines: FloatArray
+    ) -> None:
+        """See `SampleSums`."""
+        self._wave_joints = np.append(self._wave_joints, np.full(len(orders), joint))
+        self._waves = np.vstack([self._waves, np.column_stack([orders, sines, cosines])])
+
+    def add_bodies(self, joint: int, parameters: Sequence[int], values: FloatArray) -> None:
+        """See `SampleSums`."""
+        self._deviation[joint, list(parameters)] += values
 
     def restart(self) -> None:
         """Forget the past, as after a gap."""
@@ -59,10 +62,10 @@ class SampleCorrections:
         past[0] = measured_dq - dq
         torque: FloatArray = np.einsum('kj,kj->j', self._taps, past)
         if len(self._waves):
-            angles = q[self._wave_joints] * self._waves[:, 1]
+            order, sine, cosine = self._waves.T
+            angles = q[self._wave_joints] * order
             np.add.at(
-                torque, self._wave_joints,
-                self._waves[:, 2] * np.sin(angles) + self._waves[:, 3] * np.cos(angles),
+                torque, self._wave_joints, sine * np.sin(angles) + cosine * np.cos(angles)
             )
         if self._deviates:
             regressor = pin.computeJointTorqueRegressor(

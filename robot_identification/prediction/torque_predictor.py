@@ -16,6 +16,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.sample_corrections import SampleCorrections
 from robot_identification.prediction.sample_torque import SampleTorque
 from robot_identification.processing import causal_coefficients, CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS
+from robot_identification.validation import prediction_deviation
 
 
 class Prediction(NamedTuple):
@@ -87,6 +88,18 @@ def _lack(needed: BoolArray, temperature: FloatArray | None) -> BoolArray:
     return needed if temperature is None else needed & ~np.isfinite(temperature)
 
 
+def _why_uncorrected(model: IdentifiedModel, rate: float, cutoff: float) -> str:
+    """Return why the corrections of a model are no use here; empty where they are, or none are."""
+    corrections = model.corrections
+    if not corrections.live:
+        return ''
+    if not corrections.fit_rate(rate):
+        return f'they are for {corrections.rate:.4g} Hz, joint states come at {rate:.4g} Hz'
+    if cutoff != CAUSAL_CUTOFF:
+        return f'they are for a cut-off of {CAUSAL_CUTOFF:g} Hz, the filter has {cutoff:g} Hz'
+    return ''
+
+
 def _kinematic_recursion(b: FloatArray, a: FloatArray, rate: float) -> FloatArray:
     """
     Return the step of the causal filters as a matrix (8, 7).
@@ -145,9 +158,12 @@ class TorquePredictor:
         self._b, self._a = causal_coefficients(self.rate, cutoff)
         self._recursion = _kinematic_recursion(self._b, self._a, self.rate)
         self._torque = SampleTorque(model)
+        # Why the corrections of the model are left out, empty where they are not.
+        self.uncorrected = _why_uncorrected(model, self.rate, cutoff)
         self._corrections = SampleCorrections(model) if (
-            model.corrections.live and model.corrections.fit_rate(self.rate)
+            model.corrections.live and not self.uncorrected
         ) else None
+        self._usual_cutoff = cutoff == CAUSAL_CUTOFF
         self._no_correction = np.zeros(model.robot.n)
         self._scale = model.effort_per_torque
         self._heated = _friction_with_temperature(model)
@@ -165,6 +181,27 @@ class TorquePredictor:
         """Lag of the filtered velocity at low frequency [s]."""
         b, a, order = self._b, self._a, np.arange(3)
         return float((b @ order / b.sum() - a @ order / a.sum()) / self.rate)
+
+    def deviation(self, dq: FloatArray) -> FloatArray | None:
+        """
+        Return the standard deviation of the predicted effort, in its unit.
+
+        Parameters
+        ----------
+        dq : ndarray, shape (n,) or (N, n)
+            Measured velocity [rad/s].
+
+        Returns
+        -------
+        ndarray or None
+            None of a model that does not state it, and with another cut-off than the usual one,
+            of which nothing is known.
+
+        """
+        if not self._usual_cutoff:
+            return None
+        corrected = np.full(self._model.robot.n, not self.uncorrected)
+        return prediction_deviation(self._model, dq, corrected, live=True)
 
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
-from robot_identification.processing import Dataset
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, WIDTH
 from robot_identification.report.formatting import (
-    effort_unit_text, fixed, number, percent, text_table, wrap,
+    effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
 )
 from robot_identification.report.plot import Drawing, Picture, PREDICTED, RESIDUAL
 from robot_identification.report.residual_figures import (
@@ -25,8 +25,12 @@ from robot_identification.report.residual_figures import (
 from robot_identification.validation import (
     contiguous_parts, ErrorDetails, measure_details, predict_effort,
 )
+import scipy
 
-HEIGHT = 2.4  # of a spectrum [inches]
+HEIGHT, LOWER_HEIGHT, GAP = 2.0, 1.0, 0.2  # of spectrum and coherence, between them [inches]
+# Windows that overlap by half, of which coherence is estimated; chosen: with fewer its error is
+# above a quarter.
+FEWEST_WINDOWS = 4
 # Parts of an error that are stated without and with corrections, in the order of the columns.
 PARTS = ('moving', 'resting', 'low', 'high')
 
@@ -39,6 +43,8 @@ class CorrectedJoint:
     groups: tuple[str, ...]  # each with the share of the squared error that it explains
     held_out: tuple[str, str]  # NRMSE on held-out blocks
     parts: tuple[tuple[str, str], ...]  # RMS errors of PARTS on the samples that were fitted
+    # Mean coherence above the split with measured minus smooth velocity.
+    coherence: tuple[str, str]
     spectrum: Picture | None
 
 
@@ -81,9 +87,12 @@ def corrections_section(
                     (number(_rms(before, part, joint)), number(_rms(after, part, joint)))
                     for part in PARTS
                 ),
-                _spectrum(fitted, plain, joint, model.effort_unit),
+                _mean_coherence(spectra, after[0].split),
+                _draw(spectra, model.robot.joint_names[joint], model.effort_unit),
             )
-            for joint in joints
+            for joint, spectra in (
+                (joint, _spectra(fitted, plain, joint)) for joint in joints
+            )
         ),
     )
 
@@ -92,12 +101,12 @@ def corrections_lines(section: CorrectionsSection) -> list[str]:
     """Return the table as text."""
     header = (
         'joint', 'NRMSE, held out', f'moving [{section.unit}]', 'at rest',
-        f'below {section.split} Hz', 'above',
+        f'below {section.split} Hz', 'above', 'coherence',
     )
     rows = [
         (
             one.joint, f'{one.held_out[0]} > {one.held_out[1]}',
-            *(f'{before} > {after}' for before, after in one.parts),
+            *(f'{before} > {after}' for before, after in (*one.parts, one.coherence)),
         )
         for one in section.joints
     ]
@@ -138,39 +147,78 @@ def _rms(details: Sequence[ErrorDetails], part: str, joint: int) -> float:
     return float(np.sqrt(np.average(values[known] ** 2, weights=weights[known])))
 
 
-def _spectrum(
-    fitted: Sequence[Scored], plain: Sequence[FloatArray], joint: int, unit: str
-) -> Picture | None:
-    """Draw the amplitude density of what is left without and with corrections."""
+class _Spectra(NamedTuple):
+    """Frequencies [Hz], and at each without and with corrections."""
+
+    frequencies: FloatArray
+    density: tuple[FloatArray, FloatArray]  # amplitude density of the residual
+    # Of residual and measured minus smooth velocity; None where the velocity was not recorded.
+    coherence: tuple[FloatArray, FloatArray] | None
+
+
+def _spectra(
+    fitted: Sequence[Scored], plain: Sequence[FloatArray], joint: int
+) -> _Spectra | None:
+    """Return spectra of the longest part of the longest recording; None if it is short."""
     one, without = max(
         zip(fitted, plain, strict=True), key=lambda pair: len(pair[0].dataset)
     )
-    drawing = Drawing(WIDTH, HEIGHT)
-    (panel,) = drawing.panels(MARGINS)
-    panel.x.logarithmic = panel.y.logarithmic = True
-    for effort, colour in ((without, RESIDUAL), (one.predicted, PREDICTED)):
-        found = _density(one.dataset, (one.dataset.effort - effort)[:, joint], one.rows)
-        if found is None:
-            return None
-        panel.curve(*found, colour, 1.0)
-    panel.label(f'residual [{effort_unit_text(unit)}/√Hz]', 'frequency [Hz]')
-    name = one.dataset.joint_names[joint]
-    return drawing.picture(
-        name, f'Amplitude density of the residual of {name}, without corrections (orange) and '
-        'with them (blue)',
+    dataset = one.dataset
+    part = max(
+        contiguous_parts(dataset, one.rows), key=lambda part: part.stop - part.start
     )
-
-
-def _density(
-    dataset: Dataset, residual: FloatArray, rows: BoolArray
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return frequencies [Hz] and amplitude density of the longest part; None if it is short."""
-    parts = contiguous_parts(dataset, rows)
-    longest = max(parts, key=lambda part: part.stop - part.start)
-    values = residual[rows][longest]
-    length = min(len(values), int(max(SPECTRUM_SECONDS * dataset.rate, SHORTEST_SPECTRUM)))
+    count = part.stop - part.start
+    length = min(count, int(max(SPECTRUM_SECONDS * dataset.rate, SHORTEST_SPECTRUM)))
     if length < SHORTEST_SPECTRUM:
         return None
-    frequencies, power = power_density(values, dataset.rate, length)
-    step = max(len(frequencies) // SPECTRUM_POINTS, 1)
-    return frequencies[1::step], np.sqrt(power[1::step])
+    residuals = [
+        (dataset.effort - effort)[one.rows, joint][part] for effort in (without, one.predicted)
+    ]
+    (frequencies, before), (_, after) = (
+        power_density(values, dataset.rate, length) for values in residuals
+    )
+    coherence = None
+    if dataset.measured_dq is not None:
+        fast = (dataset.measured_dq - dataset.motion.dq)[one.rows, joint][part]
+        # Of one window it would be 1 whatever the signals are.
+        if np.isfinite(fast).all() and np.any(fast != 0.0) and count >= FEWEST_WINDOWS * length:
+            first, second = (
+                scipy.signal.coherence(values, fast, dataset.rate, nperseg=length)[1][1:]
+                for values in residuals
+            )
+            coherence = first, second
+    return _Spectra(frequencies[1:], (np.sqrt(before[1:]), np.sqrt(after[1:])), coherence)
+
+
+def _mean_coherence(spectra: _Spectra | None, split: float) -> tuple[str, str]:
+    """Return the mean coherence above a frequency [Hz], without and with corrections."""
+    if spectra is None or spectra.coherence is None:
+        return NOT_AVAILABLE, NOT_AVAILABLE
+    fast = spectra.frequencies > split
+    before, after = (fixed(float(np.mean(one[fast])), 2) for one in spectra.coherence)
+    return before, after
+
+
+def _draw(spectra: _Spectra | None, name: str, unit: str) -> Picture | None:
+    """Draw what is left without and with corrections, and how it follows the velocity."""
+    if spectra is None:
+        return None
+    both = spectra.coherence is not None
+    drawing = Drawing(WIDTH, HEIGHT + (LOWER_HEIGHT if both else 0.0))
+    panels = drawing.panels(
+        MARGINS, rows=(HEIGHT, LOWER_HEIGHT) if both else (1.0,), gaps=(0.0, GAP)
+    )
+    step = max(len(spectra.frequencies) // SPECTRUM_POINTS, 1)
+    panels[0].y.logarithmic = True
+    for panel, curves, label in zip(
+        panels, (spectra.density, spectra.coherence),
+        (f'residual [{effort_unit_text(unit)}/√Hz]', 'coherence'), strict=False,
+    ):
+        panel.x.logarithmic = True
+        for values, colour in zip(curves or (), (RESIDUAL, PREDICTED), strict=True):
+            panel.curve(spectra.frequencies[::step], values[::step], colour, 1.0)
+        panel.label(label, 'frequency [Hz]' if panel is panels[-1] else '')
+    return drawing.picture(
+        name, f'Amplitude density of the residual of {name}, and its coherence with measured '
+        'minus smooth velocity, without corrections (orange) and with them (blue)',
+    )

@@ -196,7 +196,8 @@ def _correction_lines(identification: Identification, fitted: Sequence[Scored]) 
         *_section('Corrections: errors without and with them'),
         *wrap('RMS errors are on the samples that were fitted. The parameters, exports and '
               'monitoring have no corrections; shares are of the squared error on held-out '
-              'blocks.'),
+              'blocks. Coherence is that of the residual with measured minus smooth velocity, the '
+              f'mean above {section.split} Hz.'),
         '',
         *corrections_lines(section),
     ]
@@ -234,12 +235,15 @@ def _detail_lines(errors: BagErrors) -> list[str]:
         return []
     header = (
         'joint', f'mean size [{unit}]', 'largest', 'noise', 'noise / std', 'explained', 'lag 1',
+        'plain NRMSE', 'in band', 'at rest',
     )
     rows = [
         (
             name, number(details.mae[joint]), number(details.largest[joint]),
             number(details.noise[joint], 2), fixed(details.floor[joint]),
             percent(details.explained[joint]), fixed(details.lag_one[joint], 2),
+            fixed(details.uncorrected[joint]), percent(details.covered_moving[joint]),
+            percent(details.covered_resting[joint]),
         )
         for joint, name in enumerate(errors.joints)
     ]
@@ -247,7 +251,8 @@ def _detail_lines(errors: BagErrors) -> list[str]:
         '',
         *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
               'the same over the standard deviation of the effort; share of the variance '
-              'explained; correlation of neighbours.'),
+              'explained; correlation of neighbours; NRMSE without the corrections of the model; '
+              'share of the samples within the stated band of 95 %, in motion and at rest.'),
         *text_table(header, rows),
     ]
 

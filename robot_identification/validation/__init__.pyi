@@ -48,9 +48,10 @@ from .temperatures import (
 )
 from .training_data import find_training_data as find_training_data
 from .validation import (
-    bandwidth_of as bandwidth_of, errors_content as errors_content, errors_on as errors_on,
-    predict_effort as predict_effort, predict_urdf_effort as predict_urdf_effort,
-    validate as validate, Validation as Validation,
+    bandwidth_of as bandwidth_of, corrected_joints as corrected_joints,
+    describe_uncorrected as describe_uncorrected, errors_content as errors_content,
+    errors_on as errors_on, predict_effort as predict_effort,
+    predict_urdf_effort as predict_urdf_effort, validate as validate, Validation as Validation,
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (

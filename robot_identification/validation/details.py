@@ -59,6 +59,7 @@ class ErrorDetails:
     white_probability: FloatArray  # that white noise is as correlated, by Ljung and Box
     zero: FloatArray  # NRMSE of a prediction of zero; that of the effort's mean is 1
     urdf: FloatArray  # NRMSE of the URDF's bodies without friction
+    uncorrected: FloatArray  # NRMSE without the corrections of the model; NaN where it has none
     # Share of the samples in the band of 95 % that the model states, in motion and at rest.
     covered_moving: FloatArray
     covered_resting: FloatArray
@@ -75,13 +76,15 @@ def measure_details(
     urdf: FloatArray | None = None,
     limits: FloatArray | None = None,
     stated: FloatArray | None = None,
+    uncorrected: FloatArray | None = None,
 ) -> ErrorDetails:
     """
     Return what the errors of a prediction (N, n) are made of, at the samples `rows` (N,).
 
     `urdf` (N, n) is the effort of the URDF's bodies, `limits` (n,) the largest effort of the
-    joints, not finite where unknown, and `stated` (N, n) the standard deviation that the model
-    states of its prediction; all are in the bag's unit.
+    joints, not finite where unknown, `stated` (N, n) the standard deviation that the model
+    states of its prediction, and `uncorrected` (N, n) its prediction without corrections, NaN for
+    a joint without any; all are in the bag's unit.
     """
     measured = dataset.effort[rows]
     residual = measured - predicted[rows]
@@ -128,10 +131,13 @@ def measure_details(
         ]),
         white_probability=np.array([ljung_box(own, samples) for own in products]),
         zero=np.sqrt(np.mean(measured**2, axis=0)) / deviation,
-        urdf=(
-            unknown if urdf is None
-            else np.sqrt(np.mean((measured - urdf[rows]) ** 2, axis=0)) / deviation
-        ),
+        **{
+            name: (
+                unknown if other is None
+                else np.sqrt(np.mean((measured - other[rows]) ** 2, axis=0)) / deviation
+            )
+            for name, other in (('urdf', urdf), ('uncorrected', uncorrected))
+        },
         covered_moving=_covered(residual, stated, rows, ~kinds['resting']),
         covered_resting=_covered(residual, stated, rows, kinds['resting']),
         normalized=normalized.joints,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import FrictionTerm, IdentifiedModel, STOP
 from robot_identification.processing import MOVING_SPEED
 
@@ -46,17 +46,19 @@ def deviation_at_rest(moving: FloatArray, friction: FloatArray) -> FloatArray:
 
 
 def prediction_deviation(
-    model: IdentifiedModel, dq: FloatArray, *, live: bool = False
+    model: IdentifiedModel, dq: FloatArray, corrected: BoolArray, *, live: bool = False
 ) -> FloatArray | None:
     """
     Return the standard deviation of the predicted effort, in its unit, shape (N, n).
 
-    `dq` (N, n) are velocities [rad/s], `live` asks for the prediction with causal kinematics.
-    None of a model that does not state it.
+    `dq` (N, n) are velocities [rad/s], `corrected` (n,) the joints whose prediction has all their
+    corrections, `live` asks for the prediction with causal kinematics. None of a model that does
+    not state it.
     """
-    stated = model.quality.get('live_deviation' if live else 'prediction_deviation')
-    if stated is None:
+    kind = 'live_deviation' if live else 'prediction_deviation'
+    stated = [model.quality.get(name) for name in (kind, f'uncorrected_{kind}')]
+    if stated[0] is None or stated[1] is None:
         return None
-    moving, resting = np.array(stated, dtype=float)
+    moving, resting = np.where(corrected, *np.array(stated, dtype=float))
     deviation: FloatArray = np.where(np.abs(dq) > MOVING_SPEED, moving, resting)
     return deviation

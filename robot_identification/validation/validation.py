@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 import json
 import math
@@ -77,26 +77,82 @@ def predict_effort(
             model.robot, model.parameters, model.theta_lifted, dataset.motion.part(rows), states
         )
         effort[rows] = torque * model.effort_per_torque
-    if corrected and model.corrections.fit_rate(dataset.rate):
-        signals = dataset.correction_signals
-        for rows, torque in correction_blocks(model.corrections.offline, model.robot, signals):
-            effort[rows] += torque * model.effort_per_torque
+    if corrected:
+        for rows, correction in _corrections(model, dataset):
+            effort[rows] += correction
     release(effort)
     dataset.release()
     return effort
 
 
+def _corrections(
+    model: IdentifiedModel, dataset: Dataset
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield samples and the corrections there in the bag's unit, none at another rate."""
+    if model.corrections.fit_rate(dataset.rate):
+        for rows, torque in correction_blocks(
+            model.corrections.offline, model.robot, dataset.correction_signals
+        ):
+            yield rows, torque * model.effort_per_torque
+
+
+def _without_corrections(
+    model: IdentifiedModel, dataset: Dataset, predicted: FloatArray
+) -> FloatArray | None:
+    """Return a prediction (N, n) less its corrections, NaN for joints that have none."""
+    joints = {one.joint for one in model.corrections.offline}
+    if not joints or not model.corrections.fit_rate(dataset.rate):
+        return None
+    plain = allocate(predicted.shape)
+    has_none = [joint for joint in range(model.robot.n) if joint not in joints]
+    for rows, correction in _corrections(model, dataset):
+        plain[rows] = predicted[rows] - correction
+        plain[rows, has_none] = np.nan
+    release(plain)
+    return plain
+
+
+def corrected_joints(model: IdentifiedModel, dataset: Dataset) -> BoolArray:
+    """Return the joints (n,) to whose prediction all their corrections are added."""
+    corrections, measured = model.corrections, dataset.measured_dq
+    found = np.ones(model.robot.n, dtype=bool)
+    for one in corrections.offline:
+        found[one.joint] &= corrections.fit_rate(dataset.rate) and not (
+            one.group.needs_velocity
+            and (measured is None or not np.isfinite(measured[:, one.joint]).all())
+        )
+    return found
+
+
+def describe_uncorrected(model: IdentifiedModel, dataset: Dataset) -> tuple[str, ...]:
+    """Return a note for a reader on corrections that the recording does not allow."""
+    left = np.array(dataset.joint_names)[~corrected_joints(model, dataset)]
+    if not len(left):
+        return ()
+    corrections = model.corrections
+    why = (
+        'it has no velocity of them throughout' if corrections.fit_rate(dataset.rate)
+        else f'it has {dataset.rate:.4g} Hz, the corrections are for {corrections.rate:.4g} Hz'
+    )
+    return (
+        f'{dataset.source}: corrections of {", ".join(left)} are left out, for {why}: errors are '
+        'larger there, and the stated band is that without them',
+    )
+
+
 def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
     """Return the errors of a model on the scored samples of a dataset, beside the URDF's."""
     limits = model.robot.limits.effort * np.abs(model.effort_per_torque)
+    predicted = predict_effort(model, dataset)
     return errors_on(
         dataset,
-        predict_effort(model, dataset),
+        predicted,
         dataset.scored,
         # With unknown gains the URDF's torque is in another unit than the effort.
         urdf=None if model.relative_scale else predict_urdf_effort(model, dataset),
         limits=None if model.relative_scale else limits,
         deviation=_stated_deviation(model, dataset),
+        uncorrected=_without_corrections(model, dataset, predicted),
     )
 
 
@@ -113,9 +169,10 @@ def predict_urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
 
 def _stated_deviation(model: IdentifiedModel, dataset: Dataset) -> FloatArray | None:
     """Return `prediction_deviation` at every stamp of a dataset, shape (N, n)."""
+    corrected = corrected_joints(model, dataset)
     deviation = allocate(dataset.motion.q.shape)
     for rows in block_slices(len(dataset)):
-        block = prediction_deviation(model, dataset.motion.dq[rows])
+        block = prediction_deviation(model, dataset.motion.dq[rows], corrected)
         if block is None:
             return None
         deviation[rows] = block
@@ -132,6 +189,7 @@ def errors_on(
     urdf: FloatArray | None = None,
     limits: FloatArray | None = None,
     deviation: FloatArray | None = None,
+    uncorrected: FloatArray | None = None,
     detailed: bool = True,
 ) -> BagErrors:
     """
@@ -151,6 +209,8 @@ def errors_on(
         Largest effort of the joints, in the bag's unit.
     deviation : ndarray, shape (N, n), optional
         Standard deviation that is stated of the prediction, in the bag's unit.
+    uncorrected : ndarray, shape (N, n), optional
+        The prediction without corrections, in the bag's unit.
     detailed : bool
         Whether the errors are taken apart as well.
 
@@ -164,6 +224,7 @@ def errors_on(
             urdf=None if urdf is None else urdf[:, j: j + 1],
             limits=None if limits is None else limits[j: j + 1],
             stated=None if deviation is None else deviation[:, j: j + 1],
+            uncorrected=None if uncorrected is None else uncorrected[:, j: j + 1],
         ) if detailed else None
         parts.append(errors_at(joint, own[rows], rows, details))
         del joint, own

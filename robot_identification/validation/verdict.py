@@ -25,8 +25,11 @@ JOINT_NRMSE = 0.35
 CONSTANT_NRMSE = 1.0
 # A part of the squared error above this is what the error mainly is.
 MAIN_SHARE = 0.5
-# Noise that is this part of the squared error leaves a model nothing to do better.
+# An error is mostly noise from this part of its square on.
 NOISE_SHARE = 0.7
+# What changes from sample to sample is no noise where the error is smaller: it was predicted. The
+# share is left to the error of the estimate, 1 or 2 % of some thousand samples.
+LEAST_ERROR_OF_NOISE = 0.95
 # The error of one direction over that of the other that is worth a word.
 ONE_SIDED = 1.5
 # Fewer samples than this say nothing of a direction or speed.
@@ -35,9 +38,9 @@ FEWEST_SAMPLES = 50
 # an arm through its period, between few samples; drivers publish 100 Hz and more.
 LOW_RATE = 100.0
 
-# A band of 95 % that holds less on another motion is too narrow; chosen: blocks of one recording
-# differ by two or three per cent.
-LEAST_COVERAGE = 0.9
+# A band of 95 % that holds less on another motion is too narrow, and one that holds more too wide;
+# chosen: blocks of one recording differ by two or three per cent.
+LEAST_COVERAGE, MOST_COVERAGE = 0.9, 0.99
 
 
 @dataclass(frozen=True)
@@ -157,11 +160,20 @@ class _JointError:
 
     @property
     def is_noise(self) -> bool:
-        """Return whether a joint that is badly predicted could hardly be predicted better."""
+        """
+        Return whether the error of a badly predicted joint is noise from sample to sample.
+
+        Not where corrections predict a part of what changes so fast: it is no noise then.
+        """
         details = self.bag.details
         if details is None or not self.value > JOINT_NRMSE:
             return False
-        return bool(details.floor[self.joint] ** 2 >= NOISE_SHARE * self.value**2)
+        if math.isfinite(details.uncorrected[self.joint]):
+            return False
+        floor = details.floor[self.joint]
+        return bool(
+            floor**2 >= NOISE_SHARE * self.value**2 and self.value >= LEAST_ERROR_OF_NOISE * floor
+        )
 
 
 def judge(
@@ -357,31 +369,37 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
 
 
 def _coverage_reasons(bags: Sequence[BagErrors]) -> list[str]:
-    """Return how much of the effort the stated band holds, where that is too little."""
-    held = []
+    """Return where the stated band holds too little of the effort, or nearly all of it."""
+    narrow, wide = [], []
     for bag in bags:
-        if bag.details is None:
-            continue
         details = bag.details
-        resting = details.resting_samples / max(bag.samples, 1)
-        # A part without samples has no share.
-        shares = (
-            np.nan_to_num(details.covered_moving) * (1.0 - resting)
-            + np.nan_to_num(details.covered_resting) * resting
+        if details is None:
+            continue
+        moving = bag.samples - details.resting_samples
+        for where, shares, counts in (
+            ('in motion', details.covered_moving, moving),
+            ('at rest', details.covered_resting, details.resting_samples),
+        ):
+            for share, count, name in zip(shares, counts, bag.joints, strict=True):
+                if count < FEWEST_SAMPLES or not math.isfinite(share):
+                    continue
+                if share < LEAST_COVERAGE:
+                    narrow.append((share, f'{name} {where} ({share:.0%})'))
+                elif share > MOST_COVERAGE and where == 'in motion':
+                    wide.append((-share, f'{name} ({share:.1%})'))
+    # The worst first.
+    reasons = []
+    if narrow:
+        reasons.append(
+            'the band of 95 % that the model states of its prediction holds less of the effort of '
+            f'{", ".join(name for _, name in sorted(narrow))}: do not rely on it there'
         )
-        stated = np.isfinite(details.covered_moving) | np.isfinite(details.covered_resting)
-        held += [
-            (float(share), name)
-            for share, name, known in zip(shares, bag.joints, stated, strict=True) if known
-        ]
-    few = sorted((share, name) for share, name in held if share < LEAST_COVERAGE)
-    if not few:
-        return []
-    named = ', '.join(f'{name} {share:.0%}' for share, name in few)
-    return [
-        f'the band of 95 % that the model states of its prediction holds less of the effort of '
-        f'{named}: do not rely on it there'
-    ]
+    if wide:
+        reasons.append(
+            'the band of 95 % is wider than the errors need in motion, for '
+            f'{", ".join(name for _, name in sorted(wide))}'
+        )
+    return reasons
 
 
 def _rest_share(error: _JointError) -> float:
@@ -432,9 +450,9 @@ def _share(rms: np.ndarray, samples: np.ndarray, joint: int, total: float) -> fl
 
 def _noise_reasons(noisy: Sequence[_JointError], others: bool) -> list[str]:
     reasons = [
-        f'{error.name} is predicted as well as its effort allows: of an NRMSE of '
-        f'{error.value:.2f}, {float(error.bag.details.floor[error.joint]):.2f} is noise from '
-        f'sample to sample ({error.bag.bag})'
+        f'most of the error of {error.name} is change of its effort from sample to sample: of an '
+        f'NRMSE of {error.value:.2f}, {float(error.bag.details.floor[error.joint]):.2f} '
+        f'({error.bag.bag})'
         for error in noisy
         if error.bag.details is not None
     ]

@@ -21,8 +21,11 @@ from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import CorrectionSignals
 from robot_identification.model.regressor import Motion
 from robot_identification.pipeline import identify
+from robot_identification.processing.dataset import MOVING_SPEED
 from robot_identification.validation.folds import blocked_folds
-from robot_identification.validation.validation import predict_effort, score
+from robot_identification.validation.validation import (
+    corrected_joints, describe_uncorrected, errors_on, predict_effort, score,
+)
 
 RATE, SECONDS = 125.0, 40.0
 HUBER = 1.345
@@ -165,10 +168,42 @@ def test_errors_have_them_and_say_what_they_are_without(identification):
         )
     # Sums in another order.
     np.testing.assert_allclose(predict_effort(model, dataset) - plain, added, atol=1e-12)
-    np.testing.assert_array_equal(
-        predict_effort(model, replace(dataset, rate=2.0 * dataset.rate)), plain
-    )
     found = score(model, dataset)
-    assert found.nrmse_mean < score(
-        replace(model, corrections=type(model.corrections)()), dataset
-    ).nrmse_mean
+    without = score(replace(model, corrections=type(model.corrections)()), dataset)
+    assert found.nrmse_mean < without.nrmse_mean
+    has = np.isin(range(model.robot.n), [one.joint for one in model.corrections.offline])
+    # Rounding of an addition that is undone.
+    np.testing.assert_allclose(
+        found.details.uncorrected, np.where(has, without.nrmse, np.nan), rtol=1e-12
+    )
+    assert corrected_joints(model, dataset).all() and not describe_uncorrected(model, dataset)
+
+
+def test_a_recording_that_does_not_allow_them_is_predicted_without_and_told(identification):
+    """Of another rate, or without velocities; the band is then that without corrections."""
+    model, dataset = identification.model, identification.datasets[0]
+    plain = predict_effort(model, dataset, corrected=False)
+    fast = {
+        one.joint for one in model.corrections.offline if one.group.needs_velocity
+    }
+    assert fast
+    of_corrections = {one.joint for one in model.corrections.offline}
+    for other, left, word in (
+        (replace(dataset, rate=2.0 * dataset.rate), of_corrections, 'are for 125 Hz'),
+        (replace(dataset, measured_dq=None), fast, 'no velocity'),
+    ):
+        assert set(np.flatnonzero(~corrected_joints(model, other))) == left
+        (note,) = describe_uncorrected(model, other)
+        assert word in note and dataset.joint_names[min(left)] in note
+        np.testing.assert_array_equal(
+            predict_effort(model, other)[:, sorted(left)], plain[:, sorted(left)]
+        )
+        stated = model.quality['uncorrected_prediction_deviation']
+        np.testing.assert_allclose(
+            score(model, other).details.covered_moving[sorted(left)],
+            errors_on(
+                other, plain, other.scored, deviation=np.where(
+                    np.abs(other.motion.dq) > MOVING_SPEED, *stated
+                )
+            ).details.covered_moving[sorted(left)], rtol=1e-15,
+        )

@@ -67,6 +67,7 @@ def test_what_a_file_leaves_out_has_its_default(file):
     ('schema_version: 1\ndictionary: {sliding: 0.1}\n', 'sliding of dictionary .* be a list'),
     ('schema_version: 1\ndictionary: {sliding: [-0.1]}\n', 'sliding of dictionary .* positive'),
     ('schema_version: 1\npasses: four\n', "passes of the recipe is 'four'"),
+    ('schema_version: 1\ncorrections: [fast]\n', 'corrections of the recipe .* fast_velocity'),
     ('- 1\n', 'mapping'),
     ('schema_version: 1\nkinematic_filter: 9\n', 'kinematic_filter is 9, it must be a mapping'),
     ('schema_version: 1\neffort_filter: {kind: wavelet}\n', "filter 'wavelet' is unknown"),
@@ -107,7 +108,7 @@ WHOLE = {'order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'}
 def test_every_field_has_its_range_here():
     assert set(RANGES) | set(OPTIONAL) | {
         'dictionary', 'kinematic_filter', 'effort_filter', 'two_encoders', 'friction_candidates',
-        'friction_additions',
+        'friction_additions', 'corrections',
     } == {
         entry.name for entry in fields(Recipe)
     }

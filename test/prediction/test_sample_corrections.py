@@ -8,6 +8,8 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import (
     correction_blocks, Corrections, JointCorrection,
 )
@@ -23,8 +25,8 @@ from robot_identification.processing.dataset import Dataset
 
 RATE = 500.0
 GROUPS = (
-    FastVelocity(tuple((lag, lag) for lag in range(11))), PositionSeries(), Ripple((159, 160)),
-    JointDeviation((10, 14, 21, 25)),
+    FastVelocity((*((lag, lag) for lag in range(9)), (9, 10))), PositionSeries(),
+    Ripple((159, 160)), JointDeviation((10, 14, 21, 25)),
 )
 
 
@@ -53,7 +55,8 @@ def model(robots, rng):
 
 @pytest.mark.parametrize('gap', [0.0, 0.5])
 def test_samples_equal_the_recording(model, rng, gap):
-    """Kinematics, parameters and corrections; after a gap all of them begin anew."""
+    """Kinematics, parameters and every group; after a gap all of them begin anew."""
+    assert {type(group) for group in GROUPS} == set(CORRECTIONS.values())
     stamps = np.arange(600) / RATE
     stamps[300:] += gap
     dataset = dataset_of(rng, stamps)
@@ -88,10 +91,35 @@ def test_the_torque_of_the_parameters_stays_apart(model, rng):
             np.testing.assert_array_equal(external[0].torque, external[1].torque)
 
 
-def test_another_rate_is_predicted_without_them(model, rng):
-    predictor = TorquePredictor(model, rate=125.0)
-    prediction = predictor.step(0.0, np.zeros(3), np.ones(3))
-    np.testing.assert_array_equal(prediction.correction, 0.0)
+DEVIATIONS = {
+    'prediction_deviation': np.ones((2, 3)), 'live_deviation': [[2.0] * 3, [3.0] * 3],
+    'uncorrected_prediction_deviation': np.ones((2, 3)),
+    'uncorrected_live_deviation': [[4.0] * 3, [5.0] * 3],
+}
+
+
+@pytest.mark.parametrize(('given', 'why', 'deviation'), [
+    ({}, '', 2.0),
+    ({'rate': 125.0}, 'joint states come at 125 Hz', 4.0),
+    # Kinematics that the corrections were not fitted to, with errors of which nothing is known.
+    ({'cutoff': 10.0}, 'the filter has 10 Hz', None),
+])
+def test_they_are_for_the_rate_and_the_cut_off_they_were_found_at(model, given, why, deviation):
+    """Otherwise they are left out, which is said, and the stated deviation is that without."""
+    predictor = TorquePredictor(model.with_quality(DEVIATIONS), **given)
+    assert why in predictor.uncorrected and bool(why) == bool(predictor.uncorrected)
+    predictor.step(0.0, np.zeros(3), np.ones(3))
+    prediction = predictor.step(1.0 / predictor.rate, np.zeros(3), 1.1 * np.ones(3))
+    assert np.any(prediction.correction != 0.0) == (not why)
+    found = predictor.deviation(np.ones(3))
+    assert (None if found is None else found.tolist()) == (deviation and [deviation] * 3)
+
+
+def test_a_filter_that_looks_ahead_is_none_of_a_live_arm(model):
+    """Only a file that was changed by hand has one."""
+    ahead = JointCorrection(0, FastVelocity(((-1, -1), (0, 0))), np.ones(2))
+    with pytest.raises(DescriptionError, match='look ahead'):
+        TorquePredictor(replace(model, corrections=Corrections(RATE, (), (ahead,))))
 
 
 def test_a_recording_without_velocities_has_no_causal_kinematics(rng):

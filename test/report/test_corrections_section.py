@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.model.corrections.correction import Corrections
-from robot_identification.report.corrections_section import corrections_lines, corrections_section
+from robot_identification.report.corrections_section import (
+    _mean_coherence, _spectra, corrections_lines, corrections_section,
+)
 from robot_identification.report.explanation import score_fit
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.text_report import results_text
@@ -39,6 +41,23 @@ def test_errors_are_those_of_the_predictions(identification, fitted):
                 np.sqrt(np.mean(left**2)), rel=6e-3
             )
         assert float(one.parts[0][1]) < float(one.parts[0][0])
+
+
+def test_coherence_is_what_a_filter_could_predict(identification, fitted):
+    """A residual that is the fast velocity, filtered, has 1; one that is none of it has little."""
+    one, joint = fitted[0], 2
+    dataset = one.dataset
+    fast = np.random.default_rng(0).normal(size=dataset.effort.shape)
+    dataset = replace(dataset, measured_dq=dataset.motion.dq + fast)
+    other = np.random.default_rng(1).normal(size=fast.shape)
+    found = _spectra(
+        [replace(one, dataset=dataset, predicted=dataset.effort - other)],
+        [dataset.effort - 3.0 * fast], joint,
+    )
+    before, after = (np.mean(values) for values in found.coherence)
+    # Rounding there; here that of independent signals, one over the number of windows.
+    assert before > 0.999 and after < 0.5
+    assert _mean_coherence(found, 9.5)[0] == '1.00'
 
 
 def test_report_and_results_have_it(identification, fitted):

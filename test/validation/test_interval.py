@@ -12,7 +12,7 @@ from robot_identification.pipeline import validate
 from robot_identification.validation.interval import (
     BAND, deviation_at_rest, friction_level, prediction_deviation,
 )
-from robot_identification.validation.validation import errors_on, score
+from robot_identification.validation.validation import corrected_joints, errors_on, score
 from robot_identification.validation.verdict import judge
 
 
@@ -32,15 +32,18 @@ def test_rest_adds_a_quarter_of_the_friction():
 
 def test_the_deviation_follows_the_speed_of_each_joint(robots):
     model = known_model(robots['mixed'])
-    assert prediction_deviation(model, np.zeros((1, 3))) is None
+    corrected = np.array([True, True, False])
+    assert prediction_deviation(model, np.zeros((1, 3)), corrected) is None
     model = model.with_quality({
-        'prediction_deviation': [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 'live_deviation': None,
+        'prediction_deviation': [[1.0, 2.0, 0.0], [4.0, 5.0, 0.0]], 'live_deviation': None,
+        'uncorrected_prediction_deviation': [[0.0, 0.0, 3.0], [0.0, 0.0, 6.0]],
+        'uncorrected_live_deviation': None,
     })
     dq = np.array([[0.0, 0.021, -1.0], [-0.019, -0.021, 0.0]])
     np.testing.assert_array_equal(
-        prediction_deviation(model, dq), [[4.0, 2.0, 3.0], [4.0, 2.0, 6.0]]
+        prediction_deviation(model, dq, corrected), [[4.0, 2.0, 3.0], [4.0, 2.0, 6.0]]
     )
-    assert prediction_deviation(model, dq, live=True) is None
+    assert prediction_deviation(model, dq, corrected, live=True) is None
 
 
 def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identification):
@@ -60,7 +63,7 @@ def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identi
 def test_coverage_is_counted_in_motion_and_at_rest(identification):
     """Errors of known size: all within the band, none, and half of them."""
     dataset, model = identification.datasets[0], identification.model
-    deviation = prediction_deviation(model, dataset.motion.dq)
+    deviation = prediction_deviation(model, dataset.motion.dq, corrected_joints(model, dataset))
     for size, share in ((0.99, 1.0), (1.01, 0.0)):
         found = errors_on(
             dataset, dataset.effort - size * BAND * deviation, dataset.scored, deviation=deviation

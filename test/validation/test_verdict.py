@@ -3,6 +3,7 @@
 
 """The verdict says what an error is, blames no joint for its noise, and knows the baselines."""
 
+from dataclasses import replace
 import json
 import re
 
@@ -85,9 +86,48 @@ def test_a_joint_of_noise_is_not_blamed(unseen):
     verdict = judge([bag], unseen=unseen)
     assert verdict.level == USABLE
     assert verdict.reasons[0].startswith(f'mean NRMSE {bag.nrmse_mean:.3f}')
-    assert 'three is predicted as well as its effort allows' in text_of(verdict)
+    assert 'most of the error of three is change of its effort from sample to sample' in text_of(
+        verdict
+    )
     assert 'three is worst' not in text_of(verdict)
     assert 'three' not in verdict.next_step
+
+
+def test_an_error_below_its_noise_was_predicted_and_is_judged():
+    """What changes from sample to sample and is predicted is no noise, and excuses no joint."""
+    rng = np.random.default_rng(0)
+    effort = swinging()
+    fast = rng.normal(size=N)
+    effort[:, 2] = 0.3 * effort[:, 2] + fast
+    residual = smooth([0.1, 0.1, 0.1])
+    residual[:, 2] += 0.9 * fast
+    bag = errors(residual, effort)
+    details = bag.details
+    assert details.floor[2] > bag.nrmse[2] > 0.8
+    assert 'three is worst' in text_of(judge([bag], unseen=True))
+    # An error above it, of a joint with corrections.
+    residual[:, 2] += 0.1 * fast
+    noise = errors(residual, effort)
+    assert 'three is worst' not in text_of(judge([noise], unseen=True))
+    corrected = replace(noise, details=replace(
+        noise.details, uncorrected=np.array([np.nan, np.nan, 1.1])
+    ))
+    assert 'three is worst' in text_of(judge([corrected], unseen=True))
+
+
+@pytest.mark.parametrize(('moving', 'resting', 'word'), [
+    (0.95, 0.95, ''), (0.89, 0.95, 'three in motion (89%)'), (0.95, 0.85, 'three at rest (85%)'),
+    (0.995, 1.0, 'wider than the errors need in motion, for three (99.5%)'),
+])
+def test_a_band_that_is_off_is_named_in_motion_and_at_rest(moving, resting, word):
+    """Joints one and two hold 95 % of both."""
+    bag = errors(smooth([0.1, 0.1, 0.1]))
+    shares = {
+        name: np.array([0.95, 0.95, value])
+        for name, value in (('covered_moving', moving), ('covered_resting', resting))
+    }
+    said = text_of(judge([replace(bag, details=replace(bag.details, **shares))], unseen=True))
+    assert ('band of 95 %' in said) == bool(word) and word in said
 
 
 def test_slow_errors_are_blamed_however_noisy_others_are():

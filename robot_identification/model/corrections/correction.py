@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -67,6 +67,21 @@ class Evidence:
     causal: bool  # whether columns may use past samples only
 
 
+class SampleSums(Protocol):
+    """Sums over groups and joints from which the torque at one sample after another follows."""
+
+    def add_taps(self, joint: int, taps: FloatArray) -> None:
+        """Add a filter of measured minus smooth velocity, the weight of the newest first."""
+
+    def add_waves(
+        self, joint: int, orders: Sequence[int], sines: FloatArray, cosines: FloatArray
+    ) -> None:
+        """Add sines and cosines of multiples of the position."""
+
+    def add_bodies(self, joint: int, parameters: Sequence[int], values: FloatArray) -> None:
+        """Add values of some standard parameters of the bodies, for this joint alone."""
+
+
 class CorrectionGroup(ABC):
     """
     Columns that correct the torque of one joint, with their constants.
@@ -83,6 +98,7 @@ class CorrectionGroup(ABC):
     certainty: ClassVar[float] = 1.0
     # Shorter motions show too little: accepted there by chance [s].
     shortest_motion: ClassVar[float] = 0.0
+    needs_velocity: ClassVar[bool] = False  # whether its columns are of the measured velocity
 
     @classmethod
     @abstractmethod
@@ -104,6 +120,10 @@ class CorrectionGroup(ABC):
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
         """Return the columns of a joint, shape (N, size)."""
+
+    @abstractmethod
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        """Add the group with its coefficients (size,) [N m] to sums for single samples."""
 
     def constants(self) -> dict[str, Any]:
         """Return the constants for a model file."""

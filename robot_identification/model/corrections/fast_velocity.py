@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.corrections.correction import (
-    CorrectionGroup, CorrectionSignals, Evidence,
+    CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
 from robot_identification.model.robot_model import RobotModel
 
@@ -45,6 +45,7 @@ class FastVelocity(CorrectionGroup):
     name = 'fast_velocity'
     meaning = 'reaction of the drive to fast changes of the velocity that it measures'
     ridges = (0.03,)
+    needs_velocity = True
 
     def __post_init__(self) -> None:
         bins = tuple(tuple(pair) for pair in self.bins)
@@ -97,12 +98,14 @@ class FastVelocity(CorrectionGroup):
                         part[:lag, at] += x[-lag:]
         return columns
 
-    def taps(self, coefficients: FloatArray) -> FloatArray:
-        """Return the filter's weights of lags 0, 1, .. of a group that looks back only."""
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        """See `CorrectionGroup`; a group that looks ahead raises a `DescriptionError`."""
+        if min(first for first, _ in self.bins) < 0:
+            raise DescriptionError(f'bins of {self.name} look ahead: no correction of a live arm')
         taps = np.zeros(1 + max(last for _, last in self.bins))
         for (first, last), coefficient in zip(self.bins, coefficients, strict=True):
             taps[first: last + 1] += coefficient
-        return taps
+        sums.add_taps(joint, taps)
 
 
 def _lag_bins(rate: float) -> tuple[tuple[int, int], ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.corrections.correction import (
-    CorrectionGroup, CorrectionSignals, Evidence,
+    CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
 from robot_identification.model.regressor import block_slices, inertial_regressor
 from robot_identification.model.robot_model import RobotModel
@@ -65,8 +65,6 @@ class JointDeviation(CorrectionGroup):
             ]
         return columns
 
-    def standard(self, coefficients: FloatArray, n: int) -> FloatArray:
-        """Return the coefficients among the standard parameters of n bodies, shape (10 n,)."""
-        standard = np.zeros(10 * n)
-        standard[list(self.parameters)] = coefficients
-        return standard
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        """See `CorrectionGroup`."""
+        sums.add_bodies(joint, self.parameters, coefficients)

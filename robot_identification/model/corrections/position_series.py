@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.corrections.correction import (
-    CorrectionGroup, CorrectionSignals, Evidence,
+    CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
 from robot_identification.model.robot_model import RobotModel
 
@@ -64,3 +64,7 @@ class PositionSeries(CorrectionGroup):
     ) -> FloatArray:
         """See `CorrectionGroup`."""
         return harmonics(signals.motion.q[:, joint], self.orders)
+
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        """See `CorrectionGroup`."""
+        sums.add_waves(joint, self.orders, *np.split(coefficients, 2))

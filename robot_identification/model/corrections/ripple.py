@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.corrections.correction import (
-    CorrectionGroup, CorrectionSignals, Evidence,
+    CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
 from robot_identification.model.corrections.position_series import check_orders, harmonics
 from robot_identification.model.robot_model import RobotModel
@@ -57,6 +57,10 @@ class Ripple(CorrectionGroup):
     ) -> FloatArray:
         """See `CorrectionGroup`."""
         return harmonics(signals.motion.q[:, joint], self.orders)
+
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        """See `CorrectionGroup`."""
+        sums.add_waves(joint, self.orders, *np.split(coefficients, 2))
 
 
 def find_ripple_order(q: FloatArray, residual: FloatArray) -> int | None:
