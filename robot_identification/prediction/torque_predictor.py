@@ -148,6 +148,7 @@ class TorquePredictor:
     def __init__(
         self, model: IdentifiedModel, rate: float | None = None, cutoff: float = CAUSAL_CUTOFF
     ) -> None:
+        self._model = model
         self._delay = model.source.delay
         self.rate = model.robot.sampling_rate if rate is None else rate
         if not self.rate > 0.0 or not cutoff > 0.0:
