@@ -30,7 +30,7 @@ def shared(folder, pattern='*'):
 
 setup(
     name=package_name,
-    version='0.1.0',
+    version='1.0.0',
     packages=find_packages(include=[package_name, f'{package_name}.*']),
     package_data={
         package_name: ['py.typed', '**/*.pyi', 'report/templates/*.j2'],
@@ -78,6 +78,10 @@ setup(
     maintainer='robot_identification developers',
     maintainer_email='maintainers@robot-identification.dev',
     description='Identification of the dynamic parameters of robot arms.',
+    long_description=Path('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
+    author='robot_identification developers',
+    author_email='maintainers@robot-identification.dev',
     license='Apache-2.0',
     entry_points={
         # Lets `ament_copyright` accept the two-line SPDX headers.

@@ -42,7 +42,7 @@ class Figure:
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """Ends of the middle half of the repeats."""
+        """Return the ends of the middle half of the repeats."""
         if len(self.values) == 1:
             return self.values[0], self.values[0]
         first, _, third = statistics.quantiles(self.values, n=4, method='inclusive')

@@ -55,7 +55,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The coefficient in the thesis' words."""
+        """Return the coefficient in the thesis' words."""
         return f'{self.letter}_{self.joint + 1},{self.harmonic + 1}'
 
     def apply(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

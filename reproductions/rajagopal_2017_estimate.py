@@ -124,12 +124,12 @@ class SimulatedYoubot:
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """The motion of section 3.5.2, searched for when it is asked for."""
+        """Return the motion of section 3.5.2, searched for when it is asked for."""
         return find_trajectory(self.robot)
 
     @cached_property
     def periodic(self) -> Motion:
-        """Samples of it, three periods."""
+        """Return the samples of it, three periods."""
         samples = round(PERIODS * self.trajectory.form.duration * self.rate)
         return self.trajectory.sample(np.arange(samples) / self.rate)
 

@@ -81,7 +81,7 @@ class Arm:
 
     @property
     def normalized_errors(self) -> tuple[float, ...]:
-        """The paper's e_N before, by LS and by WLS [N m]."""
+        """Return the paper's e_N before, by LS and by WLS [N m]."""
         return tuple(
             error_of(self.score.measured - predicted)
             for predicted in (self.before, self.after, self.after_weighted)

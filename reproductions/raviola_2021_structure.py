@@ -59,7 +59,7 @@ class Structure:
 
     @property
     def inertial(self) -> int:
-        """Number of base parameters that are led by one of a body."""
+        """Return the number of base parameters that are led by one of a body."""
         return int(np.sum(self.reduction.independent < 10 * self.robot.n))
 
 

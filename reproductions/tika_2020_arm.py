@@ -183,7 +183,7 @@ class Fit:
 
     @property
     def ordinary_model(self) -> IdentifiedModel:
-        """The model with the ordinary estimate."""
+        """Return the model with the ordinary estimate."""
         return replace(
             self.model, theta_base=self.ordinary.theta,
             covariance=find_covariance(self.ordinary).matrix,

@@ -111,13 +111,13 @@ class Worker:
 
     @property
     def connection(self) -> Connection:
-        """Connection that is ready when there is a message, or the process has ended."""
+        """Return the connection that is ready when a message came or the process has ended."""
         found: Connection = self._connection
         return found
 
     @property
     def pid(self) -> int:
-        """Number of the process."""
+        """Return the number of the process."""
         return int(self._process.pid)
 
     def start(self, function: Callable[..., Any], job: Any, *, with_reports: bool = False) -> None:

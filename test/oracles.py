@@ -48,7 +48,7 @@ class Chain:
 
     @property
     def n(self):
-        """Number of joints."""
+        """Return the number of joints."""
         return len(self.a)
 
     def steps(self, q):

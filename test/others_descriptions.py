@@ -96,7 +96,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The name of the file before its first dot."""
+        """Return the name of the file before its first dot."""
         return Path(self.path).name.split('.')[0]
 
 

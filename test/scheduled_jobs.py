@@ -22,7 +22,7 @@ class Number:
 
     @property
     def name(self):
-        """What messages call it."""
+        """Return what messages call it."""
         return f'number {self.value}'
 
 

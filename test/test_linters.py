@@ -12,7 +12,9 @@ import sys
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKED = ('robot_identification', 'launch', 'test', 'benchmarks', 'docs', 'setup.py')
+CHECKED = (
+    'robot_identification', 'launch', 'test', 'benchmarks', 'reproductions', 'docs', 'setup.py',
+)
 
 
 @pytest.mark.linter

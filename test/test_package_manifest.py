@@ -14,8 +14,28 @@ import subprocess
 import sys
 
 import pytest
+from robot_identification import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
+# Keys of rosdep (python.yaml, base.yaml) for Ubuntu 24.04, as of ros/rosdistro 8468e88c of
+# 2026-08-22; a key that is not in rosdep's list stops `rosdep install` for all others.
+ROSDEP_KEYS = {
+    'mcap-ros2-support', 'python3-hypothesis', 'python3-jinja2', 'python3-matplotlib',
+    'python3-mujoco-pip', 'python3-numpy', 'python3-pytest', 'python3-pytest-timeout',
+    'python3-rich', 'python3-rosbags-pip', 'python3-scipy', 'python3-yaml',
+}
+# Not in the list that was at hand; names of Ubuntu's packages, keys by the same naming.
+KEYS_NOT_CHECKED = {'python3-defusedxml', 'python3-mypy', 'python3-pil'}
+# Packages of ROS 2 Jazzy, which rosdep knows by their own names.
+ROS_PACKAGES = {
+    'action_msgs', 'ament_copyright', 'ament_flake8', 'ament_index_python', 'ament_pep257',
+    'ament_xmllint', 'builtin_interfaces', 'coal', 'control_msgs', 'controller_manager_msgs',
+    'diagnostic_msgs', 'geometry_msgs', 'launch', 'launch_ros', 'launch_testing',
+    'launch_testing_ros', 'pinocchio', 'rcl_interfaces', 'rclpy', 'rosbag2_py',
+    'rosbag2_storage_mcap', 'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs',
+    'trajectory_msgs', 'unique_identifier_msgs', 'ur_dashboard_msgs', 'ur_robot_driver',
+    'visualization_msgs', 'xacro',
+}
 
 
 @pytest.fixture
@@ -64,6 +84,9 @@ def test_name_and_version_agree(manifest, setup_arguments):
     assert setup_arguments['version'] == manifest.version
     assert setup_arguments['license'] == manifest.licenses[0]
     assert setup_arguments['maintainer_email'] == manifest.maintainers[0].email
+    assert setup_arguments['author_email'] == manifest.authors[0].email
+    assert setup_arguments['long_description'] == (ROOT / 'README.md').read_text('utf-8')
+    assert __version__ == manifest.version
 
 
 def test_manifest_names_what_a_robot_machine_needs(manifest):
@@ -79,6 +102,12 @@ def test_no_pip_key_is_required(manifest):
     assert [name for name in dependency_names(manifest) if name.endswith('-pip')] == []
     manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
     assert 'python3-mujoco-pip' in dependency_names(manifest)
+
+
+def test_rosdep_knows_every_key(manifest):
+    """Extras included; a new dependency is looked up in rosdep's list before it is added here."""
+    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
+    assert dependency_names(manifest) == ROSDEP_KEYS | KEYS_NOT_CHECKED | ROS_PACKAGES
 
 
 def test_nothing_pulls_pinocchio_from_pypi(manifest, setup_arguments):
@@ -152,6 +181,19 @@ def test_an_install_holds_the_tree(tmp_path):
             assert (there / path).read_bytes() == (ROOT / name / path).read_bytes(), path
     assert (share / 'package.xml').is_file()
     assert (share.parent / 'ament_index/resource_index/packages/robot_identification').is_file()
+
+
+def test_the_source_archive_holds_the_tree(tmp_path):
+    """As `python -m build --sdist` collects it, by MANIFEST.in."""
+    pytest.importorskip('setuptools')
+    subprocess.run(
+        [sys.executable, 'setup.py', '-q', 'egg_info', '--egg-base', str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True, timeout=120,
+    )
+    held = set(next(tmp_path.glob('*.egg-info')).joinpath('SOURCES.txt').read_text().splitlines())
+    for name in ('docs', 'reproductions', 'benchmarks', 'test', 'requirements', 'urdf'):
+        assert {f'{name}/{path}' for path in files_below(ROOT / name)} <= held, name
+    assert {'CHANGELOG.rst', 'Makefile', 'CITATION.cff', 'LICENSE', 'package.xml'} <= held
 
 
 def files_below(folder):

@@ -54,7 +54,7 @@ class JointTrial:
 
     @property
     def size(self) -> int:
-        """Number of coefficients and of shape constants, determined by the data or not."""
+        """Return the number of coefficients and shape constants, determined by the data or not."""
         return len(self.fit.coefficients) + len(self.fit.constants)
 
 

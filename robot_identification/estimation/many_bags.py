@@ -113,7 +113,7 @@ class BagPass:
 
     @property
     def name(self) -> str:
-        """The bag."""
+        """Return the bag."""
         return self.source.name
 
 
@@ -126,7 +126,7 @@ class BagCall:
 
     @property
     def name(self) -> str:
-        """The bag."""
+        """Return the bag."""
         return self.rows.name
 
 
@@ -414,12 +414,12 @@ class BagObservations(Observations):
 
     @property
     def recordings(self) -> int:
-        """Number of recordings that have their own offsets; 1 where they share them."""
+        """Return the number of recordings that have their own offsets; 1 where they share them."""
         return len(self._bags.sources) if self.offset_by_recording else 1
 
     @property
     def samples(self) -> int:
-        """Number of samples taken of all bags."""
+        """Return the number of samples taken of all bags."""
         return sum(survey.samples for survey in self._bags.surveys)
 
     @property

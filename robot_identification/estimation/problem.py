@@ -197,17 +197,17 @@ class Observations:
 
     @property
     def recordings(self) -> int:
-        """Number of recordings that have their own offsets; 1 where they share them."""
+        """Return the number of recordings that have their own offsets; 1 where they share them."""
         return len(self.data) if self.offset_by_recording else 1
 
     @property
     def nuisance(self) -> int:
-        """Number of unknowns that are no base parameters."""
+        """Return the number of unknowns that are no base parameters."""
         return self.robot.n * (self.recordings - 1)
 
     @property
     def samples(self) -> int:
-        """Number of samples taken of all recordings."""
+        """Return the number of samples taken of all recordings."""
         return sum(int(part.rows.sum()) for part in self.data)
 
     @property
@@ -524,12 +524,12 @@ class IdentificationProblem:
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Return the number of joints."""
         return len(self.factors)
 
     @property
     def size(self) -> int:
-        """Number of unknowns."""
+        """Return the number of unknowns."""
         return self.reduction.rank + self.nuisance
 
     def squared_residuals(self, theta: FloatArray) -> FloatArray:
@@ -687,7 +687,7 @@ class Estimate:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors of `theta`, shape (b,)."""
+        """Return the standard errors of `theta`, shape (b,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property

@@ -70,6 +70,6 @@ class DesignArguments:
 
     @property
     def is_short(self) -> bool:
-        """True where one process is done before others would have started."""
+        """Return whether one process is done before others would have started."""
         budget = self.budget
         return budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS

@@ -70,7 +70,7 @@ class WeakParameter:
 
     @property
     def share(self) -> float:
-        """Standard error as share of the prior's magnitude; NaN without a prior."""
+        """Return the standard error as share of the prior's magnitude; NaN without a prior."""
         return self.standard_error / abs(self.prior)
 
 
@@ -91,7 +91,7 @@ class Evaluation:
 
     @property
     def weakest(self) -> tuple[WeakParameter, ...]:
-        """The weakest base parameters, five at most."""
+        """Return the weakest base parameters, five at most."""
         return tuple(one for one in self.weak if not np.isnan(one.share))[:WEAKEST]
 
 

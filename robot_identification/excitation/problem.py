@@ -155,17 +155,17 @@ class TrajectoryProblem:
 
     @property
     def obstructed(self) -> CollisionModel | None:
-        """The collision model where anything can be hit."""
+        """Return the collision model where anything can be hit."""
         return self.collision if self.collision is not None and self.collision.pairs else None
 
     @property
     def size(self) -> int:
-        """Number of free coefficients."""
+        """Return the number of free coefficients."""
         return int(self._free.sum())
 
     @property
     def features(self) -> tuple[NDArray[np.int64], ...]:
-        """Indices of each joint's coefficients."""
+        """Return the indices of each joint's coefficients."""
         owner = np.nonzero(self._free)[0]
         return tuple(np.flatnonzero(owner == joint) for joint in range(self.robot.n))
 

@@ -67,7 +67,7 @@ class MotionRanking:
 
     @property
     def text(self) -> str:
-        """The recommendation in one line."""
+        """Return the recommendation in one line."""
         best, worst = self.motions[0], self.weakest[0]
         joint = int(np.argmax(self.torque_before / np.maximum(best.torque_after, 1e-300)))
         return (

@@ -106,7 +106,7 @@ class Weakness:
 
     @property
     def order(self) -> list[int]:
-        """Indices of the parameters, the weakest after the motion first."""
+        """Return the indices of the parameters, the weakest after the motion first."""
         return [int(i) for i in np.argsort(-self.after / self.allowed, kind='stable')]
 
 

@@ -74,7 +74,7 @@ class JointStateMonitor:
 
     @property
     def latest(self) -> Measurement | None:
-        """The last measurement that showed life; None before the first."""
+        """Return the last measurement that showed life; None before the first."""
         return self._latest
 
     @property

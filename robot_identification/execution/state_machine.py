@@ -128,7 +128,7 @@ class ExecutionStateMachine:
 
     @property
     def state(self) -> State:
-        """The state, with its data."""
+        """Return the state, with its data."""
         return self._state
 
     @property
@@ -143,7 +143,7 @@ class ExecutionStateMachine:
 
     @property
     def latest(self) -> Measurement | None:
-        """The last joint state that showed life."""
+        """Return the last joint state that showed life."""
         return self._monitor.latest
 
     @property

@@ -100,7 +100,7 @@ class MotionWatch:
 
     @property
     def latest(self) -> Measurement:
-        """The last measurement taken."""
+        """Return the last measurement taken."""
         return self._latest
 
     def update(self, measurement: Measurement, scaling: float) -> None:

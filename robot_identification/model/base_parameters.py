@@ -101,7 +101,7 @@ class BaseReduction:
 
     @property
     def rank(self) -> int:
-        """Number of base parameters b."""
+        """Return the number of base parameters b."""
         return len(self.independent)
 
     @property

@@ -110,18 +110,18 @@ class IdentifiedModel:
 
     @property
     def parameters(self) -> StandardParameters:
-        """The standard parameters behind the base parameters."""
+        """Return the standard parameters behind the base parameters."""
         return self.reduction.parameters
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors of the base parameters, shape (b,)."""
+        """Return the standard errors of the base parameters, shape (b,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def theta_lifted(self) -> FloatArray:
         """
-        Standard parameters with the model's torques, shape (p,).
+        Return the standard parameters with the model's torques, shape (p,).
 
         They are zero wherever the base parameters leave a choice, and so are not those of a
         rigid body; for that see `theta_consistent`.

@@ -57,7 +57,7 @@ class StandardParameters:
 
     @property
     def size(self) -> int:
-        """Number of parameters p."""
+        """Return the number of parameters p."""
         return len(self.names)
 
     @cached_property

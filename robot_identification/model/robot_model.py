@@ -176,12 +176,12 @@ class RobotModel:
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Return the number of joints."""
         return len(self.joint_names)
 
     @property
     def usual_effort_unit(self) -> str:
-        """Unit of the effort that is stated, else 'A' where drive gains are known, or 'Nm'."""
+        """Return the stated unit of the effort, else 'A' where drive gains are known, or 'Nm'."""
         known = bool(np.all(np.isfinite(self.drives.drive_gain)))
         return self.effort_unit or ('A' if known else 'Nm')
 

@@ -52,7 +52,7 @@ class Urdf:
 
     @property
     def mimic_joints(self) -> tuple[UrdfJoint, ...]:
-        """Moving joints that follow another one, in the order of the file."""
+        """Return the moving joints that follow another one, in the order of the file."""
         return tuple(joint for joint in self.joints if joint.mimic is not None)
 
     @property

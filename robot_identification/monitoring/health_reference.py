@@ -90,7 +90,7 @@ class JointReference:
     @property
     def long_scatter(self) -> float:
         """
-        Standard deviation that independent windows would need for sums to scatter as they do.
+        Return the standard deviation with which independent windows have sums that scatter so.
 
         The upper end of a one-sided interval: charts with limits for it keep the stated rate for
         nine in ten references, and not only in the mean over references (Gandy and Kvaloy 2013).
@@ -103,7 +103,7 @@ class JointReference:
 
     @property
     def mean_error(self) -> float:
-        """Standard error of `change`."""
+        """Return the standard error of `change`."""
         return self.long_scatter / float(np.sqrt(self.windows))
 
     def expected(self, temperature: float) -> float:

@@ -242,7 +242,7 @@ class RecursivePayload:
 
     @property
     def _prior(self) -> FloatArray:
-        """Standard deviations of the unknowns before any sample: wide for those of the payload."""
+        """Return the standard deviations of the unknowns before any sample, wide for payloads."""
         heaviest, sizes = self.options.heaviest, LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
         changes = USUAL_CHANGE * np.repeat(self._noise, self._each)
         found: FloatArray = np.concatenate([heaviest * sizes, changes])

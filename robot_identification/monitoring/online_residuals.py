@@ -92,7 +92,7 @@ class LiveResiduals:
 
     @property
     def sample_rate(self) -> float:
-        """Samples per second that come out [Hz]."""
+        """Return the samples per second that come out [Hz]."""
         return self.rate / self._every
 
     def set_temperature(self, temperature: FloatArray) -> None:

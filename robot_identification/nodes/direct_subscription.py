@@ -74,7 +74,7 @@ class DirectSubscription:
 
     @property
     def handle(self) -> Any:
-        """The subscription of rclpy's core, for a wait set."""
+        """Return the subscription of rclpy's core, for a wait set."""
         return self._handle
 
     @property
@@ -84,7 +84,7 @@ class DirectSubscription:
 
     @property
     def publishers(self) -> int:
-        """Publishers that the subscription has met; 1 where it is unknown, as on Humble."""
+        """Return the number of publishers it has met; 1 where unknown, as on Humble."""
         count = getattr(self._subscription, 'get_publisher_count', None)
         return 1 if count is None else int(count())
 

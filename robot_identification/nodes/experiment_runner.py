@@ -151,7 +151,7 @@ class ExperimentRunner(Node):
 
     @property
     def failure(self) -> Exception | None:
-        """The error that the watch could not cope with."""
+        """Return the error that the watch could not cope with."""
         return self._thread.failure
 
     def destroy_node(self) -> None:

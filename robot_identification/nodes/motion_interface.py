@@ -159,7 +159,7 @@ class MotionInterface:
 
     @property
     def way(self) -> str:
-        """'action' or 'topic', as it is used now."""
+        """Return 'action' or 'topic', as it is used now."""
         return 'action' if self._uses_action() else 'topic'
 
     @property

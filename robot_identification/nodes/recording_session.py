@@ -69,7 +69,7 @@ class RecordedTopic:
 
     @property
     def publishers(self) -> int:
-        """Publishers that the subscription has met; 1 where it is unknown, as on Humble."""
+        """Return the number of publishers it has met; 1 where unknown, as on Humble."""
         return 0 if self.subscription is None else self.subscription.publishers
 
     def arrival(self, info: Mapping[str, Any], now: int) -> int:
@@ -123,7 +123,7 @@ class RecordingSession:
 
     @property
     def writer(self) -> BagWriter:
-        """The bag."""
+        """Return the bag."""
         if self._writer is None:
             raise BagError(f'{self.order.output} is not open yet')
         return self._writer

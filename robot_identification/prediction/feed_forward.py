@@ -143,7 +143,7 @@ class FeedForward:
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Return the number of joints."""
         return self._rigid.robot.n
 
     def _start(self) -> None:

@@ -61,7 +61,7 @@ class FrictionTable:
 
     @cached_property
     def _flat(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The table in one list of all joints: speeds, the four columns, and places."""
+        """Return the table in one list of all joints: speeds, the four columns, and places."""
         columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
         return (
             self.speeds.ravel(), np.stack([column.ravel() for column in columns], axis=1),

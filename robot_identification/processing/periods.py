@@ -78,7 +78,7 @@ class PeriodicMotion:
 
     @property
     def harmonics(self) -> int:
-        """Number of harmonics K."""
+        """Return the number of harmonics K."""
         return (len(self.series.coefficients) - 1) // 2
 
     def is_followed(self, stamps: FloatArray, q: FloatArray) -> BoolArray:

@@ -36,7 +36,7 @@ class Coefficient:
 
     @property
     def relative(self) -> float:
-        """Standard error over the value's size; NaN where the value is zero."""
+        """Return the standard error over the value's size; NaN where the value is zero."""
         return self.standard_error / abs(self.value) if self.value else math.nan
 
     @property

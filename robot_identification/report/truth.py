@@ -70,7 +70,7 @@ class GroundTruthComparison:
 
     @property
     def gain_errors(self) -> FloatArray:
-        """Used over true drive gains minus 1, shape (n,)."""
+        """Return the used over true drive gains minus 1, shape (n,)."""
         return _ratio(self.used_drive_gains, self.true_drive_gains) - 1.0
 
     def summary(self) -> str:

@@ -91,7 +91,7 @@ class RtdeOptions:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The keys without the timestamp."""
+        """Return the keys without the timestamp."""
         return tuple(key for key in self.keys if key != TIMESTAMP)
 
 

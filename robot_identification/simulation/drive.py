@@ -30,5 +30,5 @@ class Drive:
 
     @property
     def steps(self) -> int:
-        """Number of steps."""
+        """Return the number of steps."""
         return len(self.torque)

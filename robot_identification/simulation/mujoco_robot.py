@@ -183,7 +183,7 @@ class MujocoRobot:
 
     @property
     def time(self) -> float:
-        """Simulated time [s]."""
+        """Return the simulated time [s]."""
         return float(self._data.time)
 
     @property

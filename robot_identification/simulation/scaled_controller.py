@@ -106,7 +106,7 @@ class ScaledController:
 
     @property
     def condition(self) -> RobotCondition:
-        """The robot's condition."""
+        """Return the robot's condition."""
         return self._condition
 
     @property

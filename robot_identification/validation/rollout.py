@@ -86,7 +86,7 @@ class RolloutPlan:
 
     @property
     def stated(self) -> IntArray:
-        """Indices (H,) of the horizons among the times."""
+        """Return the indices (H,) of the horizons among the times."""
         return np.array([round(one / SPACING) for one in self.horizons], dtype=int)
 
 

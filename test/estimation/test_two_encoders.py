@@ -80,7 +80,7 @@ class ElasticArm:
 
     @property
     def friction(self):
-        """The friction of the gears, as a user knows it."""
+        """Return the friction of the gears, as a user knows it."""
         return {
             name: (KnownFriction(GEAR, tuple(self.gears[joint])),)
             for joint, name in enumerate(self.robot.joint_names)

@@ -181,7 +181,7 @@ class Runner:
 
     @property
     def content(self):
-        """What was last published."""
+        """Return what was last published."""
         return json.loads(self._states[-1].data) if self._states else {}
 
     @property

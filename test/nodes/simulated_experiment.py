@@ -32,7 +32,7 @@ class Experiment:
 
     @property
     def state(self):
-        """What the runner last said."""
+        """Return what the runner last said."""
         return self.runner.content
 
     def execute(self, wanted='EXECUTING'):

@@ -142,7 +142,7 @@ class Lab:
 
     @property
     def state(self):
-        """What it last said."""
+        """Return what it last said."""
         return json.loads(self.states[-1].data) if self.states else {}
 
     def waits_for(self, what):

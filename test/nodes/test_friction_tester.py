@@ -47,7 +47,7 @@ class Person:
 
     @property
     def state(self):
-        """What the node last said."""
+        """Return what the node last said."""
         return json.loads(self._heard[-1].data)
 
     def wait_for(self, *states):

@@ -63,7 +63,7 @@ class Desk:
 
     @property
     def told(self):
-        """The trajectories that the driver was told, by action or topic."""
+        """Return the trajectories that the driver was told, by action or topic."""
         return self.events('goal', 'topic')
 
     def order(self, verb, *values, **when):

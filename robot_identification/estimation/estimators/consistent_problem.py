@@ -82,7 +82,7 @@ class ConsistentProblem:
 
     @property
     def links(self) -> int:
-        """Number of links n."""
+        """Return the number of links n."""
         return len(self.reference) // 10
 
     @cached_property

@@ -255,12 +255,12 @@ class _PeriodicRecording:
 
     @property
     def samples(self) -> int:
-        """Number of samples."""
+        """Return the number of samples."""
         return len(self._t)
 
     @property
     def phases(self) -> int:
-        """Number of phases that they are averaged at."""
+        """Return the number of phases that they are averaged at."""
         return len(self._starts)
 
     def series(self, coefficients: FloatArray) -> FourierSeries:

@@ -118,7 +118,7 @@ class RecursiveState:
 
     @property
     def size(self) -> int:
-        """Number of unknowns."""
+        """Return the number of unknowns."""
         return len(self.triangle) - 1
 
     @property
@@ -129,7 +129,7 @@ class RecursiveState:
     @property
     def estimate(self) -> FloatArray:
         """
-        The unknowns of least squared residuals, shape (k,).
+        Return the unknowns of least squared residuals, shape (k,).
 
         Raises
         ------
@@ -146,7 +146,7 @@ class RecursiveState:
     @property
     def covariance(self) -> FloatArray:
         """
-        The covariance of the unknowns for rows with a noise of one, shape (k, k).
+        Return the covariance of the unknowns for rows with a noise of one, shape (k, k).
 
         Times `variance` it is that of rows which were not divided by their noise.
 

@@ -98,7 +98,7 @@ class ResidualWeights:
 
     @property
     def deviation(self) -> FloatArray:
-        """Standard deviation by the median of the residuals seen, shape (n,) [N m]."""
+        """Return the standard deviation by the median of the residuals seen, shape (n,) [N m]."""
         return NORMAL_DEVIATION * np.array([median.value for median in self._medians])
 
     @property

@@ -116,7 +116,7 @@ class SizeMedian:
 
     @property
     def value(self) -> float:
-        """The median; zero of no numbers."""
+        """Return the median; zero of no numbers."""
         if self._number == 0:
             return 0.0
         if self._counts is None:

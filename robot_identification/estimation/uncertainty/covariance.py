@@ -68,7 +68,7 @@ class Covariance:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors, shape (b,); NaN for parameters held by a bound."""
+        """Return the standard errors, shape (b,); NaN for parameters held by a bound."""
         errors: FloatArray = np.sqrt(np.diag(self.matrix))
         return np.where(self.held, np.nan, errors)
 

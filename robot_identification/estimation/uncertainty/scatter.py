@@ -151,7 +151,7 @@ class Coordinates:
 
     @property
     def size(self) -> int:
-        """Number of free unknowns."""
+        """Return the number of free unknowns."""
         return len(self.free)
 
     def map_of_scores(self) -> FloatArray:

@@ -139,7 +139,7 @@ class _Ends(_Limits):
 
     @property
     def looks(self) -> int:
-        """Number of observation matrices computed."""
+        """Return the number of observation matrices computed."""
         return len(self._spectra)
 
     def first(self) -> FloatArray:

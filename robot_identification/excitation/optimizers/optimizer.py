@@ -25,7 +25,7 @@ class ExcitationProblem(Protocol):
 
     @property
     def size(self) -> int:
-        """Number of free coefficients."""
+        """Return the number of free coefficients."""
         ...
 
     @property

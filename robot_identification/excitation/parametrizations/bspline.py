@@ -47,7 +47,7 @@ class BSplineParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.control_points
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -79,7 +79,7 @@ class CompositeParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint: one position, and all amplitudes."""
+        """Return the number of coefficients of one joint: one position, and all amplitudes."""
         return 1 + sum(form.n_coefficients - 1 for form in self.forms)
 
     @property
@@ -94,7 +94,7 @@ class CompositeParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples that are dense enough for every part."""
+        """Return the number of even samples that are dense enough for every part."""
         rate = max(form.grid_samples / form.duration for form in self.forms)
         return math.ceil(rate * self.duration) + 1
 

@@ -102,7 +102,7 @@ class FourierParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
         conditions = 2 if self.duration == self.base_period else 5
         return 1 + 2 * self.harmonics - conditions
 

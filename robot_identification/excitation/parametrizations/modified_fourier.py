@@ -47,7 +47,7 @@ class ModifiedFourierParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
         return 1 + 2 * self.harmonics
 
     @property

@@ -44,7 +44,7 @@ class Parametrization(ABC):
     @property
     @abstractmethod
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
 
     @property
     @abstractmethod
@@ -80,7 +80,7 @@ class Parametrization(ABC):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples of one period that hardly miss an extremum of the motion."""
+        """Return the number of even samples of a period that hardly miss an extremum."""
         return SAMPLES_OF_A_COEFFICIENT * self.n_coefficients
 
     def sample(

@@ -47,7 +47,7 @@ class PickAndPlaceParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, home included."""
+        """Return the number of coefficients of one joint, home included."""
         return 1 + max(STOPS)
 
     @property
@@ -57,12 +57,12 @@ class PickAndPlaceParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples that see the peaks of every move."""
+        """Return the number of even samples that see the peaks of every move."""
         return trapezoidal_samples(self.itinerary, self.blend)
 
     @property
     def itinerary(self) -> Itinerary:
-        """The order in which poses are visited, and when."""
+        """Return the order in which poses are visited, and when."""
         rests = tuple(self.dwell if stop in (PICK, PLACE) else 0.0 for stop in STOPS[1:-1])
         return Itinerary(STOPS, rests, self.move_time)
 

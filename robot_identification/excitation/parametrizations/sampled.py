@@ -57,7 +57,7 @@ class SampledParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, three for each knot."""
+        """Return the number of coefficients of one joint, three for each knot."""
         return 3 * len(self.times)
 
     @property
@@ -67,7 +67,7 @@ class SampledParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples with some in every piece."""
+        """Return the number of even samples with some in every piece."""
         shortest = float(np.diff(self.times).min())
         return math.ceil(SAMPLES_OF_A_PIECE * self.duration / shortest) + 1
 

@@ -72,7 +72,7 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the start and a turning point included."""
+        """Return the number of coefficients of one joint, start and a turning point included."""
         return 1 + self.poses + self.monotone
 
     @property
@@ -82,12 +82,12 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples that see the peaks of every move."""
+        """Return the number of even samples that see the peaks of every move."""
         return math.ceil(SAMPLES_OF_A_MOVE * self.duration / self.move_time) + 1
 
     @property
     def itinerary(self) -> Itinerary:
-        """The order in which poses are visited, and when."""
+        """Return the order in which poses are visited, and when."""
         if self.monotone:
             # There and back the same way; the start and the turning point are no poses to rest at.
             way = tuple(range(self.poses + 2))

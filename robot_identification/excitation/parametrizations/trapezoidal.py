@@ -44,7 +44,7 @@ class TrapezoidalParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.points
 
     @property
@@ -54,12 +54,12 @@ class TrapezoidalParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Number of even samples that see the peaks of every move."""
+        """Return the number of even samples that see the peaks of every move."""
         return trapezoidal_samples(self.itinerary, self.blend)
 
     @property
     def itinerary(self) -> Itinerary:
-        """The order in which points are visited, and when."""
+        """Return the order in which points are visited, and when."""
         stops = (*range(self.points + 1), 0)
         return Itinerary(stops, (self.dwell,) * self.points, self.move_time)
 

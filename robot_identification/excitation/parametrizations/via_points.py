@@ -46,7 +46,7 @@ class ViaPointsParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the centre included."""
+        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.points
 
     @property

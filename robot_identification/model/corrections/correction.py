@@ -108,11 +108,11 @@ class CorrectionGroup(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of columns."""
+        """Return the number of columns."""
 
     @property
     def reach(self) -> int:
-        """Number of samples before and after one that its columns depend on."""
+        """Return the number of samples before and after one that its columns depend on."""
         return 0
 
     @abstractmethod

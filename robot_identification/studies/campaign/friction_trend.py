@@ -133,7 +133,7 @@ class FrictionTrend:
 
     @property
     def drift_interval(self) -> tuple[float, float]:
-        """Ends of the interval of `drift`, at `CONFIDENCE`."""
+        """Return the ends of the interval of `drift`, at `CONFIDENCE`."""
         if not self.freedom or not self.value:
             return np.nan, np.nan
         quantile = float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * CONFIDENCE))

@@ -65,7 +65,7 @@ class ParameterDifference:
 
     @property
     def z(self) -> float:
-        """The difference in standard errors; NaN without one."""
+        """Return the difference in standard errors; NaN without one."""
         if not self.standard_error > 0.0:
             return float('nan')
         return (self.second - self.first) / self.standard_error
@@ -96,7 +96,7 @@ class GroupDifference:
 
     @property
     def largest(self) -> ParameterDifference | None:
-        """The parameter whose difference is most standard errors."""
+        """Return the parameter whose difference is most standard errors."""
         seen = [entry for entry in self.parameters if np.isfinite(entry.z)]
         return max(seen, key=lambda entry: abs(entry.z), default=None)
 
@@ -123,7 +123,7 @@ class ModelComparison:
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """The findings in words, group by group."""
+        """Return the findings in words, group by group."""
         return tuple(group.describe() for group in self.groups)
 
     @property

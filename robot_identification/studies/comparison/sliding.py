@@ -42,7 +42,7 @@ class SlidingFriction:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard errors of Coulomb and viscous friction, shape (2, n)."""
+        """Return the standard errors of Coulomb and viscous friction, shape (2, n)."""
         errors: FloatArray = np.sqrt(np.diag(self.covariance)).reshape(2, -1)
         return errors
 

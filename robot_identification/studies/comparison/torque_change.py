@@ -44,7 +44,7 @@ class TorqueChange:
 
     @property
     def share(self) -> FloatArray:
-        """The largest difference over the joint's limit, shape (n,); NaN where not known."""
+        """Return the largest difference over the limit, shape (n,); NaN where unknown."""
         share: FloatArray = np.where(np.isfinite(self.limit), self.largest / self.limit, np.nan)
         return share
 

@@ -90,7 +90,7 @@ class MotionEnergy:
 
     @property
     def peak(self) -> int:
-        """The sample with the largest kinetic energy."""
+        """Return the sample with the largest kinetic energy."""
         return int(np.argmax(self.kinetic.value))
 
 

@@ -50,12 +50,12 @@ class TemperatureLine:
 
     @property
     def intercept(self) -> float:
-        """The line at 0 deg C, which is outside its range: for comparison with papers."""
+        """Return the line at 0 deg C, which is outside its range: for comparison with papers."""
         return self.value - self.slope * self.reference
 
     @property
     def intercept_error(self) -> float:
-        """Standard error of the intercept."""
+        """Return the standard error of the intercept."""
         return float(np.hypot(self.value_error, self.slope_error * self.reference))
 
     @property

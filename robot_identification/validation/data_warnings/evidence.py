@@ -47,7 +47,7 @@ class Window:
 
     @property
     def rows(self) -> IntArray:
-        """Samples of the recording that are used, shape (m,)."""
+        """Return the samples of the recording that are used, shape (m,)."""
         chosen: IntArray = self.samples[:: self.step]
         return chosen
 
