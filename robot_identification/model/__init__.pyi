@@ -49,7 +49,8 @@ from .friction.law import (
 from .friction.load import LoadFriction as LoadFriction
 from .friction.nearest import (
     nearest_plain_friction as nearest_plain_friction, sliding_columns as sliding_columns,
-    sliding_speeds as sliding_speeds, steady_torque as steady_torque,
+    sliding_speeds as sliding_speeds, steady_columns as steady_columns,
+    steady_torque as steady_torque,
 )
 from .friction.offset import FrictionOffset as FrictionOffset
 from .friction.power_viscous import PowerViscousFriction as PowerViscousFriction

@@ -33,6 +33,9 @@ GAP = 0.12
 # The part of a recording that is drawn beside the whole.
 ZOOM_WIDTH, ZOOM_SECONDS = 3.0, 2.0
 MAXIMUM_PANELS = 24  # of one page
+# An interval that differs by more of the period is worth a picture: beyond this jitter of a
+# recording is to be repaired.
+UNEVEN_SHARE = 0.1
 # Points of one curve, chosen: three to the pixel. With more panels than these there are fewer, so
 # that a page of dense noise stays below 5 MB.
 MAXIMUM_POINTS, FULL_PANELS = 2000, 24
@@ -160,18 +163,41 @@ def worst_part(
     return part
 
 
-def interval_picture(dataset: Dataset, points: int) -> Picture:
-    """Draw the time between neighbouring samples of a recording, at most so many points."""
+@dataclass(frozen=True)
+class Intervals:
+    """The time between neighbouring samples of a recording."""
+
+    bag: str
+    words: str  # how long it is
+    picture: Picture | None  # over time; none where it is always the same, which needs no picture
+
+
+def sample_intervals(dataset: Dataset, points: int) -> Intervals:
+    """Return the intervals of a recording in words and, unless they are even, as a picture."""
+    intervals, period = np.diff(dataset.stamps), 1.0 / dataset.rate
+    words = (
+        f'Time between neighbouring samples: median {1e3 * period:.1f} ms, '
+        f'longest {1e3 * intervals.max(initial=0.0):.1f} ms'
+    )
+    uneven = bool(np.any(np.abs(intervals - period) > UNEVEN_SHARE * period))
+    return Intervals(
+        dataset.source, words, _interval_picture(dataset, points, words) if uneven else None
+    )
+
+
+def scores_differ(scores: Sequence[float]) -> bool:
+    """Return whether candidates are told apart by their scores, to the digits that are shown."""
+    return len({f'{score:.4f}' for score in scores}) > 1
+
+
+def _interval_picture(dataset: Dataset, points: int, words: str) -> Picture:
     drawing, panel = single_panel(2.2)
     t, interval = decimate(dataset.stamps[1:], 1e3 * np.diff(dataset.stamps), points)
     panel.curve(t, interval, PREDICTED, 0.7)
     longest = float(interval.max(initial=0.0))
     panel.y.set_limits(0.0, 1.2 * longest or 1.0)
     panel.label('interval [ms]', 'time [s]')
-    return drawing.picture('', (
-        f'Time between neighbouring samples: median {1e3 / dataset.rate:.1f} ms, '
-        f'longest {longest:.1f} ms'
-    ))
+    return drawing.picture('', words)
 
 
 def singular_value_picture(singular_values: FloatArray) -> Picture:

@@ -10,11 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model import IdentifiedModel, rigid_and_transmitted_torque, steady_torque
+from robot_identification.model import (
+    IdentifiedModel, rigid_and_transmitted_torque, steady_columns,
+)
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, single_panel
-from robot_identification.report.plot import MEASURED, Picture, PREDICTED, RESIDUAL
+from robot_identification.report.plot import (
+    BAND as BAND_COLOUR, MEASURED, Picture, PREDICTED, RESIDUAL,
+)
+from robot_identification.validation import BAND
 
 HEIGHT = 2.9  # [inches]
 # Samples that are looked at, of all recordings together, and dots of them that are drawn.
@@ -35,8 +40,8 @@ class FrictionPoints:
     # (3, k): of samples at similar velocity: its mean, mean friction, and standard deviation of
     # it.
     bins: FloatArray
-    # Of the model in steady sliding, backward and forward: velocities and torques, shape (2, m)
-    # each.
+    # Of the model in steady sliding, backward and forward: velocities, torques and the standard
+    # errors of these, shape (3, m) each.
     curve: tuple[FloatArray, ...]
     load: float  # mean size of the torque of bodies and rotors, at which the curve is drawn
     temperature: float  # mean [deg C]; NaN where it was not recorded
@@ -64,7 +69,8 @@ def friction_picture(points: FrictionPoints) -> Picture:
     drawing, panel = single_panel(HEIGHT, MARGINS[0])
     step = max(1, len(points.speed) // MOST_DOTS)
     panel.dots(points.speed[::step], points.friction[::step], '#c9ccd0', 2.0)
-    for speeds, torque in points.curve:
+    for speeds, torque, error in points.curve:
+        panel.area(speeds, torque - BAND * error, torque + BAND * error, BAND_COLOUR)
         panel.curve(speeds, torque, PREDICTED, 1.6)
     speed, friction, scatter = points.bins
     panel.error_bars(speed, friction, scatter, MEASURED)
@@ -73,14 +79,14 @@ def friction_picture(points: FrictionPoints) -> Picture:
     panel.label(f'friction [{points.unit}]', 'velocity [rad/s]')
     # A few samples far off would squeeze all others.
     low, high = np.quantile(points.friction, [0.002, 0.998])
-    drawn = np.concatenate([points.bins[1], *(torque for _, torque in points.curve)])
+    drawn = np.concatenate([points.bins[1], *(torque for _, torque, _ in points.curve)])
     low, high = min(low, drawn.min(initial=low)), max(high, drawn.max(initial=high))
     room = 0.08 * (high - low) or 1.0
     panel.y.set_limits(low - room, high + room)
     return drawing.picture(
         points.joint,
         f'Friction of {points.joint} over its velocity: samples, means of {points.bins.shape[1]} '
-        "bins with their scatter, and the model's curve in steady sliding",
+        "bins with their scatter, and the model's curve in steady sliding with its 95 % band",
     )
 
 
@@ -110,22 +116,25 @@ def bin_friction(speed: FloatArray, friction: FloatArray) -> FloatArray:
 
 def sliding_friction(
     model: IdentifiedModel, joint: int, speeds: FloatArray, load: float, temperature: float
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """
-    Return the model's friction (m,) of a joint in steady sliding, offset included [N m].
+    Return the model's friction (m,) of a joint in steady sliding, and its standard error [N m].
+
+    The offset is included; the error is that of all coefficients together.
 
     `speeds` (m,) [rad/s] have one sign and are passed in their order; `load` is the torque that
     the joint transmits [N m]. With NaN as `temperature` [deg C], each law takes its reference
     temperature.
     """
-    parameters, theta = model.parameters, model.theta_lifted
-    torque = np.zeros(speeds.size)
-    for term, columns in parameters.friction_columns:
+    W = np.zeros((speeds.size, model.parameters.size))
+    for term, columns in model.parameters.friction_columns:
         if term.joint == joint:
-            torque += steady_torque(
-                term.law, theta[columns], speeds, load, term.law.temperature_at(temperature)
+            W[:, columns] = steady_columns(
+                term.law, speeds, load, term.law.temperature_at(temperature)
             )
-    return torque
+    W = W[:, model.reduction.independent]
+    variance = np.sum((W @ model.covariance) * W, axis=1)
+    return W @ model.theta_base, np.sqrt(np.maximum(variance, 0.0))
 
 
 def _samples(
@@ -154,9 +163,7 @@ def _of_joint(
     fastest = float(np.abs(speed).max())
     slides = np.linspace(0.005 * fastest, fastest, CURVE_POINTS)
     curve = tuple(
-        np.array([
-            side, sliding_friction(model, joint, side, load, temperature)
-        ])
+        np.array([side, *sliding_friction(model, joint, side, load, temperature)])
         for side in (-slides, slides)
         if np.any(np.sign(speed) == np.sign(side[0]))
     ) if model.parameters.friction else ()

@@ -17,6 +17,7 @@ from robot_identification.report.answers import (
     compare_with_fitted_urdf, compare_with_urdf, sort_reasons,
 )
 from robot_identification.report.bodies import link_bodies
+from robot_identification.report.contributions import joint_contributions, PARTS
 from robot_identification.report.corrections_section import corrections_section
 from robot_identification.report.correlation import correlation_picture, strongest_pairs
 from robot_identification.report.data_quality import recorder_notes, recording_quality
@@ -24,7 +25,8 @@ from robot_identification.report.explanation import (
     explain_worst_joint, neighbour_correlation, score_fit, Scored,
 )
 from robot_identification.report.figures import (
-    drawn_bags, effort_pictures, interval_picture, points_of_curve, singular_value_picture,
+    drawn_bags, effort_pictures, points_of_curve, sample_intervals, scores_differ,
+    singular_value_picture,
 )
 from robot_identification.report.friction_figures import friction_picture, friction_points
 from robot_identification.report.needed_terms import find_needed_terms
@@ -96,6 +98,9 @@ def render_identification_report(
         worst_joint=explain_worst_joint(model, scored),
         correlation=neighbour_correlation(scored),
         residuals=residuals,
+        contributions=joint_contributions(model, fitted),
+        parts_of_effort=PARTS,
+        scores_differ=scores_differ,
         corrections=corrections_section(identification, fitted),
         parameters=[row for row in rows if row.coefficient.name in shown],
         largest_change=largest_change(rows),
@@ -130,7 +135,7 @@ def _effort_section(
     drawn, drawn_unseen = (drawn_bags(n, len(pairs)) for pairs in (training, unseen))
     points = points_of_curve(n * (drawn + drawn_unseen) + drawn)
     return {
-        'intervals': [(d.source, interval_picture(d, points)) for d, _ in training[:drawn]],
+        'intervals': [sample_intervals(d, points) for d, _ in training[:drawn]],
         'training_pictures': [effort_pictures(model, d, p, points) for d, p in training[:drawn]],
         'training_left_out': len(training) - drawn,
         'unseen_pictures': [

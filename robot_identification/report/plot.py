@@ -25,6 +25,7 @@ from robot_identification.arrays import FloatArray
 # Okabe and Ito's colours beside grey: distinguishable in every kind of colour vision.
 MEASURED, PREDICTED, RESIDUAL, URDF = '#767676', '#0072b2', '#d55e00', '#cc79a7'
 GRID = '#e0e0e0'
+BAND = '#cfe3ef'  # what a band is filled with
 DASH = 4.0  # of a dashed curve, and between its dashes [points]
 FONT_SIZE = 10.0  # [points]
 # Chosen: of a digit over the font's size, the widest of the usual fonts.
@@ -205,6 +206,13 @@ class Panel:
         """Fill what lies between two levels."""
         self._add(
             np.array([-np.inf, np.inf, np.inf, -np.inf]), np.array([low, low, high, high]),
+            f'fill="{colour}" stroke="none"',
+        )
+
+    def area(self, x: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> None:
+        """Fill what lies between two curves over the same x."""
+        self._add(
+            np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]),
             f'fill="{colour}" stroke="none"',
         )
 

@@ -9,7 +9,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report.figures import decimate, MARGINS, WIDTH
 from robot_identification.report.formatting import effort_unit_text
-from robot_identification.report.plot import Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL
+from robot_identification.report.plot import (
+    BAND, Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL,
+)
 from robot_identification.report.residuals import JointResidual
 import scipy
 
@@ -114,7 +116,7 @@ def _draw_quantiles(panel: Panel, values: FloatArray) -> None:
 def _draw_memory(panel: Panel, residual: JointResidual) -> None:
     lags = np.arange(len(residual.autocorrelation)) / residual.rate
     found = np.nan_to_num(residual.autocorrelation)
-    panel.band(-residual.band, residual.band, '#cfe3ef')
+    panel.band(-residual.band, residual.band, BAND)
     panel.curve(*decimate(lags, found, 400), RESIDUAL, 1.0)
     panel.level(0.0)
     panel.y.set_limits(min(-0.3, float(found.min()) - 0.05), 1.05)

@@ -11,10 +11,11 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.report.answers import compare_with_urdf, sort_reasons
+from robot_identification.report.contributions import joint_contributions, PARTS
 from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import explain_worst_joint, Scored
 from robot_identification.report.figures import (
-    drawn_bags, effort_pictures, interval_picture, points_of_curve,
+    drawn_bags, effort_pictures, points_of_curve, sample_intervals,
 )
 from robot_identification.report.page import render_page
 from robot_identification.report.residual_section import residual_section
@@ -59,11 +60,13 @@ def render_validation_report(
         training_bags=training_bags(model),
         data=[recording_quality(dataset) for dataset in datasets],
         residuals=residual_section(scored),
+        contributions=joint_contributions(model, scored),
+        parts_of_effort=PARTS,
         error_tables=[error_table(errors) for errors in validation.bags],
         training=validation.training,
         urdf_words=urdf_words(model),
         worst_joint=explain_worst_joint(model, scored),
-        intervals=[(d.source, interval_picture(d, points)) for d in datasets[:drawn]],
+        intervals=[sample_intervals(d, points) for d in datasets[:drawn]],
         pictures=[
             effort_pictures(model, bag.dataset, bag.predicted, points) for bag in scored[:drawn]
         ],

@@ -170,10 +170,15 @@ def test_steady_sliding_is_the_laws_sum(found):
     speeds = np.array([0.2, 0.5, 1.0])
     model = found.model
     theta = dict(zip(model.parameters.names, model.theta_lifted, strict=True))
-    torque = sliding_friction(model, 1, -speeds, 5.0, float('nan'))
+    torque, error = sliding_friction(model, 1, -speeds, 5.0, float('nan'))
     expected = theta['f02'] - theta['fc2'] - theta['fv2'] * speeds
     # Far from rest the smooth sign of the law is one to rounding.
     np.testing.assert_allclose(torque, expected, rtol=1e-6)
+    # The error is that of the sum, by the covariance of the three coefficients.
+    W = np.column_stack([-np.ones(3), -speeds, np.ones(3)])
+    rows = [model.reduction.names.index(name) for name in ('fc2', 'fv2', 'f02')]
+    covariance = model.covariance[np.ix_(rows, rows)]
+    np.testing.assert_allclose(error**2, np.diag(W @ covariance @ W.T), rtol=1e-6)
 
 
 def test_schwarz_criterion_by_hand(found):

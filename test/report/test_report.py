@@ -19,6 +19,7 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.report import explanation, plot
 from robot_identification.report.figures import (
     decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
+    sample_intervals,
 )
 from robot_identification.report.formatting import number, percent, text_table
 from robot_identification.report.identification_report import render_identification_report
@@ -269,6 +270,32 @@ def test_a_recording_too_short_for_a_wider_gap_has_a_report(dictionary_identific
     assert 'between training and held-out' not in page.text
 
 
+def test_candidates_of_equal_scores_have_no_table(dictionary_identification):
+    """Scores that print alike tell nothing apart; one that prints differently does."""
+    alike = Candidates('cut-off', ('5 Hz', '9 Hz'), (0.11111, 0.11112), '5 Hz', 'the rule')
+    found = replace(dictionary_identification, candidates=(alike,))
+    words = ' '.join(check_page(render_identification_report(found)).text.split())
+    assert '(5 Hz, 9 Hz) have the score 0.1111: the choice does not matter' in words
+    assert '5 Hz0.1111taken' not in words
+    apart = replace(alike, scores=(0.1111, 0.1112))
+    words = ' '.join(check_page(render_identification_report(
+        replace(found, candidates=(apart,))
+    )).text.split())
+    assert '5 Hz0.1111taken 9 Hz0.1112' in words and 'does not matter' not in words
+
+
+def test_even_intervals_have_no_picture(identification):
+    """Only one that differs by more than a tenth of the period has; both are said in words."""
+    dataset = identification.datasets[0]
+    even = sample_intervals(dataset, 500)
+    assert even.picture is None
+    assert even.words.endswith('median 10.0 ms, longest 10.0 ms')
+    for late, drawn in ((0.0009, False), (0.0011, True)):
+        stamps = dataset.stamps + np.where(np.arange(len(dataset)) == 300, late, 0.0)
+        uneven = sample_intervals(replace(dataset, stamps=stamps), 500)
+        assert (uneven.picture is not None) == drawn
+
+
 @pytest.mark.parametrize('kind', ['residual', 'hac'])
 def test_what_standard_errors_assume_is_said(identification, kind):
     found = replace(identification, model=replace(identification.model, covariance_kind=kind))
@@ -339,9 +366,9 @@ def test_unseen_motion_is_shown(identification):
         unseen_validation=validate(model, [dataset]),
     ))
     assert 'On motion it has not seen' in page.text
-    # Of two joints: two recordings with a zoom each, residual and friction; sample interval,
-    # singular values and correlations.
-    assert len(page.alternatives) == 2 * (2 * 2 + 2) + 3
+    # Of two joints: two recordings with a zoom each, residual and friction; singular values and
+    # correlations.
+    assert len(page.alternatives) == 2 * (2 * 2 + 2) + 2
 
 
 def test_validation_report_stands_alone(identification):

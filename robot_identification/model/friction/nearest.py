@@ -57,13 +57,18 @@ def sliding_columns(
     its temperature [deg C].
     """
     forth, back = (
-        sign * law.columns(
-            _steady_motion(sign * speeds, load, temperature), law.initial_state()
-        )[0][1:]
-        for sign in (1.0, -1.0)
+        sign * steady_columns(law, sign * speeds, load, temperature) for sign in (1.0, -1.0)
     )
     mean: FloatArray = 0.5 * (forth + back)
     return mean
+
+
+def steady_columns(
+    law: FrictionLaw, velocities: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """Return the columns (m, k) of a law in steady sliding, as in `steady_torque`."""
+    motion = _steady_motion(velocities, load, temperature)
+    return law.columns(motion, law.initial_state())[0][1:]
 
 
 def steady_torque(
