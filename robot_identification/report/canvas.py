@@ -14,6 +14,7 @@ import base64
 import io
 from typing import Any, TYPE_CHECKING
 
+from markupsafe import escape, Markup
 import numpy as np
 from robot_identification.report.plot import FONT_SIZE, Picture
 
@@ -99,4 +100,7 @@ def picture_of(
     buffer = io.BytesIO()
     image.quantize(colours, dither=Image.Dither.NONE).save(buffer, format='png')
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
-    return Picture(f'data:image/png;base64,{encoded}', title, alternative)
+    return Picture(
+        Markup(f'<img src="data:image/png;base64,{encoded}" alt="{escape(alternative)}">'),
+        title, alternative,
+    )

@@ -32,7 +32,7 @@ MOST_NAMES = 24
 # Correlation of two estimates above which the data hardly distinguish them.
 STRONG_CORRELATION = 0.95
 _SMALL = FONT_SIZE - 2.0  # [points]
-_FRAME = 'fill="none" stroke="#000" stroke-width="10"'
+_FRAME = 'fill="none" stroke="currentColor" stroke-width="10"'
 # Where nothing else is known: many degrees of freedom.
 MANY = 1.0e6
 

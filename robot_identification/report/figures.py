@@ -120,10 +120,13 @@ def _draw_effort(
     measured, predicted, left, urdf = (
         _curve(dataset, curve, rows & np.isfinite(curve), points) for curve in curves
     )
-    effort.curve(*urdf, URDF, 0.9, dashed=True)
-    effort.curve(*measured, MEASURED, 1.6)
-    effort.curve(*predicted, PREDICTED, 0.9)
-    residual.curve(*left, RESIDUAL, 0.8)
+    effort.curve(*urdf, URDF, 0.9, name='URDF', dashed=True)
+    effort.curve(*measured, MEASURED, 1.6, name='measured')
+    effort.curve(*predicted, PREDICTED, 0.9, name='predicted')
+    residual.curve(*left, RESIDUAL, 0.8, name='residual')
+    for panel in (effort, residual):
+        panel.x.include(dataset.stamps[rows])
+        panel.x.is_time = True
     residual.level(0.0)
     effort.label(f'effort [{unit}]', '')
     effort.x.numbered = False

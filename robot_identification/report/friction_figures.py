@@ -17,7 +17,7 @@ from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, single_panel
 from robot_identification.report.plot import (
-    BAND as BAND_COLOUR, MEASURED, Picture, PREDICTED, RESIDUAL,
+    BAND as BAND_COLOUR, MEASURED, Picture, PREDICTED, RESIDUAL, SAMPLES,
 )
 from robot_identification.validation import BAND
 
@@ -68,10 +68,10 @@ def friction_picture(points: FrictionPoints) -> Picture:
     """Draw the friction of a joint: samples as dots, bins with their scatter, the model's."""
     drawing, panel = single_panel(HEIGHT, MARGINS[0])
     step = max(1, len(points.speed) // MOST_DOTS)
-    panel.dots(points.speed[::step], points.friction[::step], '#c9ccd0', 2.0)
+    panel.dots(points.speed[::step], points.friction[::step], SAMPLES, 2.0)
     for speeds, torque, error in points.curve:
         panel.area(speeds, torque - BAND * error, torque + BAND * error, BAND_COLOUR)
-        panel.curve(speeds, torque, PREDICTED, 1.6)
+        panel.curve(speeds, torque, PREDICTED, 1.6, name='model')
     speed, friction, scatter = points.bins
     panel.error_bars(speed, friction, scatter, MEASURED)
     panel.dots(speed, friction, RESIDUAL, 3.5)

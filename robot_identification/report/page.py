@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from pathlib import Path
 import re
 from typing import Any
@@ -39,7 +41,13 @@ def render_page(template: str, **content: Any) -> str:
         unit=lambda text: text.replace('^2', '²'),
         typed=_typed,
     )
-    return environment.get_template(template).render(version=__version__, **content)
+    script = (_TEMPLATES / 'page.js').read_text(encoding='utf-8')
+    digest = hashlib.sha256(script.encode()).digest()
+    return environment.get_template(template).render(
+        version=__version__, script=Markup(script),
+        # No other script runs in the page.
+        script_hash=base64.b64encode(digest).decode('ascii'), **content,
+    )
 
 
 def _typed(text: str) -> Markup:

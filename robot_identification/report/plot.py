@@ -14,11 +14,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 import math
 from typing import Any
-from urllib.parse import quote
 
+from markupsafe import escape, Markup
 import numpy as np
 from robot_identification.arrays import FloatArray
 
@@ -26,6 +25,12 @@ from robot_identification.arrays import FloatArray
 MEASURED, PREDICTED, RESIDUAL, URDF = '#767676', '#0072b2', '#d55e00', '#cc79a7'
 GRID = '#e0e0e0'
 BAND = '#cfe3ef'  # what a band is filled with
+SAMPLES, BARS = '#c9ccd0', '#e6a57e'  # dots of samples, bars of a histogram
+# Variables of the style sheet, which changes them on a dark screen; `#000` is the text's colour.
+INKS = {
+    MEASURED: 'measured', PREDICTED: 'predicted', RESIDUAL: 'residual', URDF: 'urdf',
+    GRID: 'grid', BAND: 'band', SAMPLES: 'samples', BARS: 'bars',
+}
 DASH = 4.0  # of a dashed curve, and between its dashes [points]
 FONT_SIZE = 10.0  # [points]
 # Chosen: of a digit over the font's size, the widest of the usual fonts.
@@ -44,8 +49,6 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLAIN_DECADES = 3
 # Free space beyond the data, of their range.
 MARGIN_ACROSS, MARGIN_UP = 0.01, 0.05
-# What need not be encoded in a data URI inside quotes.
-_SAFE = " /:=,;()+-'"
 _SUPERSCRIPTS = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
 
 
@@ -53,7 +56,7 @@ _SUPERSCRIPTS = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
 class Picture:
     """A figure inside the page."""
 
-    source: str  # data URI
+    markup: Markup  # what stands for it in the page
     title: str  # what stands above it; may be empty
     alternative: str  # alternative text
 
@@ -69,6 +72,8 @@ class Axis:
     logarithmic: bool = False
     ticked: bool = True
     numbered: bool = True  # whether ticks have numbers
+    # Whether it is the time of a recording, which the page's script can enlarge.
+    is_time: bool = False
     # Of the data, or as set.
     low: float = math.inf
     high: float = -math.inf
@@ -166,16 +171,24 @@ class Panel:
     _marks: list[tuple[FloatArray, FloatArray, str, bool]] = field(default_factory=list)
 
     def curve(
-        self, x: FloatArray, y: FloatArray, colour: str, width: float, *, dashed: bool = False
+        self, x: FloatArray, y: FloatArray, colour: str, width: float, *, name: str = '',
+        dashed: bool = False,
     ) -> None:
-        """Draw a curve, broken where a value is not finite; its width is in points."""
+        """
+        Draw a curve, broken where a value is not finite; its width is in points.
+
+        The page's script reads values of curves with a name.
+        """
+        named = f' data-name="{name}"' if name else ''
         dashes = f' stroke-dasharray="{_units(DASH)}"' if dashed else ''
-        self._add(x, y, f'stroke="{colour}" stroke-width="{_units(width)}"{dashes}')
+        self._add(
+            x, y, f'stroke="{_ink(colour)}" stroke-width="{_units(width)}"{dashes}{named}'
+        )
 
     def dots(self, x: FloatArray, y: FloatArray, colour: str, size: float) -> None:
         """Draw a dot at every pair of finite values; its diameter is in points."""
         self._add(
-            x, y, f'stroke="{colour}" stroke-width="{_units(size)}" stroke-linecap="round"',
+            x, y, f'stroke="{_ink(colour)}" stroke-width="{_units(size)}" stroke-linecap="round"',
             dots=True,
         )
 
@@ -183,7 +196,7 @@ class Panel:
         """Fill the bins (m,) of a histogram between edges (m + 1,)."""
         self._add(
             np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]]),
-            f'fill="{colour}" stroke="none"',
+            f'fill="{_ink(colour)}" stroke="none"',
         )
 
     def error_bars(self, x: FloatArray, y: FloatArray, half: FloatArray, colour: str) -> None:
@@ -192,28 +205,28 @@ class Panel:
         self._add(
             np.column_stack([x, x, nothing]).ravel(),
             np.column_stack([y - half, y + half, nothing]).ravel(),
-            f'stroke="{colour}" stroke-width="{_units(0.8)}"',
+            f'stroke="{_ink(colour)}" stroke-width="{_units(0.8)}"',
         )
 
     def level(self, y: float, colour: str = '#000', width: float = 0.6) -> None:
         """Draw a line across the panel."""
         self._add(
             np.array([-np.inf, np.inf]), np.array([y, y]),
-            f'stroke="{colour}" stroke-width="{_units(width)}"',
+            f'stroke="{_ink(colour)}" stroke-width="{_units(width)}"',
         )
 
     def band(self, low: float, high: float, colour: str) -> None:
         """Fill what lies between two levels."""
         self._add(
             np.array([-np.inf, np.inf, np.inf, -np.inf]), np.array([low, low, high, high]),
-            f'fill="{colour}" stroke="none"',
+            f'fill="{_ink(colour)}" stroke="none"',
         )
 
     def area(self, x: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> None:
         """Fill what lies between two curves over the same x."""
         self._add(
             np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]),
-            f'fill="{colour}" stroke="none"',
+            f'fill="{_ink(colour)}" stroke="none"',
         )
 
     def label(self, vertical: str, horizontal: str) -> None:
@@ -227,9 +240,22 @@ class Panel:
             f'x="{_units(self.left)}" y="{_units(self.top)}" '
             f'width="{_units(self.x.length)}" height="{_units(self.y.length)}"'
         )
-        ticks = self._ticks(width)
+        below, above = self._ticks(width)
         # An SVG in an SVG shows nothing beyond its edge.
-        return f'{ticks[0]}<svg {box} fill="none" stroke-linejoin="round">{inside}</svg>{ticks[1]}'
+        return (
+            f'<g>{below}<svg {box} fill="none" stroke-linejoin="round"{self._scales()}>{inside}'
+            f'</svg>{above}</g>'
+        )
+
+    def _scales(self) -> str:
+        """Return what the page's script needs to read and to enlarge curves."""
+        ends = ' '.join(
+            f'data-{name}="{low:.9g} {high:.9g}{" log" if axis.logarithmic else ""}"'
+            for name, axis in (('x', self.x), ('y', self.y)) for low, high in [axis.ends()]
+        )
+        time = ' data-time="1"' if self.x.is_time else ''
+        label = f' data-label="{escape(self.x.label)}"' if self.x.label else ''
+        return f' {ends}{time}{label}'
 
     def _add(self, x: FloatArray, y: FloatArray, how: str, *, dots: bool = False) -> None:
         self.x.include(x)
@@ -255,20 +281,21 @@ class Panel:
         left, top = self.left, self.top
         right, below = left + self.x.length, top + self.y.length
         across, up = self.x.ticks(), self.y.ticks()
-        grid = ''.join(
-            [f'M{_units(left + at)} {_units(top)}V{_units(below)}' for at, _ in across]
-            + [f'M{_units(left)} {_units(below - at)}H{_units(right)}' for at, _ in up]
+        lines = ''.join(f'M{_units(left + at)} {_units(top)}V{_units(below)}' for at, _ in across)
+        levels = ''.join(f'M{_units(left)} {_units(below - at)}H{_units(right)}' for at, _ in up)
+        marks = ''.join(
+            f'M{_units(left + at)} {_units(below)}v{_units(TICK_LENGTH)}' for at, _ in across
         )
         frame = f'M{_units(left)} {_units(top)}V{_units(below)}H{_units(right)}' + ''.join(
-            [f'M{_units(left + at)} {_units(below)}v{_units(TICK_LENGTH)}' for at, _ in across]
-            + [f'M{_units(left)} {_units(below - at)}h{_units(-TICK_LENGTH)}' for at, _ in up]
+            f'M{_units(left)} {_units(below - at)}h{_units(-TICK_LENGTH)}' for at, _ in up
         )
         beside, under = left - TICK_LENGTH - LABEL_GAP, below + TICK_LENGTH + FONT_SIZE
+        numbers = ''.join(
+            _text_within(left + at, under, text, width) for at, text in across if self.x.numbered
+        )
         texts = [
             text_at(beside, below - at + 0.36 * FONT_SIZE, text, anchor='end')
             for at, text in up if self.y.numbered
-        ] + [
-            _text_within(left + at, under, text, width) for at, text in across if self.x.numbered
         ]
         if self.x.label:
             texts.append(text_at(
@@ -282,10 +309,13 @@ class Panel:
                 line, top + 0.5 * self.y.length, text, anchor='middle', turned=True
             ))
             line -= 1.2 * FONT_SIZE
+        thin = f'stroke="{_ink(GRID)}" stroke-width="{_units(0.6)}" fill="none"'
+        thick = f'stroke="currentColor" stroke-width="{_units(0.8)}" fill="none"'
+        # The page's script redraws what has a class.
         return (
-            f'<path d="{grid}" stroke="{GRID}" stroke-width="{_units(0.6)}" fill="none"/>',
-            f'<path d="{frame}" stroke="#000" stroke-width="{_units(0.8)}" fill="none"/>'
-            + ''.join(texts),
+            f'<path class="lines" d="{lines}" {thin}/><path d="{levels}" {thin}/>',
+            f'<path d="{frame}" {thick}/><path class="marks" d="{marks}" {thick}/>'
+            f'<g class="numbers">{numbers}</g>{"".join(texts)}',
         )
 
 
@@ -339,11 +369,12 @@ class Drawing:
         width, height = self._width, self._height
         scale = PIXELS_PER_INCH / POINTS_PER_INCH
         text = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{scale * width:.0f}" '
-            f'height="{scale * height:.0f}" viewBox="0 0 {_units(width)} {_units(height)}" '
+            f'<svg class="plot" role="img" aria-label="{escape(alternative)}" '
+            f'width="{scale * width:.0f}" height="{scale * height:.0f}" '
+            f'viewBox="0 0 {_units(width)} {_units(height)}" fill="currentColor" '
             f'font-family="system-ui,sans-serif" font-size="{_units(FONT_SIZE)}">{inside}</svg>'
         )
-        return Picture(f'data:image/svg+xml,{quote(text, safe=_SAFE)}', title, alternative)
+        return Picture(Markup(text), title, alternative)
 
 
 def text_at(
@@ -358,7 +389,7 @@ def text_at(
         where += f' font-size="{_units(size)}"'
     if anchor != 'start':
         where += f' text-anchor="{anchor}"'
-    return f'<text {where}>{escape(text, quote=False)}</text>'
+    return f'<text {where}>{escape(text)}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, how: str) -> str:
@@ -382,6 +413,13 @@ def _text_within(x: float, y: float, text: str, width: float) -> str:
     if x + 0.5 * DIGIT_WIDTH * FONT_SIZE * len(text) > width:
         return text_at(width, y, text, anchor='end')
     return text_at(x, y, text, anchor='middle')
+
+
+def _ink(colour: str) -> str:
+    """Return a colour that the page's style sheet can change."""
+    if colour == '#000':
+        return 'currentColor'
+    return f'var(--{INKS[colour]},{colour})' if colour in INKS else colour
 
 
 def _units(points: float) -> int:

@@ -10,7 +10,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.report.figures import decimate, MARGINS, WIDTH
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.plot import (
-    BAND, Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL,
+    BAND, BARS, Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL,
 )
 from robot_identification.report.residuals import JointResidual
 import scipy
@@ -88,7 +88,7 @@ def _draw_histogram(panel: Panel, values: FloatArray, unit: str) -> None:
     heights, edges = np.histogram(
         shown, BINS, range=(centre - reach, centre + reach), density=True
     )
-    panel.bars(edges, heights, '#e6a57e')
+    panel.bars(edges, heights, BARS)
     if deviation > 0.0:
         at = np.linspace(centre - reach, centre + reach, 200)
         normal = np.exp(-0.5 * ((at - centre) / deviation) ** 2)

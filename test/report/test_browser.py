@@ -82,6 +82,7 @@ function measure(frame, name, width, state) {
   return {
     name, width, state,
     overflow: root.scrollWidth - root.clientWidth,
+    drawn: page.querySelectorAll('svg.plot').length,
     lost: [...page.images].filter(image => !(image.naturalWidth > 0)).map(image => image.alt),
     images: page.images.length,
     empty: [...page.querySelectorAll('table')].filter(
@@ -111,11 +112,43 @@ function measure(frame, name, width, state) {
     ).length,
   };
 }
+// Points at, drags over, and resets the first curves of a page, as a reader would.
+function operate(frame) {
+  const page = frame.contentDocument, view = frame.contentWindow;
+  const [first, second] = page.querySelectorAll('.linked .pair figure:first-child svg.plot');
+  const box = first.getBoundingClientRect();
+  const send = (kind, share) => first.dispatchEvent(new view.PointerEvent(kind, {
+    clientX: box.left + share * box.width, clientY: box.top + 0.3 * box.height,
+    bubbles: true, button: 0, pointerType: 'mouse',
+  }));
+  const drawn = () => [...page.querySelectorAll('svg.plot path, svg.plot text')].filter(
+    one => one.getAttribute('opacity') === null
+  ).map(one => one.outerHTML).join('');
+  const ticks = () => [first, second].map(
+    one => [...one.querySelectorAll('.numbers text')].map(text => Number(text.textContent))
+  );
+  const before = drawn();
+  send('pointermove', 0.5);
+  const said = [...page.querySelector('.readout').children].map(line => line.textContent);
+  const crosses = page.querySelectorAll('svg.plot path[opacity][d^="M"]').length;
+  const whole = ticks();
+  send('pointerdown', 0.4);
+  send('pointermove', 0.6);
+  send('pointerup', 0.6);
+  const part = ticks(), buttons = page.querySelectorAll('button').length;
+  first.dispatchEvent(new view.MouseEvent('dblclick'));
+  send('pointerleave', 0.6);
+  return {
+    said, crosses, whole, part, buttons, same: drawn() === before,
+    left: page.querySelectorAll('button, .readout, svg.plot path[opacity][d^="M"]').length,
+  };
+}
 (async () => {
   for (const [name, text] of Object.entries(pages)) {
     for (const width of widths) {
       const frame = await fill(name, text, width);
       found.push(measure(frame, name, width, 'as it is'));
+      if (name === 'identification') found[found.length - 1].operated = operate(frame);
       frame.contentDocument.querySelectorAll('details').forEach(one => { one.open = true; });
       found.push(measure(frame, name, width, 'opened'));
       frame.remove();
@@ -131,13 +164,19 @@ function measure(frame, name, width, state) {
 
 
 @pytest.fixture(scope='module')
-def pages():
-    """Return a page of every kind; that of an identification is as large as they get."""
-    large = report_cases.identify_chain(7, 6, samples=500)
-    large = replace(large, verdict=replace(
-        large.verdict, next_step='look at it again ' * 20,
-        reasons=(*large.verdict.reasons, *(f'{number} ' + 'a long reason ' * 15
-                                           for number in range(9))),
+def recorded():
+    """Return an identification as large as they get."""
+    return report_cases.identify_chain(7, 6, samples=500)
+
+
+@pytest.fixture(scope='module')
+def pages(recorded):
+    """Return a page of every kind."""
+    large = replace(recorded, verdict=replace(
+        recorded.verdict, next_step='look at it again ' * 20,
+        reasons=(
+            *recorded.verdict.reasons, *(f'{k} ' + 'a long reason ' * 15 for k in range(9)),
+        ),
     ))
     model = report_cases.identify_chain(2, 1, samples=300).model
     unseen = report_cases.record(model.robot, '/recordings/unseen', 77, samples=300)
@@ -269,6 +308,36 @@ def test_a_page_is_complete_and_fits(seen, kind):
             assert page['folded'] == 0, where
 
 
+@pytest.mark.parametrize('width', WIDTHS)
+def test_curves_are_read_and_enlarged_together(seen, recorded, width):
+    """Values are those of the recording; a drag enlarges all joints; a double click undoes it."""
+    done, = (
+        page['operated'] for page in seen[0]
+        if (page['name'], page['width'], page['state']) == ('identification', width, 'as it is')
+    )
+    head, *rows = done['said']
+    time = float(head.removeprefix('time [s] '))
+    said = {name: float(value) for name, value in (row.split() for row in rows)}
+    assert list(said) == ['URDF', 'measured', 'predicted', 'residual']
+    dataset = recorded.datasets[0]
+    effort = dataset.effort[:, 0]
+    rows = dataset.scored
+    expected = np.interp(time, dataset.stamps[rows], effort[rows])
+    # A two-hundredth of the range: less than a reader sees, more than both roundings.
+    assert said['measured'] == pytest.approx(expected, abs=np.ptp(effort[rows]) / 200.0)
+    assert said['residual'] == pytest.approx(
+        said['measured'] - said['predicted'], abs=np.ptp(effort[rows]) / 200.0
+    )
+    # Two panels of seven joints, whole and in part where the moment is in it.
+    assert done['crosses'] >= 14
+    whole, other = done['whole']
+    part, beside = done['part']
+    assert whole == other and part == beside and 2 <= len(part) <= 9
+    assert np.ptp(part) < 0.5 * np.ptp(whole) and min(part) < time < max(part)
+    assert done['buttons'] == 7
+    assert done['same'] and done['left'] == 0
+
+
 @pytest.mark.parametrize('kind', ['identification', 'validation'])
 def test_first_screen_answers_five_questions(seen, kind):
     """All of them without scrolling on a screen of 1280 by 800 pixels, many reasons or few."""
@@ -284,4 +353,4 @@ def test_the_largest_page_is_small(pages):
     """Of seven joints and six bags: 5 MB are what mail takes."""
     for kind, page in pages.items():
         assert len(page.encode()) < MAXIMUM_BYTES, kind
-    assert pages['identification'].count('data:image/svg') > 50
+    assert pages['identification'].count('<svg class="plot"') > 50

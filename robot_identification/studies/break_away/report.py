@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.files import dump_yaml, to_plain, write_results
 from robot_identification.report import (
     fixed, FONT_SIZE, MAXIMUM_RESOLUTION, MEASURED, new_figure, number, percent, Picture,
-    PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
+    picture_of, PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
 )
 from robot_identification.studies.break_away.estimate import (
     BoxStatistics, break_away_content, BreakAway, corrected_torque, CORRECTIONS,
@@ -156,16 +154,13 @@ def draw_boxes(joint: BreakAway) -> Picture:
         axes.ticklabel_format(axis='y', useOffset=False)
         axes.set_title(CORRECTION_WORDS[correction], fontsize=FONT_SIZE)
     figure.axes[0].set_ylabel('torque [N m]', fontsize=FONT_SIZE)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', metadata={'Software': None})
-    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     medians = ' and '.join(
         f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]} '
         f'(uncorrected {fixed(joint.uncorrected[direction].median)} N m)'
         for direction, box in joint.boxes.items()
     )
-    return Picture(
-        f'data:image/png;base64,{encoded}', joint.run.joint,
+    return picture_of(
+        figure, joint.run.joint,
         f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
     )
 

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-import io
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.files import dump_yaml, ResultFolder, to_plain
 from robot_identification.report import (
     fixed, FONT_SIZE, json_text, MAXIMUM_RESOLUTION, new_figure, NOT_AVAILABLE, number, Picture,
-    render_page, text_table, WIDTH, wrap,
+    picture_of, render_page, text_table, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
 from robot_identification.studies.friction_map.estimate import (
@@ -267,11 +265,8 @@ def friction_picture(
     axes.legend(fontsize=FONT_SIZE - 2, frameon=False)
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', metadata={'Software': None})
-    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
-    return Picture(
-        f'data:image/png;base64,{encoded}', joint,
+    return picture_of(
+        figure, joint,
         f'Friction of {joint} over its speed at {len(points)} points'
         + ('' if curve is None else f', with the curve {curve.name}'),
     )
