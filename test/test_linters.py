@@ -3,6 +3,7 @@
 
 """The code keeps the rules of ament's linters, which exist on ROS machines only."""
 
+import ast
 from importlib import import_module
 import os
 from pathlib import Path
@@ -34,3 +35,39 @@ def test_the_linter_finds_nothing(ours, of_ament, capfd):
         pytest.importorskip(ours)
         code = subprocess.run([sys.executable, '-m', ours, *paths], cwd=ROOT).returncode
     assert code == 0, ''.join(capfd.readouterr())
+
+
+LONGEST_BODY = 60  # lines, without the docstring
+# Functions with more than five arguments: may only become fewer.
+MOST_WITH_MANY_ARGUMENTS = 40
+
+
+def bodies(text):
+    """Yield name and length of the body of every function, without its docstring."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[ast.get_docstring(node, clean=False) is not None:]
+            if body:
+                yield node.name, body[-1].end_lineno - body[0].lineno + 1
+
+
+def test_functions_are_short():
+    paths = [*(ROOT / 'robot_identification').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]
+    assert [
+        (path.name, name, lines) for path in paths
+        for name, lines in bodies(path.read_text(encoding='utf-8')) if lines > LONGEST_BODY
+    ] == []
+    # The check can fail.
+    assert list(bodies('def f():\n    """Say what."""\n    a = 1\n\n    return a')) == [('f', 3)]
+
+
+def test_no_more_functions_take_many_arguments():
+    """As ruff counts them; with fewer, the number is lowered."""
+    ruff = Path(sys.executable).with_name('ruff')
+    if not ruff.exists():
+        pytest.skip('ruff is not installed')
+    found = subprocess.run(
+        [ruff, 'check', '--select', 'PLR0913', '--output-format', 'concise', '--exit-zero',
+         ROOT / 'robot_identification'], capture_output=True, text=True, check=True, cwd=ROOT,
+    ).stdout
+    assert found.count('PLR0913') <= MOST_WITH_MANY_ARGUMENTS, found

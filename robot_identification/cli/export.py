@@ -63,6 +63,19 @@ def add_parser(subparsers: Any) -> None:
         '--usd-joints', metavar='PATH',
         help='prim of the USD that holds the joints, in --sim; default /ROBOT/joints',
     )
+    _add_scene_options(parser)
+    parser.add_argument(
+        '--friction-form', choices=tuple(FORMS),
+        help='friction of joints in MJCF: ' + '; '.join(
+            f'{form}, {what}' for form, what in FORMS.items()
+        ) + f'; default {PLAIN}',
+    )
+    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    add_json_option(parser)
+
+
+def _add_scene_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a file of the user that is changed."""
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
         help='your URDF or MuJoCo scene, in which --urdf or --mjcf changes what was identified '
@@ -84,14 +97,6 @@ def add_parser(subparsers: Any) -> None:
         '--extra-bodies', nargs='+', metavar='BODY', default=[],
         help='bodies of the scene that were not on the arm when it was identified',
     )
-    parser.add_argument(
-        '--friction-form', choices=tuple(FORMS),
-        help='friction of joints in MJCF: ' + '; '.join(
-            f'{form}, {what}' for form, what in FORMS.items()
-        ) + f'; default {PLAIN}',
-    )
-    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
-    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:

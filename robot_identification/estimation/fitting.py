@@ -21,10 +21,10 @@ from robot_identification.estimation.identifiability import (
     IdentifiableProblem, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations,
+    Estimate, Estimator, IdentificationProblem, Observations, StagedEstimator,
 )
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
-from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
+from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (
     BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, make_standard_parameters,
     reduce_to_base, RobotModel, StandardParameters,
@@ -118,8 +118,9 @@ def fit_parameters(
     show. `part` are evenly spread rows of the same recordings, in the same unknowns: a dictionary
     fit begins with them, so that it passes over all rows once.
     """
-    if part is not None and isinstance(estimator, SparseNonnegativeRegression):
-        left, estimate = _fit_after_part(observations, part, unexcited, estimator)
+    if part is not None and (staged := estimator.staged()) is not None:
+        begun = _restrict(part, unexcited, estimator).problem
+        left, estimate = _fit_after_part(observations, begun, unexcited, staged)
         problem = left.problem
     else:
         left = _restrict(observations, unexcited, estimator)
@@ -133,15 +134,14 @@ def fit_parameters(
 
 
 def _fit_after_part(
-    observations: Observations, part: Observations, unexcited: Sequence[int],
-    estimator: SparseNonnegativeRegression,
+    observations: Observations, begun: IdentificationProblem, unexcited: Sequence[int],
+    estimator: StagedEstimator,
 ) -> tuple[IdentifiableProblem, Estimate]:
     """
     Estimate a dictionary with weights and loads of a part, until those of all rows are the same.
 
     They are where the residuals of what was found before scatter as they were expected to.
     """
-    begun = _restrict(part, unexcited, estimator).problem
     unknowns, deviation = estimator.start(begun)
     theta = _among(observations, begun, unknowns)
     for number in range(1, estimator.passes + 1):
@@ -173,8 +173,9 @@ def _restrict(
 ) -> IdentifiableProblem:
     """Return the problem without the unidentifiable parameters that have no prior."""
     problem = observations.factor()
-    known = estimator.known(problem) if isinstance(estimator, TwoEncoderFit) else None
-    return restrict_to_identifiable(observations.robot, problem, unexcited, known)
+    return restrict_to_identifiable(
+        observations.robot, problem, unexcited, estimator.known(problem)
+    )
 
 
 def estimate_under_load(

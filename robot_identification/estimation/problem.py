@@ -12,10 +12,10 @@ they are kept as matrices, of long ones computed again in every pass.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
@@ -749,3 +749,31 @@ class Estimator(ABC):
     @abstractmethod
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate the base parameters; `RankDeficientError` if the data do not determine all."""
+
+    def known(self, problem: IdentificationProblem) -> Mapping[str, float] | None:
+        """Return base parameters that are not estimated, by name; None where all are."""
+        return None
+
+    def staged(self) -> StagedEstimator | None:
+        """Return the estimator if it can begin with a part of the rows, else None."""
+        return None
+
+
+class StagedEstimator(Protocol):
+    """An estimator that takes weights and loads of a part of the rows to all of them."""
+
+    @property
+    def passes(self) -> int:
+        """Passes over the rows, at most."""
+
+    @property
+    def huber(self) -> float:
+        """Limit of Huber's weights, over the deviation."""
+
+    def start(self, problem: IdentificationProblem) -> tuple[FloatArray, FloatArray]:
+        """Return unknowns (size,) and the deviation of their residuals (n,) [N m]."""
+
+    def finish(
+        self, problem: IdentificationProblem, deviation: FloatArray, passes: int
+    ) -> Estimate:
+        """Return the estimate of rows that have their weights and loads already."""

@@ -126,6 +126,14 @@ class ExperimentRunner(Node):
         self._published = ''
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'execution')
+        self._serve()
+        self._tell_state()
+        self._drain()
+        self.add_on_set_parameters_callback(self._on_set)
+        self._thread.start(self._watch, self._on_error)
+
+    def _serve(self) -> None:
+        """Offer the services, and look at what comes by no message in periods."""
         # Of a group of its own, as it waits while others are served.
         self.create_service(
             Trigger, '~/arm', self._on_arm, qos_profile=SERVICE_QOS,
@@ -144,10 +152,6 @@ class ExperimentRunner(Node):
         self.create_timer(
             SWITCH_PERIOD, self._look_for_switch, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
-        self._tell_state()
-        self._drain()
-        self.add_on_set_parameters_callback(self._on_set)
-        self._thread.start(self._watch, self._on_error)
 
     @property
     def failure(self) -> Exception | None:

@@ -96,9 +96,7 @@ def process(
     scored = kinematics.usable & table.in_window
     scored &= ~_excluded_rows(recording, table, scored, keep_slowed, found)
     _check_remaining(recording, scored, found)
-    fitted = scored & ~duplicate & _between(kinematics.moving)
-    at_rest = scored & ~duplicate & ~fitted
-    found.exclude(at_rest, 'at rest before or after all motion (scored, not fitted)')
+    fitted = _rows_to_fit(scored & ~duplicate, kinematics, found)
     noise: Mapping[str, FloatArray] = {}
     if is_series:
         periodic = follow_period(samples, kinematics, fitted, kinematic_filter)
@@ -142,6 +140,13 @@ def process(
     warnings = find_stale_effort(dataset) if with_effort else ()
     plausibility = () if robot is None else check_effort(dataset, robot)
     return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
+
+
+def _rows_to_fit(rows: BoolArray, kinematics: Kinematics, found: _Findings) -> BoolArray:
+    """Return those of some rows (N,) that lie between the first and the last motion."""
+    fitted = rows & _between(kinematics.moving)
+    found.exclude(rows & ~fitted, 'at rest before or after all motion (scored, not fitted)')
+    return fitted
 
 
 @dataclass

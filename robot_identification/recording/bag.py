@@ -154,12 +154,15 @@ def read_recording(
             f'{", ".join(TABLE_SUFFIXES)}'
         )
     named = tuple(topic.split(',')) if topic else ()
+    arm = _Arm(tuple(joint_names), encoders)
     with open_bag(path) as bag:
         split = None
         try:
             # Several topics are parts of the arm; of one, and of none, that is looked at later.
             if len(named) < 2:
-                return _read(bag, topic, joint_names, names or {}, encoders, None)
+                every = tuple(range(len(joint_names)))
+                part = Part(_choose_topic(bag, topic), every, names or {})
+                return _read(bag, Split((part,), ()), arm)
         except DataError as error:
             with suppress(Damage):
                 split = find_split(bag, named, joint_names, names or {})
@@ -167,7 +170,7 @@ def read_recording(
                 raise error
         if split is None:
             split = _named_parts(bag, named, joint_names, names or {})
-        return _read(bag, topic, joint_names, names or {}, encoders, split)
+        return _read(bag, split, arm)
 
 
 def _named_parts(
@@ -185,15 +188,8 @@ def _named_parts(
     return split
 
 
-def _read(
-    bag: BagFiles, topic: str | None, joint_names: Sequence[str], names: Mapping[str, str],
-    encoders: JointEncoders, split: Split | None,
-) -> Recording:
+def _read(bag: BagFiles, split: Split, arm: _Arm) -> Recording:
     """Return the recording, read by rosbags where the bag is intact, else with care."""
-    if split is None:
-        every = tuple(range(len(joint_names)))
-        split = Split((Part(_choose_topic(bag, topic), every, names),), ())
-    arm = _Arm(tuple(joint_names), encoders)
     try:
         return _Reading(bag, split, arm).run(bag.intact_blocks)
     except NotIntactError:

@@ -49,18 +49,15 @@ class FrictionPoints:
 
 def friction_points(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[FrictionPoints, ...]:
     """Return the friction of every joint that moves."""
-    speeds, torques, loads, temperatures = (
+    samples = [
         np.concatenate(parts) for parts in zip(
             *(_samples(model, bag, MOST_SAMPLES // len(bags)) for bag in bags), strict=True
         )
-    )
+    ]
     return tuple(
-        _of_joint(
-            model, joint, speeds[:, joint], torques[:, joint],
-            float(np.mean(np.abs(loads[:, joint]))), float(np.mean(temperatures[:, joint])),
-        )
+        _of_joint(model, joint, [values[:, joint] for values in samples])
         for joint in range(model.robot.n)
-        if np.abs(speeds[:, joint]).max(initial=0.0) > MOVING_SPEED
+        if np.abs(samples[0][:, joint]).max(initial=0.0) > MOVING_SPEED
     )
 
 
@@ -157,9 +154,11 @@ def _samples(
 
 
 def _of_joint(
-    model: IdentifiedModel, joint: int, speed: FloatArray, friction: FloatArray, load: float,
-    temperature: float,
+    model: IdentifiedModel, joint: int, samples: Sequence[FloatArray]
 ) -> FrictionPoints:
+    """Return the points of a joint from its speed, friction, load and temperature (N,)."""
+    speed, friction = samples[:2]
+    load, temperature = float(np.mean(np.abs(samples[2]))), float(np.mean(samples[3]))
     fastest = float(np.abs(speed).max())
     slides = np.linspace(0.005 * fastest, fastest, CURVE_POINTS)
     curve = tuple(

@@ -36,7 +36,7 @@ def roll_out_mjcf(
     drive = drive_at(float(model.opt.timestep))
     try:
         rollouts = [
-            _roll_out(mujoco, model, joints, (q, dq), drive, number)
+            _roll_out(model, joints, (q, dq), drive, number)
             for number, (q, dq) in enumerate(zip(*start, strict=True))
         ]
     finally:
@@ -45,10 +45,11 @@ def roll_out_mjcf(
 
 
 def _roll_out(
-    mujoco: Any, model: Any, joints: Sequence[str], start: tuple[FloatArray, FloatArray],
-    drive: Drive, number: int,
+    model: Any, joints: Sequence[str], start: tuple[FloatArray, FloatArray], drive: Drive,
+    number: int,
 ) -> FloatArray:
     """Return the positions (K + 1, n) [rad] of one of the rollouts."""
+    mujoco = import_mujoco()
     data, warnings = mujoco.MjData(model), mujoco.mjtWarning
     unstable = (
         warnings.mjWARN_BADQPOS, warnings.mjWARN_BADQVEL, warnings.mjWARN_BADQACC,

@@ -246,8 +246,8 @@ def friction_picture(
         label = _conditions(own[0].payload, float(np.mean([one.temperature for one in own])))
         for sign in (1.0, -1.0):
             _draw_direction(
-                axes, [point for point in own if sign * point.speed > 0.0], sign, colour, marker,
-                label if sign > 0.0 else '',
+                axes, [point for point in own if sign * point.speed > 0.0], sign,
+                {'color': colour, 'fmt': marker, 'label': label if sign > 0.0 else None},
             )
             if curve is not None:
                 _draw_curve(axes, own, curve, sign, colour)
@@ -273,7 +273,7 @@ def friction_picture(
 
 
 def _draw_direction(
-    axes: Axes, points: Sequence[FrictionPoint], sign: float, colour: str, marker: str, label: str
+    axes: Axes, points: Sequence[FrictionPoint], sign: float, style: dict[str, Any]
 ) -> None:
     """Draw the points of one bag and direction; open ones go backwards."""
     if not points:
@@ -282,9 +282,8 @@ def _draw_direction(
         (point.speed, point.friction, point.error) for point in points
     ]).T
     axes.errorbar(
-        sign * speed, sign * friction, yerr=2.0 * error, fmt=marker, color=colour, markersize=4,
-        markerfacecolor=colour if sign > 0.0 else 'none', capsize=2, linewidth=0.8,
-        label=label or None,
+        sign * speed, sign * friction, yerr=2.0 * error, markersize=4, capsize=2, linewidth=0.8,
+        markerfacecolor=style['color'] if sign > 0.0 else 'none', **style,
     )
 
 

@@ -43,17 +43,9 @@ def find_encoder_zeros(evidence: Evidence) -> list[Candidate]:
 
 def _search(evidence: Evidence, torque: FloatArray, joint: int) -> tuple[float, JointFit]:
     """Return the offset of an encoder by Gauss-Newton steps [rad], and its fit."""
-    prior = evidence.prior
-    wide = Prior(
-        np.block([
-            [prior.matrix, np.zeros((len(prior.side), 1))],
-            [np.zeros((1, len(evidence.columns))), np.ones((1, 1)) / LARGEST_ZERO],
-        ]),
-        np.append(prior.side, 0.0),
-    )
     offset, best = 0.0, evidence.fit
     for count in range(STEPS):
-        step, promised = _step(evidence, torque, joint, offset, best, wide)
+        step, promised = _step(evidence, torque, joint, offset, best)
         if count == 0 and evidence.gain(promised) < PROMISING * LEAST_BODY_GAIN:
             break
         offset_tried = float(np.clip(offset + step, -LARGEST_ZERO, LARGEST_ZERO))
@@ -66,13 +58,20 @@ def _search(evidence: Evidence, torque: FloatArray, joint: int) -> tuple[float, 
     return offset, best
 
 
+def _with_step(evidence: Evidence) -> Prior:
+    """Return the prior of the parameters and of a step, which is not known to be small."""
+    prior = evidence.prior
+    return Prior(
+        np.block([
+            [prior.matrix, np.zeros((len(prior.side), 1))],
+            [np.zeros((1, len(evidence.columns))), np.ones((1, 1)) / LARGEST_ZERO],
+        ]),
+        np.append(prior.side, 0.0),
+    )
+
+
 def _step(
-    evidence: Evidence,
-    torque: FloatArray,
-    joint: int,
-    offset: float,
-    fit: JointFit,
-    wide: Prior,
+    evidence: Evidence, torque: FloatArray, joint: int, offset: float, fit: JointFit
 ) -> tuple[float, JointFit]:
     """Return a step [rad], and the fit that it promises."""
     after, before = (
@@ -84,5 +83,7 @@ def _step(
         np.concatenate([rows, slope[:, :, None]], axis=2), evidence.friction, torque,
         evidence.deviation,
     )
-    promised = fit_blocks(blocks, blocks.targets[:, :, 0], wide, evidence.independent)
+    promised = fit_blocks(
+        blocks, blocks.targets[:, :, 0], _with_step(evidence), evidence.independent
+    )
     return float(promised.theta[-1]), promised
