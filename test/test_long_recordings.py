@@ -26,6 +26,7 @@ from robot_identification.pipeline import identify
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.validation.validation import predict_effort, predict_urdf_effort
 
 # Choices are not what is tested here.
 QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 3}
@@ -126,8 +127,22 @@ def test_processing_keeps_only_what_is_known_of_each_row_in_memory(arm, monkeypa
     assert (many - few) / 60_000 < 0.8 * 8 * arm.robot.n
 
 
-def most_traced(robot, count):
-    """Return the most memory that processing so many rows takes [bytes], files left out."""
+def test_efforts_of_a_whole_recording_are_computed_by_blocks(arm, whole, monkeypatch):
+    """Validation takes them from the disk: the memory of a block, less than one signal takes."""
+    for module in ('arrays', 'processing.blocks'):
+        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 1000)
+    dataset = process(long_recording(arm.robot, 60_000), KinematicFilter(), 'Nm')
+    for compute in (predict_effort, predict_urdf_effort):
+        tracemalloc.start()
+        found = compute(whole.model, dataset)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert found.shape == dataset.motion.q.shape
+        assert most < found.nbytes, compute
+
+
+def long_recording(robot, count):
+    """Return a recording of so many rows, which lie in files."""
     def in_file(values):
         rows = allocate(values.shape)
         rows[:] = values
@@ -135,11 +150,15 @@ def most_traced(robot, count):
 
     stamps = in_file(0.002 * np.arange(count))
     phases = np.arange(robot.n) + 2.0 * stamps[:, None]
-    recording = Recording(
+    return Recording(
         'bag', '/joint_states', robot.joint_names, stamps, in_file(np.sin(phases)),
         in_file(2.0 * np.cos(phases)), in_file(np.sin(3.0 * phases)),
     )
-    del phases
+
+
+def most_traced(robot, count):
+    """Return the most memory that processing so many rows takes [bytes], files left out."""
+    recording = long_recording(robot, count)
     tracemalloc.start()
     try:
         process(recording, KinematicFilter(), 'Nm', robot=robot)
