@@ -497,26 +497,39 @@ class ExecutionStateMachine:
         if age > FRESH and waited < PATIENCE:
             # What was sent while this process did not run is about to be read.
             return []
-        knots = self._proved_stop(state, now)
-        if knots is not None:
-            return self._send_stop(state, knots, now)
+        try:
+            return self._send_stop(state, self._proved_stop(state, now), now)
+        except UnsafeMotionError as error:
+            if not state.unproved:
+                instead = (
+                    'the goal is cancelled' if self._robot.by_action else 'the motion goes on'
+                )
+                state = self._state = replace(
+                    state, unproved=True,
+                    reason=f'{state.reason}; no stop is proved, {instead}: {error}',
+                )
         if self._robot.by_action:
             return self._take_back(state, now)
         # A topic has no cancel: the arm stays on its certified path until a stop can be proved.
         return []
 
-    def _proved_stop(self, state: Stopping, now: float) -> TrajectoryPoints | None:
+    def _proved_stop(self, state: Stopping, now: float) -> TrajectoryPoints:
+        """Return a stop; raise UnsafeMotionError with the reason if none can be proved."""
         motion, latest = state.motion, self._monitor.latest
-        # A controller that is too fast would exceed the peaks in a stop, too.
-        if latest is None or self._robot.hurried:
-            return None
+        if latest is None:
+            raise UnsafeMotionError('there is no joint state')
+        if self._robot.hurried:
+            raise UnsafeMotionError('a controller that is too fast would stop too hard')
         where = self._whereabouts(motion, latest, now)
         if state.how == ON_PATH:
             # Without a cancel a slow stop is better than none.
             durations = QUICK if self._robot.by_action else len(DURATIONS)
             return stop_on_path(motion.path, where, motion.plan.peaks, durations)
-        if self._monitor.age(now) > FRESH:
-            return None
+        age = self._monitor.age(now)
+        if age > FRESH:
+            raise UnsafeMotionError(
+                f'the last joint state is {age:.3f} s old, at most {FRESH:g} s are accepted'
+            )
         if state.how == BY_ITSELF:
             where = replace(where, dq=np.zeros_like(where.dq))
         return stop_where_measured(motion.path, where, motion.plan.peaks)
@@ -544,9 +557,11 @@ class ExecutionStateMachine:
         if self._robot.by_action:
             self._state = replace(state, attempt=Cancelling(now + CANCEL_PERIOD))
             return [ev.CancelGoals()]
-        knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
         self._state = state
-        return [] if knots is None else self._send_stop(state, knots, now)
+        with suppress(UnsafeMotionError):
+            knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
+            return self._send_stop(state, knots, now)
+        return []
 
     def _watch_stop(self, state: Stopping, now: float) -> Commands:
         latest, robot = self._monitor.latest, self._robot

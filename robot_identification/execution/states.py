@@ -146,6 +146,7 @@ class Stopping:
     attempt: StopUndecided | StopSent | Cancelling  # what has been done
     rests_since: float | None = None  # since when the arm is seen at rest [s]
     leaving_at: float = np.inf  # when the process ends, whatever is known then [s]
+    unproved: bool = False  # whether at first no stop could be proved: the reason says why
     name = 'STOPPING'
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.path import (
     cubic_coefficients, evaluate_polynomials, quintic_coefficients, SentPath,
 )
@@ -87,16 +88,21 @@ class Whereabouts:
 
 def stop_on_path(
     path: SentPath, where: Whereabouts, peaks: Peaks, durations: int = QUICK
-) -> TrajectoryPoints | None:
+) -> TrajectoryPoints:
     """
     Return the quickest proved stop that stays on the path, whose places have been proved.
 
     Time on the path slows down to rest from the middle of where the controller may be; the first
-    `durations` of the `DURATIONS` are tried. None where no stop keeps to the peaks from every
-    state that the controller may be in.
+    `durations` of the `DURATIONS` are tried. Raises UnsafeMotionError with the reason if no stop
+    keeps to the peaks from every state that the controller may be in.
     """
-    if where.latest - where.earliest > LARGEST_UNCERTAINTY:
-        return None
+    uncertainty = where.latest - where.earliest
+    if uncertainty > LARGEST_UNCERTAINTY:
+        raise UnsafeMotionError(
+            f'the time on the path is known within {uncertainty:.2f} s, at most '
+            f'{LARGEST_UNCERTAINTY:g} s are accepted'
+        )
+    problem = ''
     starts = _possible_states(path, where)
     middle, rate = 0.5 * (where.earliest + where.latest), where.scaling
     u = POINTS
@@ -107,31 +113,33 @@ def stop_on_path(
         speed = share[:, None] * dq
         acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
         knots = TrajectoryPoints(duration * u, q, speed, acceleration)
-        places = _places_within(starts, where, knots, peaks)
-        if places is not None:
+        places, problem = _places_within(starts, where, knots, peaks)
+        if not problem:
             # A slower blend onto the path only cuts its corners more.
-            near = _is_near(path, where, places, middle + rate * duration)
-            return knots if near else None
-    return None
+            _check_near(path, where, places, middle + rate * duration)
+            return knots
+    raise UnsafeMotionError(problem)
 
 
 def stop_where_measured(
     path: SentPath, where: Whereabouts, peaks: Peaks
-) -> TrajectoryPoints | None:
+) -> TrajectoryPoints:
     """
     Return the quickest proved stop of an arm that is not on its path.
 
-    It ends where the arm, slowed down evenly within half a second, would come to rest. None where
-    no stop keeps to the peaks from every state that the controller may be in.
+    It ends where the arm, slowed down evenly within half a second, would come to rest. Raises
+    UnsafeMotionError as `stop_on_path` does.
     """
     starts = _possible_states(path, where)
     end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]
     rest = np.zeros_like(end)
+    problem = ''
     for duration in DURATIONS[:QUICK]:
         knots = TrajectoryPoints(np.array([duration]), end, rest, rest)
-        if _places_within(starts, where, knots, peaks) is not None:
+        _, problem = _places_within(starts, where, knots, peaks)
+        if not problem:
             return knots
-    return None
+    raise UnsafeMotionError(problem)
 
 
 def _possible_states(path: SentPath, where: Whereabouts) -> States:
@@ -149,8 +157,8 @@ def _possible_states(path: SentPath, where: Whereabouts) -> States:
 
 def _places_within(
     starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks
-) -> FloatArray | None:
-    """Return the positions (S, H, n) of the blends, or None where they exceed the peaks."""
+) -> tuple[FloatArray, str]:
+    """Return the positions (S, H, n) of the blends, and in words where they exceed the peaks."""
     assert knots.dq is not None
     assert knots.ddq is not None
     points = knots.q, knots.dq, knots.ddq
@@ -172,11 +180,19 @@ def _places_within(
     )
     # What moves faster already, by noise or in a stop before, is not made faster.
     speed = np.maximum(speed, np.abs(np.vstack([starts[1], where.dq])).max(axis=0))
-    if any(np.any(np.abs(one[1]) > speed) for one in (blends, later, measured)):
-        return None
-    if any(np.any(np.abs(one[2]) > acceleration) for one in (blends, later)):
-        return None
-    return blends[0]
+    for order, unit, limit, parts in (
+        (1, 'rad/s', speed, (blends, later, measured)),
+        (2, 'rad/s^2', acceleration, (blends, later)),
+    ):
+        values = [one[order].reshape(-1, where.q.size) for one in parts]
+        needed = np.abs(np.vstack(values)).max(axis=0)
+        if np.any(needed > limit):
+            joint = int(np.argmax(needed / limit))
+            return blends[0], (
+                f'in a stop of {knots.times[-1]:.1f} s joint {joint + 1} may reach '
+                f'{needed[joint]:.3g} {unit}, at most {limit[joint]:.3g} {unit} are accepted'
+            )
+    return blends[0], ''
 
 
 def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
@@ -184,11 +200,15 @@ def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
     return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations[:, None])
 
 
-def _is_near(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> bool:
-    """Return whether blends keep near the path from the earliest place on to their end."""
+def _check_near(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> None:
+    """Raise UnsafeMotionError if blends leave the path from the earliest place on to the end."""
     around = path.sample(np.linspace(where.earliest, end, PATH_SAMPLES))[0]
     flat = places.reshape(-1, 1, places.shape[-1])
-    distance = np.abs(flat - around).max(axis=2).min(axis=1)
+    distance = float(np.abs(flat - around).max(axis=2).min(axis=1).max())
     # The arm may be measured off the path already, by as much as its servo errs.
     allowed = LARGEST_DEVIATION + np.abs(where.q - around).max(axis=1).min()
-    return bool(distance.max() <= allowed)
+    if distance > allowed:
+        raise UnsafeMotionError(
+            f'a stop may leave the path by {distance:.3f} rad, at most {allowed:.3f} rad are '
+            'accepted'
+        )

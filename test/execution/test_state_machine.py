@@ -91,6 +91,18 @@ def test_frozen_joint_states_throw_nothing(by_action, frozen, stop):
     assert world.step_until(lambda: not world.reference[1].any())
 
 
+@pytest.mark.parametrize(('by_action', 'instead'), [
+    (True, 'the goal is cancelled'), (False, 'the motion goes on'),
+])
+def test_it_says_why_no_stop_is_proved(by_action, instead):
+    """Nothing is known of the arm any more, and the controller may be anywhere within 0.2 s."""
+    world = moving(by_action, seed=0, after=0.6)
+    world.faults.frozen_stamps = True
+    assert world.step_until(lambda: 'no stop is proved' in world.reason, 1.0)
+    assert f'no stop is proved, {instead}: a stop may leave the path by' in world.reason
+    assert bool(world.told.cancels) == by_action
+
+
 @pytest.mark.parametrize('seed', range(6))
 def test_by_topic_a_stop_is_sent_once_it_can_be_proved(seed):
     """Where none can be while nothing is known, the motion goes on as planned until one can."""

@@ -7,6 +7,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.stop import (
     DURATIONS, Peaks, SHARE_OF_PEAKS, stop_on_path, stop_where_measured, Whereabouts,
@@ -55,8 +57,9 @@ def test_a_stop_keeps_to_the_peaks_from_wherever_the_controller_is(time, width, 
     """A controller that shares no code with the proof, somewhere in what was thought possible."""
     q, dq, _ = PATH.sample(np.array([time - lag]))
     where = Whereabouts(time, time + width, False, 1.0, q[0], dq[0])
-    stop = stop_on_path(PATH, where, PEAKS)
-    if stop is None:
+    try:
+        stop = stop_on_path(PATH, where, PEAKS)
+    except UnsafeMotionError:
         return
     assert not np.any(stop.dq[-1])
     speed, acceleration = executed(stop, time + share * width)
@@ -69,7 +72,6 @@ def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
     for time in np.arange(0.2, 4.6, 0.05):
         q, dq, _ = PATH.sample(np.array([time]))
         stop = stop_on_path(PATH, Whereabouts(time, time, False, 1.0, q[0], dq[0]), PEAKS)
-        assert stop is not None
         assert stop.times[-1] <= DURATIONS[2]
         on_path = PATH.sample(np.linspace(time, time + 1.0, 2001))[0]
         for place in stop.q:
@@ -77,11 +79,18 @@ def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
             assert np.min(np.max(np.abs(on_path - place), axis=1)) < 2e-3
 
 
-def test_a_place_that_is_out_of_reach_is_never_sent():
-    """Half a second of doubt at full speed: nothing could be reached from either end."""
+@pytest.mark.parametrize(('uncertainty', 'share', 'reason'), [
+    (0.5, 1.0, 'known within 0.50 s, at most 0.4 s'),
+    (0.39, 1.0, r'may leave the path by \S+ rad, at most 0.050 rad'),
+    (0.0, 0.01, r'in a stop of 1.8 s joint 2 may reach \S+ rad/s\^2, at most'),
+])
+def test_a_place_that_is_out_of_reach_is_never_sent(uncertainty, share, reason):
+    """The place of the controller is too uncertain at full speed, or the peaks are too low."""
     q, dq, _ = PATH.sample(np.array([0.4]))
-    where = Whereabouts(0.4, 0.9, True, 1.0, q[0], dq[0])
-    assert stop_on_path(PATH, where, PEAKS) is None
+    where = Whereabouts(0.4, 0.4 + uncertainty, True, 1.0, q[0], dq[0])
+    peaks = Peaks(PEAKS.speed, share * PEAKS.acceleration)
+    with pytest.raises(UnsafeMotionError, match=reason):
+        stop_on_path(PATH, where, peaks)
 
 
 def test_an_arm_beside_its_path_is_stopped_where_it_is():
