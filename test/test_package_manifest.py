@@ -87,6 +87,10 @@ def test_name_and_version_agree(manifest, setup_arguments):
     assert setup_arguments['author_email'] == manifest.authors[0].email
     assert setup_arguments['long_description'] == (ROOT / 'README.md').read_text('utf-8')
     assert __version__ == manifest.version
+    # bloom takes the newest heading of CHANGELOG.rst for the version that it releases.
+    changes = (ROOT / 'CHANGELOG.rst').read_text('utf-8')
+    versions = re.findall(r'^(\d\S*) \(\d{4}-\d\d-\d\d\)\n-{5,}$', changes, re.M)
+    assert versions[0] == manifest.version
 
 
 def test_manifest_names_what_a_robot_machine_needs(manifest):
