@@ -70,6 +70,7 @@ def identify(
         )
     report(0.0, 'reading')
     inputs = read_inputs(robot, to_paths(bags), options)
+    options = options.for_effort(inputs.unit)
     choice = choose(
         inputs.robot, inputs.recordings, inputs.unit, options,
         with_prior=not inputs.relative_scale,

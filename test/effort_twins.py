@@ -16,7 +16,7 @@ from robot_identification.model.robot_model import (
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.ground_truth import (
-    draw_truth, prior_truth, with_static_friction,
+    draw_truth, with_static_friction,
 )
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, rigid_inverse_dynamics
 
@@ -86,8 +86,8 @@ def published(torque, kind, arms, truth, motion, rng):
         return torque * scale
     stated, arm = arms
     own = replace(
-        prior_truth(stated), mass_factor=rng.uniform(0.9, 1.1, n),
-        centre_shift=rng.uniform(-0.01, 0.01, (n, 3)),
+        truth, mass_factor=truth.mass_factor * rng.uniform(0.9, 1.1, n),
+        centre_shift=truth.centre_shift + rng.uniform(-0.01, 0.01, (n, 3)),
     )
     still = np.zeros_like(motion.q)
     told = rng.random() < 0.6

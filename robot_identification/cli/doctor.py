@@ -30,14 +30,14 @@ from robot_identification.excitation import (
 )
 from robot_identification.files import read_yaml
 from robot_identification.model import (
-    check_table, describe_arguments, describe_placeholders, DhCorrections, find_implausibilities,
-    IdentifiedModel, KinematicFilter, known_robots, make_robot_model, massless_joints, parse_urdf,
-    prior_inertial_parameters, read_calibration, read_link_table, read_urdf, RobotModel,
-    SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
+    check_table, describe_arguments, describe_placeholders, DhCorrections, EFFORT_UNITS,
+    find_implausibilities, IdentifiedModel, KinematicFilter, known_robots, make_robot_model,
+    massless_joints, parse_urdf, prior_inertial_parameters, read_calibration, read_link_table,
+    read_urdf, RobotModel, SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
     compare_with_current, current_facts, current_remarks, find_stationary_joints,
-    find_unexcited_joints, judge_effort, KIND_NAMES, process,
+    find_unexcited_joints, judge_effort, process,
 )
 from robot_identification.recording import (
     describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
@@ -266,7 +266,7 @@ def _with_meaning(
     if meaning.contradicts(str(stated)):
         warnings.insert(0, (
             f'it says its effort is in {stated}, but the effort is '
-            f'{KIND_NAMES[str(meaning.kind)]}: {meaning.remedy}'
+            f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'
         ))
     if meaning.mounting:
         warnings.append(
@@ -564,7 +564,8 @@ def _examine_robot(robot: RobotModel) -> _Examined:
     warnings = _gap_warnings(robot, massless, unknown)
     gains = np.isnan(robot.drives.drive_gain)
     # An arm that publishes torque needs none.
-    if gains.any() and robot.effort_unit != 'Nm':
+    unit = EFFORT_UNITS.get(robot.effort_unit or '')
+    if gains.any() and (unit is None or unit.is_current):
         joints = ', '.join(np.array(robot.joint_names)[gains])
         warnings.append(f'drive gain of {joints} is unknown; effort in N m needs none')
     return _Examined(

@@ -51,6 +51,7 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
             'that of --after has its own'
         )
     robot = load_model(args.after).robot
+    robot = robot.with_gravity(robot.mounting_gravity)
     if args.mounting is not None:
         return robot.with_gravity(gravity_of_mounting(*args.mounting))
     return robot if args.gravity is None else robot.with_gravity(args.gravity)

@@ -20,7 +20,7 @@ from robot_identification.export import (
     UrdfExport,
 )
 from robot_identification.files import check_writable, write_files
-from robot_identification.model import IdentifiedModel
+from robot_identification.model import describe_compensated_gravity, IdentifiedModel
 from robot_identification.recording import parse_joint_names
 from robot_identification.report import fixed, number, text_table
 
@@ -128,7 +128,8 @@ def run(args: argparse.Namespace) -> int:
         diff = changed.diff(outputs.get(changed_format, args.into))
     changes = body_changes(model) if changed is None else changed.links
     masses = _masses(model, changed)
-    notes = () if changed is None else changed.notes
+    hidden = describe_compensated_gravity(model.robot, model.parameters)
+    notes = (*filter(None, [hidden]), *(() if changed is None else changed.notes))
     if changed_format == SCENE or SCENE in outputs:
         notes += _worst_frictions(model, options.friction_form)
     if args.json:

@@ -151,7 +151,7 @@ def parse_window(text: str, answers: Answers) -> dict[str, tuple[float, float]]:
 
 def parse_effort_unit(text: str, answers: Answers) -> str:
     """Return A or Nm."""
-    return _one_of(text, EFFORT_UNITS, 'effort unit')
+    return _one_of(text, tuple(EFFORT_UNITS), 'effort unit')
 
 
 def parse_source(text: str, answers: Answers) -> str:

@@ -102,7 +102,8 @@ def _with_effort_unit(robot: RobotModel, unit: str | None) -> RobotModel:
     unit = unit or robot.usual_effort_unit
     robot = replace(robot, effort_unit=unit)
     # An arm that measures torque has gains, too; which its driver does not show.
-    return robot if known or unit == 'A' else robot.with_drive_gains(np.ones(robot.n))
+    needs_none = known or EFFORT_UNITS[unit].is_current
+    return robot if needs_none else robot.with_drive_gains(np.ones(robot.n))
 
 
 def _bags(args: argparse.Namespace) -> list[Path]:

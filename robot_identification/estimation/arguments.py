@@ -44,7 +44,7 @@ class IdentifyArguments:
     )
     effort_unit: str | None = option(
         str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
-        choices=EFFORT_UNITS,
+        choices=tuple(EFFORT_UNITS),
     )
     relative_scale: bool | None = option(
         bool, 'accept currents without drive gains; torques are then per unknown gain',

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model import RobotModel
-from robot_identification.processing import Dataset, EffortMeaning, judge_effort, KIND_NAMES
+from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.processing import Dataset, judge_effort
 
 # Drive gains this near to one make current and torque numbers of one size [N m/A]; chosen, as the
 # masses of a URDF are wrong by less.
@@ -27,38 +27,45 @@ class EffortFinding(NamedTuple):
 
 
 def check_effort_meaning(
-    robot: RobotModel, datasets: Sequence[Dataset], options: IdentifyOptions, has_scale: bool
+    robot: RobotModel, datasets: Sequence[Dataset], options: IdentifyOptions, *,
+    has_scale: bool, stated: bool,
 ) -> EffortFinding:
     """
     Return what the effort of recordings is.
 
-    The robot has the drive gains that are used; `has_scale` says whether they are known. Raises
-    DataError if the recordings show another kind than the unit says, so that the model would be
-    wrong, unless `trust_effort_unit` is set.
+    The robot has the drive gains that are used; `has_scale` says whether they are known, `stated`
+    whether the unit is the user's or the recordings' word, and no default. Raises DataError,
+    unless `trust_effort_unit` is set, if the model would be wrong: the recordings show another
+    kind than the unit says, or leave it open while the unit is a default.
     """
     unit = datasets[0].effort_unit
     meaning = judge_effort(robot, datasets)
-    if not meaning.contradicts(unit):
-        text = meaning.describe()
-        unlikely = meaning.joints and unit not in meaning.open_kinds
-        return EffortFinding(text, f'effort is read as {unit}: {text}' if unlikely else '')
-    finding = (
-        f'effort is read as {KIND_NAMES[unit]} ({unit}), but the recording shows '
-        f'{KIND_NAMES[str(meaning.kind)]} ({meaning.evidence()})'
-    )
-    if options.trust_effort_unit or not _is_harmful(robot, unit, meaning, has_scale):
-        return EffortFinding(finding, finding)
-    raise DataError(
-        f'{", ".join(dataset.source for dataset in datasets)}: {finding}: {meaning.remedy}, or '
-        'keep the unit with --trust-effort-unit'
-    )
+    text, name = meaning.describe(), f'{EFFORT_UNITS[unit].description} ({unit})'
+    if meaning.contradicts(unit):
+        text = (
+            f'effort is read as {name}, but the recording shows '
+            f'{EFFORT_UNITS[str(meaning.kind)].description} ({meaning.evidence()})'
+        )
+        wrong = _is_harmful(robot, unit, str(meaning.kind), has_scale)
+        remedy = f'give --effort-unit {meaning.kind}, or keep the unit with --trust-effort-unit'
+    elif not meaning.joints or meaning.open_kinds == (unit,):
+        return EffortFinding(text, '')
+    else:
+        others = [kind for kind in meaning.open_kinds if kind != unit]
+        wrong = bool(meaning.motion) and not stated and any(
+            _is_harmful(robot, unit, kind, has_scale) for kind in others
+        )
+        source = 'as stated' if stated else 'which is the default of this arm'
+        text = f'effort is read as {name}, {source}, and the recording leaves it open: {text}'
+        remedy = 'or state what it is with --effort-unit'
+    if not wrong or options.trust_effort_unit:
+        return EffortFinding(text, text)
+    raise DataError(f'{", ".join(dataset.source for dataset in datasets)}: {text}: {remedy}')
 
 
-def _is_harmful(
-    robot: RobotModel, unit: str, meaning: EffortMeaning, has_scale: bool
-) -> bool:
-    """Return whether a model from the stated unit would be wrong."""
-    if unit == 'A' and meaning.kind == 'Nm':
+def _is_harmful(robot: RobotModel, unit: str, kind: str, has_scale: bool) -> bool:
+    """Return whether a model from a unit would be wrong if the effort is of another kind."""
+    if EFFORT_UNITS[unit].is_current and kind == 'Nm':
         # A relative scale is no claim, and gains near one turn torques into torques.
         gains = np.abs(robot.drives.drive_gain)
         return has_scale and not 1.0 / NEAR_ONE < float(np.median(gains)) < NEAR_ONE

@@ -33,13 +33,13 @@ FEWEST_IN_PARTS = 1000
 class Inputs:
     """Inputs of an identification."""
 
-    robot: RobotModel  # the arm, with usable drive gains
+    robot: RobotModel  # the arm as the effort shows it, with usable drive gains
     hashes: Mapping[Path, str]  # SHA-256 of every bag
     # what the choices are made on: all bags, unless there are more than the recipe takes, of which
     # long ones are in evenly spread parts
     recordings: tuple[Recording, ...]
     read: tuple[Recording, ...]  # the same bags as a whole
-    unit: str  # of the recorded effort: 'A' or 'Nm'
+    unit: str  # of the recorded effort, one of EFFORT_UNITS
     # whether torques are known up to a factor only, because drive gains are unknown
     relative_scale: bool
     notes: tuple[str, ...]  # remarks on the bags; empty texts among them mean nothing to remark
@@ -81,7 +81,9 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         # Without any effort, gains are not asked for first.
         for recording in recordings:
             check_effort_recorded(recording)
-    robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
+    robot, relative_scale = choose_drive_gains(
+        robot.for_effort(unit), unit, options.relative_scale
+    )
     chosen = recordings
     if not (method.estimator.needs_rows or method.needs_whole_recordings):
         chosen = spread_parts(
@@ -185,7 +187,7 @@ def choose_effort_unit(
     option: str | None, recordings: Sequence[Recording], robot: RobotModel
 ) -> str:
     """
-    Return the unit of the recorded effort, 'A' or 'Nm'.
+    Return the unit of the recorded effort, one of EFFORT_UNITS.
 
     The option comes first, then the record of the bags, then the robot. Raises UsageError if none
     of them states it, or the bags disagree or state an unknown unit.
@@ -202,7 +204,8 @@ def choose_effort_unit(
     if unit is None:
         raise UsageError(
             'unit of the effort unknown: add --effort-unit A (motor current, what a UR driver '
-            'publishes by default) or --effort-unit Nm (joint torque)'
+            'publishes by default), --effort-unit Nm (joint torque) or --effort-unit '
+            'Nm-without-gravity; `doctor` says which the recording shows'
         )
     return unit
 
@@ -217,7 +220,7 @@ def choose_drive_gains(
     set; if it is, all gains become 1.
     """
     unknown = ~np.isfinite(robot.drives.drive_gain)
-    if unit == 'Nm' or not unknown.any():
+    if not (EFFORT_UNITS[unit].is_current and unknown.any()):
         return robot, False
     if not relative_scale:
         joints = ', '.join(np.array(robot.joint_names)[unknown])

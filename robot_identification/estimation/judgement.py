@@ -27,7 +27,9 @@ from robot_identification.estimation.quality import (
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
-from robot_identification.model import IdentifiedModel, SignalSource
+from robot_identification.model import (
+    describe_compensated_gravity, IdentifiedModel, SignalSource,
+)
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
     bandwidth_of, describe_two_encoder_figures, examine_data, Findings, Folds, judge,
@@ -45,6 +47,7 @@ class MadeModel(NamedTuple):
     model: IdentifiedModel
     covariance: Covariance
     consistent: ConsistentParameters
+    not_shown: str  # by the effort of what its motion would show; empty where that is nothing
     # (2, n) error of live prediction over that of recordings, with corrections and without;
     # None without recorded velocities
     live_ratios: FloatArray | None
@@ -69,6 +72,9 @@ def make_model(
     there are none.
     """
     covariance = find_covariance(fitted.fit.estimate)
+    not_shown = describe_compensated_gravity(
+        fitted.robot, fitted.fit.problem.reduction.parameters
+    )
     consistent = ConsistentParameters(
         None, 'no standard parameters: drive gains are unknown, so the scale is'
     ) if inputs.relative_scale else find_consistent_parameters(
@@ -82,7 +88,7 @@ def make_model(
         covariance=covariance.matrix,
         covariance_kind=covariance.kind,
         theta_consistent=consistent.theta,
-        consistency_note=consistent.note,
+        consistency_note='; '.join(filter(None, (consistent.note, not_shown))),
         source=SignalSource(
             topic=inputs.recordings[0].topic,
             joint_names=options.joint_names,
@@ -99,7 +105,8 @@ def make_model(
     )
     corrections, live_ratios = fit_corrections(model, choice, fitted.rows, options.recipe)
     return MadeModel(
-        replace(model, corrections=corrections), covariance, consistent, live_ratios
+        replace(model, corrections=corrections), covariance, consistent, not_shown,
+        live_ratios
     )
 
 
@@ -137,7 +144,7 @@ def judge_identification(
 
     Arguments are those of `make_model` and `examine_fit`; `made` are their results.
     """
-    ((model, covariance, consistent, live_ratios), examined) = made
+    ((model, covariance, consistent, not_shown, live_ratios), examined) = made
     datasets, fit = choice.datasets, fitted.fit
     verdict = _judge(inputs, choice, fitted, examined)
     covered = _covered(model, choice, fitted)
@@ -162,7 +169,7 @@ def judge_identification(
         stationary_joints=tuple(names[joint] for joint in fitted.stationary),
         verdict=verdict,
         notes=(
-            *(note for note in (*inputs.notes, *fitted.notes) if note),
+            *(note for note in (*inputs.notes, not_shown, *fitted.notes) if note),
             *choice.notes,
             *offset_notes(fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),

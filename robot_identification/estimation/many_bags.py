@@ -55,7 +55,7 @@ class BagSource:
     sha256: str  # hash of its content
     fit: str  # the fit that it is for: what a process keeps of others is let go
     robot: RobotModel  # the arm, with its drive gains where effort is in ampere
-    unit: str  # of the effort: 'A' or 'Nm'
+    unit: str  # of the effort, one of EFFORT_UNITS
     kinematic_filter: KinematicFilter  # smoothing of the kinematics
     delay: float = 0.0  # of the effort, compensated [s]
     topic: str | None = None  # joint-state topic

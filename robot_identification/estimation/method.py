@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -51,7 +51,7 @@ class IdentifyOptions:
         without friction takes the plain laws.
     recipe : Recipe
         What is tried, and by what rules it is chosen.
-    effort_unit : {'A', 'Nm'}, optional
+    effort_unit : str, optional
         By default what the bag's metadata or the robot's YAML say.
     relative_scale : bool
         Accept effort in ampere without drive gains; the model then has an unknown scale.
@@ -151,6 +151,34 @@ class IdentifyOptions:
                 '--estimator, or take two_encoders out of the recipe'
             )
 
+    def for_effort(self, unit: str) -> IdentifyOptions:
+        """
+        Return the options for an effort in a unit.
+
+        Without gravity it does not show the load of joints: friction terms that grow with it are
+        not offered. Raises UsageError if one is named.
+        """
+        if EFFORT_UNITS[unit].with_gravity:
+            return self
+        recipe = self.recipe
+        options = replace(self, recipe=replace(
+            recipe,
+            dictionary=replace(recipe.dictionary, load_sliding=(), load_presliding=()),
+            friction_candidates=_without_load(recipe.friction_candidates),
+            friction_additions=_without_load(recipe.friction_additions),
+        ))
+        loaded = {
+            law.name for laws in options.method.laws for law in laws
+            if law.needs_rigid_torque and not law.is_sparse
+        }
+        if loaded:
+            raise UsageError(
+                f'friction {", ".join(sorted(loaded))} grows with the torque that a joint '
+                f'carries, which {EFFORT_UNITS[unit].description} does not show: name other '
+                f'laws, as --friction {PLAIN_FRICTION}, or record an effort with gravity'
+            )
+        return options
+
     @property
     def method(self) -> Method:
         """Return what is done, from the names that were given."""
@@ -220,6 +248,14 @@ class IdentifyOptions:
             for law in parse_friction(str(names))
         )
         return tuple(product(*laws))
+
+
+def _without_load(candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return the lists of friction laws in which none needs the load of the joint."""
+    return tuple(
+        names for names in candidates
+        if not any(law.needs_rigid_torque for law in parse_friction(names))
+    )
 
 
 def _with_known(two_encoders: TwoEncoders | None, estimator: Estimator) -> Estimator:

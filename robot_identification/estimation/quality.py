@@ -22,7 +22,7 @@ from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.model import (
-    IdentifiedModel, RobotModel, standard_torque, StandardParameters,
+    EFFORT_UNITS, IdentifiedModel, RobotModel, standard_torque, StandardParameters,
 )
 from robot_identification.processing import Dataset
 from robot_identification.recording import data_hashes
@@ -81,7 +81,7 @@ def offset_notes(
     others = estimate.nuisance.reshape(-1, robot.n)
     largest = np.abs(np.vstack([-others.sum(axis=0), others])).max(axis=0)
     deviation = np.mean(deviations, axis=0)
-    if unit == 'A':
+    if EFFORT_UNITS[unit].is_current:
         deviation = np.abs(robot.drives.to_torque(deviation))
     far = [
         f'{name} by up to {value:.2g} N m'

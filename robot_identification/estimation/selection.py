@@ -44,18 +44,23 @@ def choose(
     """
     Choose filter, friction and prior by cross-validation inside the training recordings.
 
-    The robot has its drive gains where `unit` is 'A' (else 'Nm'). `with_prior` allows the URDF as
-    a prior: not if the scale of the effort is unknown. `report` is called at every stage with the
-    share that is done and the stage's name. Raises NotIdentifiableError if no joint moved;
-    DataError if the effort of every moving joint is constant, or of another kind than the unit
-    says, or a delay is to be compensated and
-    none is certain.
+    The robot has its drive gains where the effort is current, and gravity where the effort has.
+    `with_prior` allows the URDF as a prior: not if the scale of the effort is unknown. `report` is
+    called at every stage with the share that is done and the stage's name. Raises
+    NotIdentifiableError if no joint moved; DataError if the effort of every moving joint is
+    constant, of another kind than the unit says, or of several possible ones while the unit is a
+    default, or a delay is to be compensated and none is certain.
     """
     method = options.method
     report(0.0, 'preparing')
     survey = _survey(robot, recordings, unit, options)
     report(0.0, 'judging the effort')
-    effort = check_effort_meaning(robot, survey.datasets, options, with_prior)
+    effort = check_effort_meaning(
+        robot, survey.datasets, options, has_scale=with_prior,
+        stated=options.effort_unit is not None or any(
+            'effort_unit' in recording.metadata for recording in recordings
+        ),
+    )
     if effort.warning:
         survey = replace(survey, notes=(*survey.notes, effort.warning))
     unexcited = find_unexcited_joints(survey.datasets)

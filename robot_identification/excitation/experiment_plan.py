@@ -82,7 +82,7 @@ class Laboratory:
     obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell, in the root frame
     # Position range by joint [rad]; joints that are not named keep their limits.
     window: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    effort_unit: str = 'A'  # of the recorded effort; {'A', 'Nm'}
+    effort_unit: str = 'A'  # of the recorded effort; one of EFFORT_UNITS
     source: str = 'ros'  # where data come from; {'ros', 'csv', 'simulated'}
     collision: bool = True  # whether motions are proved free of collision
     # Limits that were chosen where the description states none, by kind and joint.

@@ -25,7 +25,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.execution.checks import Approach
 from robot_identification.model import (
-    Motion, rigid_torque, RobotModel, tool_frame, tool_placements,
+    EFFORT_UNITS, Motion, rigid_torque, RobotModel, tool_frame, tool_placements,
 )
 from robot_identification.simulation import TrajectoryPoints
 
@@ -179,9 +179,11 @@ def effort_bounds(robot: RobotModel, knots: TrajectoryPoints) -> FloatArray:
     torque = np.minimum(
         EFFORT_RESERVE * (1.0 + MASS_UNCERTAINTY) * expected + friction * limit, limit
     )
-    if robot.effort_unit == 'Nm':
-        return np.asarray(torque)
-    if robot.effort_unit != 'A':
+    unit = EFFORT_UNITS.get(robot.effort_unit or '')
+    if unit is None:
         return np.full(robot.n, np.inf)
+    if not unit.is_current:
+        # Without gravity, too: that of a payload which is not set on the controller is in it.
+        return np.asarray(torque)
     bounds = np.abs(robot.drives.to_current(torque))
     return np.where(np.isfinite(bounds), bounds, np.inf)

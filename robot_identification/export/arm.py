@@ -184,7 +184,7 @@ def exported_arm(model: IdentifiedModel) -> ExportedArm:
         ))
     bodies = {root, *(joint.link for joint in joints)}
     return ExportedArm(
-        robot.name, root, robot.gravity, described.inertias[0], tuple(joints),
+        robot.name, root, robot.mounting_gravity, described.inertias[0], tuple(joints),
         tuple(
             ArmFrame(frame.name, frame.parentJoint - 1, frame.placement)
             for frame in described.frames

@@ -13,7 +13,9 @@ import numpy as np
 from robot_identification.export.arm import ArmJoint, exported_arm
 from robot_identification.export.friction_callback import table_rows
 from robot_identification.files import to_plain
-from robot_identification.model import CoulombFriction, IdentifiedModel, INERTIAL_SYMBOLS
+from robot_identification.model import (
+    check_shows_gravity, CoulombFriction, IdentifiedModel, INERTIAL_SYMBOLS,
+)
 from robot_identification.prediction import (
     FeedForwardOptions, FrictionTable, RELEASE, tabulate_friction,
 )
@@ -54,9 +56,11 @@ def export_controller(model: IdentifiedModel) -> str:
     It has kinematics, bodies (mass, first moments and inertia), gravity, friction as a table over
     speed and as Coulomb, viscous friction and an offset, reflected inertias, drive gains, encoders
     and limits, with units and conventions in words. Raises InconsistentModelError if the model is
-    not physically consistent, UsageError if its torques are of an unknown scale.
+    not physically consistent, UsageError if its torques are of an unknown scale, or without
+    gravity.
     """
     arm = exported_arm(model)
+    check_shows_gravity(model, 'a controller would feed the gravity of the URDF forward')
     table = tabulate_friction(model.with_consistent_parameters())
     options = FeedForwardOptions()
     head = {

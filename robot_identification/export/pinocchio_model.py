@@ -23,6 +23,7 @@ def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:
     arm = exported_arm(model)
     # The joints' limits are those of the robot's YAML, which win over the URDF's.
     built = model.robot.pinocchio.copy()
+    built.gravity.linear = arm.gravity
     for number, joint in enumerate(arm.joints, start=1):
         built.inertias[number] = joint.body
     built.armature = np.array([joint.reflected_inertia for joint in arm.joints])

@@ -5,6 +5,7 @@ from .arm_choice import SeveralArmsError as SeveralArmsError
 from .base_parameters import (
     BaseReduction as BaseReduction, DEFAULT_PREFERENCE as DEFAULT_PREFERENCE,
     INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
+    describe_compensated_gravity as describe_compensated_gravity,
     random_motion as random_motion, reduce_to_base as reduce_to_base, upper_bound as upper_bound,
 )
 from .bodies import (
@@ -32,6 +33,7 @@ from .corrections.joint_deviation import JointDeviation as JointDeviation
 from .corrections.position_series import PositionSeries as PositionSeries
 from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
 from .denavit_hartenberg import joint_axes as joint_axes
+from .effort_units import EFFORT_UNITS as EFFORT_UNITS
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
     AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, FRICTION_ADDITIONS as FRICTION_ADDITIONS,
@@ -59,8 +61,8 @@ from .friction.stribeck import StribeckFriction as StribeckFriction
 from .friction.temperature_viscous import TemperatureViscousFriction as TemperatureViscousFriction
 from .friction.viscous import ViscousFriction as ViscousFriction
 from .identified_model import (
-    IdentifiedModel as IdentifiedModel, LONGEST_DELAY as LONGEST_DELAY,
-    SignalSource as SignalSource, with_payload as with_payload,
+    check_shows_gravity as check_shows_gravity, IdentifiedModel as IdentifiedModel,
+    LONGEST_DELAY as LONGEST_DELAY, SignalSource as SignalSource, with_payload as with_payload,
 )
 from .kinematic_calibration import (
     calibrate as calibrate, DhCorrections as DhCorrections, read_calibration as read_calibration,
@@ -109,7 +111,7 @@ from .regressor import (
 )
 from .regressor_gradient import Passage as Passage, RegressorGradient as RegressorGradient
 from .robot_model import (
-    EFFORT_UNITS as EFFORT_UNITS, gravity_of_mounting as gravity_of_mounting,
+    gravity_of_mounting as gravity_of_mounting,
     JointEncoders as JointEncoders, JointLimits as JointLimits,
     limits_of_urdf as limits_of_urdf,
     make_robot_model as make_robot_model, plain_encoders as plain_encoders,

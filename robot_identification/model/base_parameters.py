@@ -216,6 +216,22 @@ def preference_order(
     return inertial + list(range(10 * parameters.n, parameters.size))
 
 
+def describe_compensated_gravity(robot: RobotModel, parameters: StandardParameters) -> str:
+    """Return what an effort without gravity does not show of an arm; empty of one with gravity."""
+    if robot.compensated_gravity is None:
+        return ''
+    whole = reduce_to_base(robot.with_gravity(robot.mounting_gravity), parameters)
+    shown = set(reduce_to_base(robot, parameters).independent)
+    hidden = [
+        name for name, column in zip(whole.names, whole.independent, strict=True)
+        if column not in shown
+    ]
+    return (
+        f'gravity is not in the effort: {", ".join(hidden) or "nothing"} of the bodies, which '
+        'nothing else shows, is not identifiable and rests on the URDF'
+    )
+
+
 def reduce_to_base(
     robot: RobotModel,
     parameters: StandardParameters,

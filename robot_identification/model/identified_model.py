@@ -15,6 +15,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.payload import joint_parameters, Payload
@@ -60,9 +61,9 @@ class IdentifiedModel:
     Attributes
     ----------
     robot : RobotModel
-        Description, joints, gravity and drive gains used.
-    effort_unit : {'A', 'Nm'}
-        Unit of the recorded effort.
+        Description, joints, gravity and drive gains used, as `RobotModel.for_effort` has it.
+    effort_unit : str
+        Unit of the recorded effort, one of EFFORT_UNITS.
     reduction : BaseReduction
         Meaning of the base parameters.
     theta_base : ndarray, shape (b,)
@@ -133,10 +134,9 @@ class IdentifiedModel:
     @property
     def effort_per_torque(self) -> FloatArray:
         """Return what turns joint torque into the recorded effort, shape (n,)."""
-        if self.effort_unit == 'Nm':
-            return np.ones(self.robot.n)
-        inverse: FloatArray = 1.0 / self.robot.drives.drive_gain
-        return inverse
+        gain = self.robot.drives.drive_gain
+        is_current = EFFORT_UNITS[self.effort_unit].is_current
+        return 1.0 / gain if is_current else np.ones(self.robot.n)
 
     def torque(self, motion: Motion) -> FloatArray:
         """
@@ -183,6 +183,16 @@ class IdentifiedModel:
     def with_mapping(self, mapping: Path | None) -> IdentifiedModel:
         """Return the model with columns and units of recordings that are tables."""
         return replace(self, source=replace(self.source, table_mapping=mapping))
+
+
+def check_shows_gravity(model: IdentifiedModel, purpose: str) -> None:
+    """Raise UsageError if a model is of an effort without gravity, which a purpose needs."""
+    unit = EFFORT_UNITS[model.effort_unit]
+    if not unit.with_gravity:
+        raise UsageError(
+            f'the model of {model.robot.name} was identified from {unit.description}, and '
+            f'{purpose}: identify the arm from motor current, or from torque with gravity'
+        )
 
 
 def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:

@@ -22,6 +22,7 @@ from robot_identification.files import (
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import Corrections, JointCorrection
+from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.identified_model import (
@@ -31,7 +32,7 @@ from robot_identification.model.kinematic_filter import kinematic_filter_from_op
 from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import (
-    Drives, EFFORT_UNITS, JointEncoders, JointLimits, make_robot_model, RobotModel,
+    Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
 )
 from robot_identification.model.urdf import parse_urdf
 
@@ -132,7 +133,7 @@ def _robot_content(robot: RobotModel) -> dict[str, Any]:
     return {
         'name': robot.name,
         'joints': list(robot.joint_names),
-        'gravity': robot.gravity,
+        'gravity': robot.mounting_gravity,
         'limits': {
             'lower': limits.lower,
             'upper': limits.upper,
@@ -429,7 +430,7 @@ def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:
     gains = np.array(effort['drive_gains'], dtype=float)
     # With effort in N m the gains are not used, and may be unknown.
     if gains.shape != (n,) or np.any(gains == 0.0) or (
-        effort['unit'] == 'A' and not np.all(np.isfinite(gains))
+        EFFORT_UNITS[effort['unit']].is_current and not np.all(np.isfinite(gains))
     ):
         raise DescriptionError(
             f'drive gains {gains.tolist()} for {n} joints; one for each is needed, not zero'
@@ -456,7 +457,7 @@ def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:
     )
     if robot.urdf_sha256 != entry['urdf_sha256']:
         raise DescriptionError('the URDF inside does not match its hash')
-    return robot
+    return robot.for_effort(effort['unit'])
 
 
 def _friction_from_content(

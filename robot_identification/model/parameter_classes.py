@@ -153,8 +153,10 @@ def _reason(
     )
     if seen_tilted:
         weight = "joint 1's axis is parallel to gravity"
-        if not np.any(robot.gravity):
+        if not np.any(robot.mounting_gravity):
             weight = 'there is no gravity'
+        elif not np.any(robot.gravity):
+            weight = 'gravity is not in the effort'
         return f'{weight}: the weight of {body} makes no torque that depends on it'
     if not len(axes):
         return f'{body} only slides: it never turns, so nothing but its mass works'

@@ -25,9 +25,10 @@ from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
+from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.robot_model import (
-    Drives, EFFORT_UNITS, JointEncoders, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
+    Drives, JointEncoders, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
     STANDARD_GRAVITY,
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf

@@ -19,6 +19,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_elements import UrdfLink
 from robot_identification.model.urdf_reach import reach_of_joints
@@ -28,7 +29,6 @@ from robot_identification.model.urdf_variants import for_pinocchio
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
-EFFORT_UNITS = ('A', 'Nm')
 # Chosen: far above any arm, so that computations end.
 MAXIMUM_JOINTS = 64
 
@@ -135,13 +135,14 @@ class RobotModel:
     joint_names : tuple of str
         The n moving joints in kinematic order; every other joint is locked.
     gravity : ndarray, shape (3,)
-        Gravitational acceleration in the URDF's root frame [m/s^2].
+        Gravitational acceleration in the URDF's root frame [m/s^2], zero where the effort has
+        none.
     limits : JointLimits
         Hardware limits.
     drives : Drives
         Gear ratios, torque constants and rotor inertias.
     effort_unit : str or None
-        What the driver publishes as effort, 'A' or 'Nm'; None if not known.
+        What the driver publishes as effort, one of EFFORT_UNITS; None if not known.
     sampling_rate : float
         Rate of the driver's joint states [Hz]; NaN if not known.
     encoders : JointEncoders
@@ -152,6 +153,8 @@ class RobotModel:
         The published table; None where there is none.
     remarks : tuple of str
         What was chosen where nothing was said: joints that are held fixed.
+    compensated_gravity : ndarray, shape (3,), optional
+        Gravity that the controller has taken off the effort [m/s^2]; see `for_effort`.
 
     """
 
@@ -168,6 +171,7 @@ class RobotModel:
     pinocchio: Any = field(repr=False)
     denavit_hartenberg: DenavitHartenberg | None = None
     remarks: tuple[str, ...] = ()
+    compensated_gravity: FloatArray | None = None
 
     @cached_property
     def carried_links(self) -> frozenset[str]:
@@ -184,6 +188,11 @@ class RobotModel:
         """Return the stated unit of the effort, else 'A' where drive gains are known, or 'Nm'."""
         known = bool(np.all(np.isfinite(self.drives.drive_gain)))
         return self.effort_unit or ('A' if known else 'Nm')
+
+    @property
+    def mounting_gravity(self) -> FloatArray:
+        """Gravity where the arm stands, in the root frame [m/s^2], in the effort or not."""
+        return self.gravity if self.compensated_gravity is None else self.compensated_gravity
 
     @property
     def urdf_sha256(self) -> str:
@@ -203,7 +212,19 @@ class RobotModel:
         vector = _checked_gravity(gravity)
         model = self.pinocchio.copy()
         model.gravity.linear = vector
-        return replace(self, gravity=vector, pinocchio=model)
+        return replace(self, gravity=vector, pinocchio=model, compensated_gravity=None)
+
+    def for_effort(self, unit: str) -> RobotModel:
+        """
+        Return the arm as an effort in a unit shows it.
+
+        Where gravity is not in the effort, the arm has none: torques, regressor and base
+        parameters follow, and `mounting_gravity` remains.
+        """
+        gravity = self.mounting_gravity
+        if EFFORT_UNITS[unit].with_gravity:
+            return self.with_gravity(gravity)
+        return replace(self.with_gravity(np.zeros(3)), compensated_gravity=gravity)
 
     def with_drive_gains(self, gains: Sequence[float] | FloatArray) -> RobotModel:
         """
@@ -290,8 +311,8 @@ def make_robot_model(
         By default the URDF's; accelerations are then unlimited.
     drives : Drives, optional
         By default unknown.
-    effort_unit : {'A', 'Nm'}, optional
-        What the driver publishes as effort.
+    effort_unit : str, optional
+        What the driver publishes as effort, one of EFFORT_UNITS.
     sampling_rate : float
         Of the driver's joint states [Hz].
     encoders : JointEncoders, optional

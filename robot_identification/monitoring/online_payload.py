@@ -36,11 +36,13 @@ from robot_identification.estimation import (
 )
 from robot_identification.excitation import residual_noise
 from robot_identification.model import (
-    IdentifiedModel, Motion, observation_matrix, Payload, payload_from_parameters, to_frame,
-    tool_frame,
+    check_shows_gravity, IdentifiedModel, Motion, observation_matrix, Payload,
+    payload_from_parameters, to_frame, tool_frame,
 )
 from robot_identification.monitoring.online_noise import ResidualNoise
-from robot_identification.studies.payload import BODY_LENGTH, CHANGES, PayloadErrors
+from robot_identification.studies.payload import (
+    BODY_LENGTH, CHANGES, PayloadErrors, UNKNOWN_PAYLOAD,
+)
 import scipy
 
 NOT_YET, NONE, PAYLOAD, IMPOSSIBLE = 'not enough yet', 'none', 'payload', 'impossible'
@@ -197,6 +199,7 @@ class RecursivePayload:
         self, model: IdentifiedModel, link: str | None = None,
         options: RecursivePayloadOptions | None = None,
     ) -> None:
+        check_shows_gravity(model, UNKNOWN_PAYLOAD)
         if model.relative_scale:
             raise UsageError(
                 f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '

@@ -98,7 +98,7 @@ class ExperimentCoordinator(Node):
                 'of the designs; excitation: one trajectory each, identified from the first one',
                 minimum=0, maximum=2**31 - 1, longest=1000)
         declare(self, 'max_evaluations', 300, 'for each design', minimum=1, maximum=10_000_000)
-        declare(self, 'effort_unit', '', "noted in the bags, A or Nm; empty: the robot's",
+        declare(self, 'effort_unit', '', "unit noted in the bags; empty: the robot's",
                 choices=('', *EFFORT_UNITS))
         declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
         declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)

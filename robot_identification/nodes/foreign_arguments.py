@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.files import dump_yaml, read_yaml, write_atomically
+from robot_identification.model import EFFORT_UNITS
 
 # By their names since Jazzy.
 HUMBLE_NAMES = {'use_mock_hardware': 'use_fake_hardware'}
@@ -97,7 +98,8 @@ def choose_effort(
     `asked` is what was given for the driver's own argument. Raises RuntimeError if the driver
     cannot, or if unit and argument contradict each other.
     """
-    currents = unit == 'A'
+    kind = EFFORT_UNITS[unit]
+    currents = kind.is_current
     if EFFORT_CHOICE not in declared.choices:
         if not currents:
             raise RuntimeError(
@@ -115,11 +117,15 @@ def choose_effort(
     if asked is not None and asked.lower() != choice:
         raise RuntimeError(
             f'{EFFORT_CHOICE}:={asked} contradicts effort_unit {unit}: give effort_unit alone, '
-            'A for motor currents and Nm for torques, which chooses it'
+            'A for motor currents and Nm or Nm-without-gravity for torques, which chooses it'
         )
-    quantity = 'motor current [A]' if currents else (
-        'joint torque [N m], of PolyScope 5.23, 10.11 and later'
-    )
+    quantity = f'{kind.description} [{kind.symbol}]'
+    if not currents:
+        # The driver's own test and a review of it disagree about gravity.
+        quantity += (
+            ', of PolyScope 5.23, 10.11 and later; whether gravity is in it is not for the driver '
+            'to choose, and `robot-identification doctor` finds it in a recording'
+        )
     return {EFFORT_CHOICE: choice}, f'effort is {quantity}: {EFFORT_CHOICE}:={choice}'
 
 

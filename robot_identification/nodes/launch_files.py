@@ -22,7 +22,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from robot_identification.model import find_urdf, load_robot
+from robot_identification.model import EFFORT_UNITS, find_urdf, load_robot
 from robot_identification.nodes.argument_values import check_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
@@ -90,7 +90,7 @@ SHARED = {argument.name: argument for argument in (
     Argument('payload', '[-1.0]', 'Mass [kg] and centre of mass in the tool frame [m] of the '
              'payload, [0.0] for none; required for a real arm.', list[float]),
     Argument('effort_unit', '', 'Unit of the effort; empty: that of the bag or the robot YAML.',
-             choices=('', 'A', 'Nm')),
+             choices=('', *EFFORT_UNITS)),
     Argument('drive_gains', '[0.0]', 'Joint torque per motor current [N m/A], as a YAML list in '
              'kinematic order; [0.0]: those of the robot YAML.', list[float]),
     Argument('model_file', '', 'identified_model.yaml to predict with; empty: none yet, it can '

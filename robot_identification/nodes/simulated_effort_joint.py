@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.model import RobotModel
+from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.nodes.common import declare, declare_robot, LATCHED, run_node
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
@@ -88,7 +88,7 @@ class _JointOfArm:
         sample, _ = self._arm.measure()
         encoders, names = self._robot.encoders, self._robot.joint_names
         effort = sample.effort
-        if self._robot.effort_unit == 'Nm':
+        if not EFFORT_UNITS[self._robot.effort_unit or 'A'].is_current:
             effort = effort * self._truth.drive_gain
         order = np.argsort(names)
         columns = (

@@ -15,7 +15,6 @@ from .effort_current import (
 )
 from .effort_meaning import (
     EffortMeaning as EffortMeaning, judge_effort as judge_effort, JointEvidence as JointEvidence,
-    KIND_NAMES as KIND_NAMES,
 )
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,

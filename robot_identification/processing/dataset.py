@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, release
-from robot_identification.model import CorrectionSignals, Motion, RobotModel, RotorMotion
+from robot_identification.model import (
+    CorrectionSignals, EFFORT_UNITS, Motion, RobotModel, RotorMotion,
+)
 from robot_identification.processing.blocks import take_rows, thin_chosen
 
 # Below this speed a joint counts as resting.
@@ -63,7 +65,7 @@ class Dataset:
     motion: Motion
     # (N, n): recorded effort, unfiltered, in `effort_unit`; NaN before the window.
     effort: FloatArray
-    effort_unit: str  # unit of the effort; {'A', 'Nm'}
+    effort_unit: str  # unit of the effort; one of EFFORT_UNITS
     scored: BoolArray  # (N,): samples that errors are taken on
     # (N,): samples that parameters are estimated from: scored, no duplicate, not in the rest
     # before the first and after the last motion.
@@ -127,7 +129,8 @@ class Dataset:
 
     def torque_per_effort(self, robot: RobotModel) -> FloatArray:
         """Return what turns recorded effort into joint torque of an arm, shape (n,)."""
-        return robot.drives.drive_gain if self.effort_unit == 'A' else np.ones(robot.n)
+        is_current = EFFORT_UNITS[self.effort_unit].is_current
+        return robot.drives.drive_gain if is_current else np.ones(robot.n)
 
     def release(self) -> None:
         """Release the memory behind arrays that are files; they are read again when needed."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import (
-    describe_placeholders, massless_joints, Motion, rigid_torque, RobotModel,
+    describe_placeholders, EFFORT_UNITS, massless_joints, Motion, rigid_torque, RobotModel,
 )
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.effort_hypotheses import (
@@ -26,11 +26,6 @@ from robot_identification.processing.effort_hypotheses import (
     orthonormal, sample_weights, TORQUE, WITHOUT_GRAVITY,
 )
 
-KIND_NAMES: Mapping[str, str] = {
-    CURRENT: 'motor current',
-    TORQUE: 'joint torque',
-    WITHOUT_GRAVITY: 'joint torque without gravity',
-}
 # Enough samples of all recordings together, and of each of many; chosen: the evidence of some
 # minutes does not change with more.
 MOST_SAMPLES, FEWEST_SAMPLES = 1000, 100
@@ -76,11 +71,12 @@ class JointEvidence:
 class EffortMeaning:
     """Kind of the effort of recordings, with the evidence."""
 
-    kind: str | None  # 'A', 'Nm' or 'Nm-without-gravity'; None where the recording leaves it open
+    kind: str | None  # one of EFFORT_UNITS; None where the recording leaves it open
     likelihoods: Mapping[str, float]  # log-likelihood of each kind over that of the best
     joints: tuple[JointEvidence, ...]
     mounting: str = ''  # where gravity fits another mounting than the stated one: which
-    undecided: str = ''  # why it is open, and what motion would decide
+    undecided: str = ''  # why it is open
+    motion: str = ''  # that would decide, where several kinds explain the effort
 
     @property
     def open_kinds(self) -> tuple[str, ...]:
@@ -92,18 +88,11 @@ class EffortMeaning:
         """Return whether the recording shows another kind than a unit says."""
         return self.kind is not None and unit in self.likelihoods and self.kind != unit
 
-    @property
-    def remedy(self) -> str:
-        """Return what to do with an effort of the kind."""
-        if self.kind == WITHOUT_GRAVITY:
-            return 'record with a driver that publishes current or whole torque'
-        return f'give --effort-unit {self.kind}'
-
     def describe(self) -> str:
         """Return the finding in a sentence, with the scales that it rests on."""
         if self.kind is None:
-            return self.undecided
-        return f'effort is {KIND_NAMES[self.kind]} ({self.evidence()})'
+            return self.undecided + (self.motion and f': to decide, {self.motion}')
+        return f'effort is {EFFORT_UNITS[self.kind].description} ({self.evidence()})'
 
     def evidence(self) -> str:
         """Return the scales of the joints that speak for the kind."""
@@ -131,12 +120,13 @@ def judge_effort(robot: RobotModel, datasets: Sequence[Dataset]) -> EffortMeanin
     """
     Return what the effort of recordings is.
 
-    The unit that they state is not looked at. Gravity is the robot's, other mountings are taken
-    for unlikely. A kind is decided only with a margin; else `undecided` says why.
+    The unit that they state is not looked at. Gravity is that of the robot's mounting, others are
+    taken for unlikely. A kind is decided only with a margin; else `undecided` says why.
     """
     reason = _not_judged(robot)
     if reason:
         return EffortMeaning(None, dict.fromkeys(KINDS, 0.0), (), undecided=reason)
+    robot = robot.with_gravity(robot.mounting_gravity)
     samples = _gather(datasets)
     joints = [
         joint for joint in range(robot.n)
@@ -162,7 +152,7 @@ def _conclude(
     evidence = _joint_evidence(here, samples, joints, found[best])
     mounting = best if found[best].best > stated.best + MARGIN else ''
     top = max(likelihoods.values())
-    kind, undecided = _clear_kind(likelihoods), ''
+    kind, undecided, motion = _clear_kind(likelihoods), '', ''
     if top < LEAST_FIT:
         undecided = (
             'neither current nor torque of the bodies of the URDF explains the effort: check the '
@@ -170,15 +160,17 @@ def _conclude(
             f'this arm ({_worst(evidence)})'
         )
     elif kind is None:
-        undecided = _open_question(here, likelihoods, evidence)
+        undecided = _open_question(likelihoods)
+        motion = _deciding_motion(here, evidence)
     elif mounting and _clear_kind(stated.kinds) != kind:
         undecided = (
             f'{mounting} fits better than the stated mounting, and with it the effort looks like '
-            f'{KIND_NAMES[kind]} ({kind}): state the mounting (--mounting or --gravity)'
+            f'{EFFORT_UNITS[kind].description} ({kind}): state the mounting (--mounting or '
+            '--gravity)'
         )
     return EffortMeaning(
         None if undecided else kind, {one: value - top for one, value in likelihoods.items()},
-        evidence, mounting, undecided,
+        evidence, mounting, undecided, motion,
     )
 
 
@@ -373,15 +365,18 @@ def _worst(evidence: Sequence[JointEvidence]) -> str:
     )
 
 
-def _open_question(
-    robot: RobotModel, likelihoods: Mapping[str, float], evidence: Sequence[JointEvidence]
-) -> str:
-    """Return which kinds are open, and the motion that would decide."""
+def _open_question(likelihoods: Mapping[str, float]) -> str:
+    """Return which kinds are open."""
     near = sorted(
         (kind for kind, value in likelihoods.items() if value > -MARGIN),
         key=lambda kind: -likelihoods[kind],
     )
-    names = [f'{KIND_NAMES[kind]} ({kind})' for kind in near]
+    names = [f'{EFFORT_UNITS[kind].description} ({kind})' for kind in near]
+    return f'the effort may be {" or ".join(names)}'
+
+
+def _deciding_motion(robot: RobotModel, evidence: Sequence[JointEvidence]) -> str:
+    """Return the motion that shows of the joint which carries most what has not been seen."""
     gravity, needed = _torques_of_poses(robot)
     joint = int(np.argmax(np.abs(gravity).max(axis=0)))
     name = robot.joint_names[joint]
@@ -392,19 +387,17 @@ def _open_question(
     q = _poses(robot)
     if rests_decide and np.abs(gravity).max() > 0.0:
         high, low = int(np.argmax(gravity[:, joint])), int(np.argmin(gravity[:, joint]))
-        motion = (
+        return (
             f'rest for 2 s each with {name} in several poses between those of most gravity, of '
             f'which the URDF says {gravity[high, joint]:.3g} and {gravity[low, joint]:.3g} N m: '
             f'{_pose(q[high])} and {_pose(q[low])} rad, and move it between them'
         )
-    else:
-        best = int(np.argmax(np.abs(needed[:, joint])))
-        motion = (
-            f'accelerate {name} by {ACCELERATION:g} rad/s^2 or more with the arm near '
-            f'{_pose(q[best])} rad, where the URDF says this takes '
-            f'{abs(needed[best, joint]):.3g} N m, while the joints after it move'
-        )
-    return f'the effort may be {" or ".join(names)}: to decide, {motion}'
+    best = int(np.argmax(np.abs(needed[:, joint])))
+    return (
+        f'accelerate {name} by {ACCELERATION:g} rad/s^2 or more with the arm near '
+        f'{_pose(q[best])} rad, where the URDF says this takes '
+        f'{abs(needed[best, joint]):.3g} N m, while the joints after it move'
+    )
 
 
 def _pose(q: FloatArray) -> str:

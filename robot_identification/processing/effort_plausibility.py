@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from robot_identification.arrays import FloatArray, release
-from robot_identification.model import Motion, rigid_torque, RobotModel
+from robot_identification.model import EFFORT_UNITS, Motion, rigid_torque, RobotModel
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
 
@@ -106,7 +106,9 @@ def _judge_unit(
         for candidate in ('Nm', 'A', 'mA')
     }
     best = min(expected, key=lambda candidate: expected[candidate])
-    if best == unit or expected[best] + np.log(CLEARLY_NEARER) > expected[unit]:
+    # The arm has gravity where the effort has.
+    stated = 'A' if EFFORT_UNITS[unit].is_current else 'Nm'
+    if best == stated or expected[best] + np.log(CLEARLY_NEARER) > expected[stated]:
         return []
     listed = ', '.join(f'{robot.joint_names[joint]} {scale[joint]:.3g}' for joint in telling)
     return [
@@ -138,13 +140,14 @@ def _log_distance(value: float, low: float, high: float) -> float:
 
 def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]:
     """Return notes on joints whose effort is more than they have."""
-    gain = np.abs(robot.drives.drive_gain) if unit == 'A' else np.ones(robot.n)
+    symbol, is_current = EFFORT_UNITS[unit].symbol, EFFORT_UNITS[unit].is_current
+    gain = np.abs(robot.drives.drive_gain) if is_current else np.ones(robot.n)
     largest = np.quantile(np.abs(effort), 0.999, axis=0)
     # Comparisons with an unknown gain are false.
     return [
-        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} {unit}'
-        + (f', which is {largest[joint] * gain[joint]:.4g} Nm' if unit == 'A' else '')
-        + f'; its limit is {robot.limits.effort[joint]:.4g} Nm: check the unit'
+        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} {symbol}'
+        + (f', which is {largest[joint] * gain[joint]:.4g} N m' if is_current else '')
+        + f'; its limit is {robot.limits.effort[joint]:.4g} N m: check the unit'
         for joint in np.flatnonzero(largest * gain > BEYOND_LIMIT * robot.limits.effort)
     ]
 

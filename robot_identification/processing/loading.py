@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import DataError
-from robot_identification.model import IdentifiedModel
+from robot_identification.model import EFFORT_UNITS, IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.processing import process
 from robot_identification.recording import read_recording, Recording
@@ -82,9 +82,11 @@ def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -
         return
     gains = model.robot.drives.drive_gain
     conversion = ''
+    mine, other = EFFORT_UNITS[model.effort_unit], EFFORT_UNITS.get(unit)
+    same_torque = other is not None and mine.with_gravity == other.with_gravity
     # The gains of a relative scale are ones that stand for unknown ones.
-    if np.all(np.isfinite(gains)) and not model.relative_scale:
-        verb = 'divide' if model.effort_unit == 'A' else 'multiply'
+    if same_torque and np.all(np.isfinite(gains)) and not model.relative_scale:
+        verb = 'divide' if mine.is_current else 'multiply'
         stated = ', '.join(
             f'{joint} {gain:g}' for joint, gain in zip(model.robot.joint_names, gains, strict=True)
         )

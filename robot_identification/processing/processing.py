@@ -69,19 +69,20 @@ def process(
     """
     Return the dataset of a recording.
 
-    `effort_unit` is 'A' or 'Nm'. `start` and `stop` are in seconds after the first joint state:
-    kinematics before `start` run through the filter, but effort is not read there, and nothing is
-    read after `stop`. With `robot`, positions and effort are compared with the limits of the arm,
-    and the delay of the effort is found. `delay` is the time by which effort lags behind position
-    [s]; kinematics are taken that much before the stamp, and effort is never shifted.
-    `keep_slowed` keeps samples at reduced speed scaling; `rotor_side` uses the rotor positions of
-    a second encoder, if recorded. Without `with_effort` the effort stays as recorded, zero or NaN,
-    and no sample is left out for it. Raises DataError if the effort is absent or zero, more than 1
-    % of the samples is not finite, too few samples remain, the delay is implausible, or units,
-    signs or names of the kinematics are certainly wrong.
+    `effort_unit` is one of EFFORT_UNITS. `start` and `stop` are in seconds after the first joint
+    state: kinematics before `start` run through the filter, but effort is not read there, and
+    nothing is read after `stop`. With `robot`, positions and effort are compared with the limits
+    of the arm, and the delay of the effort is found. `delay` is the time by which effort lags
+    behind position [s]; kinematics are taken that much before the stamp, and effort is never
+    shifted. `keep_slowed` keeps samples at reduced speed scaling; `rotor_side` uses the rotor
+    positions of a second encoder, if recorded. Without `with_effort` the effort stays as recorded,
+    zero or NaN, and no sample is left out for it. Raises DataError if the effort is absent or
+    zero, more than 1 % of the samples is not finite, too few samples remain, the delay is
+    implausible, or units, signs or names of the kinematics are certainly wrong.
     """
     if not abs(delay) <= LONGEST_DELAY:
         raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
+    robot = None if robot is None else robot.for_effort(effort_unit)
     found = _Findings([*describe_damage(recording), *recording.notes])
     table = _read_table(recording, start, stop, with_effort, found)
     duplicate = find_duplicates(

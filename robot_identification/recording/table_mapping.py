@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import check_keys, check_schema_version, is_number, read_yaml
-from robot_identification.model import share_directory
+from robot_identification.model import EFFORT_UNITS, share_directory
 from robot_identification.recording.recording import ROTOR_CHANNEL
 import yaml
 
@@ -28,7 +28,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     'time': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
     'q': {'rad': 1.0, 'deg': np.pi / 180.0, 'm': 1.0, 'mm': 1e-3},
     'dq': {'rad/s': 1.0, 'deg/s': np.pi / 180.0, 'rpm': np.pi / 30.0, 'm/s': 1.0, 'mm/s': 1e-3},
-    'effort': {'A': 1.0, 'mA': 1e-3, 'Nm': 1.0, 'mNm': 1e-3},
+    'effort': {**dict.fromkeys(EFFORT_UNITS, 1.0), 'mA': 1e-3, 'mNm': 1e-3},
     'temperature': {'deg C': 1.0},
     ROTOR_CHANNEL: {'rad': 1.0, 'deg': np.pi / 180.0},
 }

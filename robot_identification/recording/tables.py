@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
-from robot_identification.model import JointEncoders
+from robot_identification.model import EFFORT_UNITS, JointEncoders
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
 from robot_identification.recording.joint_states import JointColumns, JointFields
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
@@ -331,7 +331,7 @@ def converted_units(mapping: TableMapping) -> list[str]:
     return [
         *(f'{quantity} is taken for {columns[quantity].unit}: {check}'
           for quantity, check in mapping.checks.items()
-          if columns[quantity].unit not in (usual[quantity], 'A', 'Nm')),
+          if columns[quantity].unit not in (usual[quantity], *EFFORT_UNITS)),
         *mapping.notes,
     ]
 

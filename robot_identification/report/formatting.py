@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import math
 import textwrap
 
+from robot_identification.model import EFFORT_UNITS
 from robot_identification.texts import printable
 
 TEXT_WIDTH = 100  # [columns]
 NOT_AVAILABLE = 'n/a'
-_UNIT_TEXTS = {'Nm': 'N m'}
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -48,7 +48,12 @@ def percent(value: float) -> str:
 
 def effort_unit_text(unit: str) -> str:
     """Return the unit of a bag's effort as it is written for people."""
-    return _UNIT_TEXTS.get(unit, unit)
+    return EFFORT_UNITS[unit].symbol
+
+
+def effort_text(unit: str) -> str:
+    """Return what an effort in a unit is, with the unit."""
+    return f'{EFFORT_UNITS[unit].description} [{EFFORT_UNITS[unit].symbol}]'
 
 
 def shorten(text: str, width: int) -> str:

@@ -37,6 +37,7 @@ def render_page(template: str, **content: Any) -> str:
         fixed=formatting.fixed,
         percent=formatting.percent,
         effort_unit=formatting.effort_unit_text,
+        effort=formatting.effort_text,
         sentence=lambda text: text[:1].upper() + text[1:],
         unit=lambda text: text.replace('^2', '²'),
         typed=_typed,

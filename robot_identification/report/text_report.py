@@ -13,7 +13,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.report.corrections_section import corrections_lines, corrections_section
 from robot_identification.report.explanation import score_fit, Scored
 from robot_identification.report.formatting import (
-    effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
+    effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
 )
 from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
 from robot_identification.report.tables import (
@@ -144,11 +144,11 @@ def validation_text(model: IdentifiedModel, validation: Validation) -> str:
 
 
 def _heading(what: str, model: IdentifiedModel) -> list[str]:
-    gravity = ', '.join(f'{value:g}' for value in model.robot.gravity)
+    gravity = ', '.join(f'{value:g}' for value in model.robot.mounting_gravity)
     return [
         *wrap(f'{what} of {model.robot.name}'),
-        *wrap(f'{model.robot.n} joints, gravity ({gravity}) m/s^2 in the root frame, effort in '
-              f'{effort_unit_text(model.effort_unit)}'),
+        *wrap(f'{model.robot.n} joints, gravity ({gravity}) m/s^2 in the root frame, effort: '
+              f'{effort_text(model.effort_unit)}'),
         '',
     ]
 

@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UsageError
-from robot_identification.model import for_simulation, massless_joints, Motion, RobotModel
+from robot_identification.model import (
+    EFFORT_UNITS, for_simulation, massless_joints, Motion, RobotModel,
+)
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_friction import smallest_stable_inertia
@@ -61,7 +63,8 @@ class Sample:
     # (n,): position [rad], velocity [rad/s].
     q: FloatArray
     dq: FloatArray
-    effort: FloatArray  # (n,): motor current [A]
+    # (n,): motor current [A]; less that which holds gravity where the driver's effort has none.
+    effort: FloatArray
     temperature: FloatArray  # (n,): of the joints [deg C]
     # (n,): of the rotors of elastic joints, on the joint's side [rad], [rad/s].
     rotor_q: FloatArray | None = None
@@ -137,6 +140,9 @@ class MujocoRobot:
         )
         self._rng = np.random.default_rng(seed)
         self._torque = np.zeros(robot.n)
+        self._at_rest = None
+        if not EFFORT_UNITS[published_unit(robot)].with_gravity:
+            self._at_rest = self._mujoco.MjData(self._model)
         stiffness = 2.0 * np.pi * SERVO_FREQUENCY
         self._gains = (stiffness**2, 2.0 * SERVO_DAMPING * stiffness)
         start = truth.reference_temperature if truth.thermal is None else truth.thermal.ambient
@@ -304,11 +310,20 @@ class MujocoRobot:
         return Sample(
             data.qpos.copy(),
             data.qvel.copy(),
-            self._torque / self._truth.drive_gain,
+            self._published_torque() / self._truth.drive_gain,
             self._temperature.copy(),
             None if rotors is None else rotors.q.copy(),
             None if rotors is None else rotors.dq.copy(),
         )
+
+    def _published_torque(self) -> FloatArray:
+        """Return the motors' torque, less that of gravity where the driver's effort has none."""
+        if self._at_rest is None:
+            return self._torque
+        self._at_rest.qpos[:] = self._data.qpos
+        self._mujoco.mj_forward(self._model, self._at_rest)
+        torque: FloatArray = self._torque - self._at_rest.qfrc_bias
+        return torque
 
     def measure(self) -> tuple[Sample, Sample]:
         """Return the measured and the true sample of the present instant."""
@@ -339,6 +354,12 @@ class MujocoRobot:
         if quantum > 0.0:
             q = np.round(q / quantum) * quantum
         return q, dq + share * sensors.velocity_noise * rng.standard_normal(q.size)
+
+
+def published_unit(robot: RobotModel) -> str:
+    """Return the unit of an arm's YAML; 'A' without one, or where a torque needs unknown gains."""
+    known = bool(np.all(np.isfinite(robot.drives.drive_gain)))
+    return robot.effort_unit if robot.effort_unit is not None and known else 'A'
 
 
 def import_mujoco() -> Any:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation.mujoco_robot import MujocoRobot, PHYSICS_STEP
+from robot_identification.model import EFFORT_UNITS, Motion, RobotModel
+from robot_identification.simulation.mujoco_robot import (
+    MujocoRobot, PHYSICS_STEP, published_unit,
+)
 
 # Rate of a simulated driver whose robot's YAML names none [Hz].
 DEFAULT_RATE = 500.0
@@ -37,7 +39,7 @@ class SimulatedRun:
     # (P, 2, 2): start and end of the stay in each of P poses, reached from below and from above
     # [s].
     dwells: FloatArray | None = None
-    unit: str = 'A'  # of the effort, see `published_effort`; {'A', 'Nm'}
+    unit: str = 'A'  # of the effort, see `published_effort`; one of EFFORT_UNITS
 
     def rows(self, kept: slice) -> SimulatedRun:
         """Return some of the joint states, without the dwells; stamps remain."""
@@ -58,18 +60,13 @@ def driver_period(robot: RobotModel) -> float:
 
 def published_effort(robot: RobotModel, current: FloatArray) -> FloatArray:
     """
-    Return the effort in `published_unit` that a driver publishes for motor currents [A].
+    Return the effort in `published_unit` that a driver publishes for a sample's effort [A].
 
-    Currents are (..., n). Drive gains are the nominal ones: a driver that publishes torque does
+    It is (..., n). Drive gains are the nominal ones: a driver that publishes torque does
     not know the true gains.
     """
-    return robot.drives.to_torque(current) if published_unit(robot) == 'Nm' else current
-
-
-def published_unit(robot: RobotModel) -> str:
-    """Return 'Nm' for an arm whose YAML says so and whose drive gains are known, else 'A'."""
-    known = bool(np.all(np.isfinite(robot.drives.drive_gain)))
-    return 'Nm' if robot.effort_unit == 'Nm' and known else 'A'
+    is_current = EFFORT_UNITS[published_unit(robot)].is_current
+    return current if is_current else robot.drives.to_torque(current)
 
 
 def record_motion(

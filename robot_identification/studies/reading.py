@@ -25,7 +25,7 @@ class ReadingOptions:
     )
     effort_unit: str | None = option(
         str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
-        choices=EFFORT_UNITS,
+        choices=tuple(EFFORT_UNITS),
     )
     joint_names: str | None = option(
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from robot_identification.model import EFFORT_UNITS
 from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.details import ErrorDetails
 
@@ -516,4 +517,4 @@ def _next_step(
 
 
 def _quantity(value: float, unit: str) -> str:
-    return f'{value:.2g} {"N m" if unit == "Nm" else unit}'
+    return f'{value:.2g} {EFFORT_UNITS[unit].symbol}'

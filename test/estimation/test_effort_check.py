@@ -4,6 +4,7 @@
 """A unit that the recordings contradict is refused where the model would be wrong."""
 
 from dataclasses import replace
+from itertools import permutations
 
 from effort_twins import make_twin
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.model.effort_units import EFFORT_UNITS
 
 
 @pytest.fixture(scope='module')
@@ -18,44 +20,58 @@ def check(ur5):
     """Return a function that checks a recording of a kind, read in a unit."""
     made = {}
 
-    def run(kind, unit, gains=10.0, has_scale=True, **options):
-        if kind not in made:
-            made[kind] = make_twin(ur5, 2, kind, 'fourier', rough=False)
-        twin = made[kind]
+    def run(kind, unit, *, style='fourier', gains=10.0, has_scale=True, stated=True, **options):
+        if (kind, style) not in made:
+            made[kind, style] = make_twin(ur5, 2, kind, style, rough=False)
+        twin = made[kind, style]
+        # As `read_inputs` has it: without gravity where the effort is said to have none.
+        robot = twin.robot.with_drive_gains(np.full(6, gains)).for_effort(unit)
         return check_effort_meaning(
-            twin.robot.with_drive_gains(np.full(6, gains)),
-            [replace(twin.dataset, effort_unit=unit)], IdentifyOptions(**options), has_scale,
+            robot, [replace(twin.dataset, effort_unit=unit)], IdentifyOptions(**options),
+            has_scale=has_scale, stated=stated,
         )
 
     return run
 
 
-@pytest.mark.parametrize(('kind', 'unit', 'remedy'), [
-    ('A', 'Nm', 'give --effort-unit A'),
-    ('Nm', 'A', 'give --effort-unit Nm'),
-    ('Nm-without-gravity', 'Nm', 'record with a driver that publishes current or whole torque'),
-    ('Nm-without-gravity', 'A', 'record with a driver that publishes current or whole torque'),
-])
-def test_what_makes_the_model_wrong_is_refused(check, kind, unit, remedy):
+@pytest.mark.parametrize(('kind', 'unit'), permutations(EFFORT_UNITS, 2))
+def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     """With the evidence, the remedy, and the option that keeps the unit."""
     with pytest.raises(DataError) as refused:
         check(kind, unit)
     text = str(refused.value)
     assert 'but the recording shows' in text
     assert 'shoulder_lift_joint' in text
-    assert f': {remedy}, or keep the unit with --trust-effort-unit' in text
+    assert f': give --effort-unit {kind}, or keep the unit with --trust-effort-unit' in text
     assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True).warning
 
 
-@pytest.mark.parametrize('unit', ['A', 'Nm'])
+@pytest.mark.parametrize('unit', EFFORT_UNITS)
 def test_what_the_recording_shows_is_no_warning(check, unit):
-    name = {'A': 'motor current', 'Nm': 'joint torque'}[unit]
-    text, warning = check(unit, unit)
-    assert text.startswith(f'effort is {name} (effort per torque of the URDF: ')
-    assert warning == ''
+    for stated in (True, False):
+        text, warning = check(unit, unit, stated=stated)
+        name = EFFORT_UNITS[unit].description
+        assert text.startswith(f'effort is {name} (effort per torque of the URDF: ')
+        assert warning == ''
 
 
 def test_what_changes_no_number_is_no_refusal(check):
     """Gains of one, and a relative scale, which claims none: a warning says what was found."""
     for harmless in ({'gains': 1.0}, {'has_scale': False}):
         assert 'but the recording shows joint torque' in check('Nm', 'A', **harmless).warning
+
+
+def test_what_the_recording_leaves_open_is_refused_where_it_is_a_default(check):
+    """With the kinds and the motion that decides; a statement or a trust makes it a warning."""
+    with pytest.raises(DataError) as refused:
+        check('Nm', 'Nm', style='wrists', stated=False)
+    text = str(refused.value)
+    assert 'which is the default of this arm, and the recording leaves it open' in text
+    assert 'joint torque (Nm)' in text and 'motor current (A)' in text
+    assert 'to decide, rest for 2 s each with shoulder_lift_joint' in text
+    assert text.endswith(': or state what it is with --effort-unit')
+    for kept in ({}, {'stated': False, 'trust_effort_unit': True}):
+        assert 'to decide, rest for 2 s each' in check('Nm', 'Nm', style='wrists', **kept).warning
+    # Currents of unknown gains claim no scale, whatever they are.
+    found = check('Nm', 'A', style='wrists', stated=False, has_scale=False)
+    assert 'to decide' in found.warning

@@ -63,7 +63,7 @@ def test_more_than_the_joint_has_is_noted(simulated):
     effort = recording.effort * np.array([1.0, 1.0, 1.0, 1.0, 1.0, 30.0])
     note, = notes_of(replace(recording, effort=effort), robot, 'A')
     assert note.startswith('effort of wrist_3_joint reaches')
-    assert 'its limit is 28 Nm' in note
+    assert 'its limit is 28 N m' in note
 
 
 def test_constant_effort_is_named(exact):

@@ -16,6 +16,7 @@ from robot_identification.estimation.estimators.dictionary import SparseNonnegat
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identification import Candidates
 from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.report import explanation, plot
@@ -183,6 +184,22 @@ def test_relative_scale_has_no_torque_units(identification):
     assert {entry.unit for entry in coefficients(model)} <= {
         'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
     }
+
+
+@pytest.mark.parametrize('unit', EFFORT_UNITS)
+def test_what_the_effort_is_is_said_with_the_evidence(identification, unit):
+    """In the table of the model and in the heads of page and text."""
+    model = identification.model.with_quality({
+        **identification.model.quality, 'effort': 'a finding of its own',
+    })
+    robot = model.robot.with_drive_gains(np.ones(model.robot.n))
+    found = replace(identification, model=replace(model, robot=robot, effort_unit=unit))
+    shown = f'{EFFORT_UNITS[unit].description} [{EFFORT_UNITS[unit].symbol}]'
+    text = render_identification_report(found)
+    row = f'<th scope="row">Effort in the bag</th><td>{shown}; the recording says: a finding of'
+    assert row in text
+    assert f'effort: {shown},' in text
+    assert f'effort: {shown}' in ' '.join(results_text(found).split())
 
 
 def test_model_without_friction(identification):

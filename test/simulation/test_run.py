@@ -19,8 +19,8 @@ from robot_identification.simulation import (
     draw_truth, NOISE_FREE, published_effort, Sensors, with_elastic_joints, with_static_friction,
     with_warming,
 )
+from robot_identification.simulation.mujoco_robot import published_unit
 from robot_identification.simulation.poses import PoseOptions, simulate_poses
-from robot_identification.simulation.run import published_unit
 
 QUICK = PoseOptions(dwell=0.1, approach_time=0.2)
 

@@ -29,7 +29,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import Covariance, joint_test, JointTest, MOST_FREEDOM
-from robot_identification.model import FRICTION_LAWS, IdentifiedModel
+from robot_identification.model import EFFORT_UNITS, FRICTION_LAWS, IdentifiedModel
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
@@ -311,7 +311,9 @@ def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...
         )
     if len(units) > 1:
         notes.append(
-            'effort was in A for one and in N m for the other: they rest on different sensors'
+            f'effort was {EFFORT_UNITS[first.effort_unit].description} for one and '
+            f'{EFFORT_UNITS[second.effort_unit].description} for the other: they rest on '
+            'different sensors'
         )
     for model in (first, second):
         if model.covariance_kind in ('residual', 'unit'):

@@ -15,7 +15,8 @@ from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import choose_effort_unit
 from robot_identification.files import ResultFolder
 from robot_identification.model import (
-    KinematicFilter, load_model, Payload, prior_inertial_parameters, RobotModel, static_regressor,
+    check_shows_gravity, EFFORT_UNITS, KinematicFilter, load_model, Payload,
+    prior_inertial_parameters, RobotModel, static_regressor,
 )
 from robot_identification.processing import process
 from robot_identification.recording import Recording
@@ -70,7 +71,7 @@ def _measured(
     if _all_have(recordings, 'actual_current'):
         return 'actual_current'
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
-    if unit != 'A':
+    if not EFFORT_UNITS[unit].is_current:
         raise NotIdentifiableError(
             f'{recordings[0].source}: effort is in N m and no actual_current was recorded: '
             'without a current there is no drive gain to find'
@@ -141,6 +142,7 @@ def _torque_source(
         theta, words = prior_inertial_parameters(robot), 'gravity of the masses in the URDF'
     else:
         model = load_model(Path(source))
+        check_shows_gravity(model, 'its torques at rest are not known')
         if model.relative_scale:
             raise UsageError(
                 f'{source} has a relative scale: its torques are per unknown gain, and cannot '

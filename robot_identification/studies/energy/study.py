@@ -9,7 +9,7 @@ from pathlib import Path
 
 from robot_identification.errors import UsageError
 from robot_identification.files import ResultFolder
-from robot_identification.model import load_model
+from robot_identification.model import check_shows_gravity, load_model
 from robot_identification.studies.energy.energy import (
     check_threshold, energy_of_bag, energy_of_trajectory,
 )
@@ -32,6 +32,7 @@ def run_energy(
     if folder is not None:
         folder.check((report,))
     model = load_model(model_file)
+    check_shows_gravity(model, 'the work against gravity is not in its torques')
     if bag is not None and options.trajectory is None:
         energy, notes = energy_of_bag(model, bag)
     elif bag is None and options.trajectory is not None:

@@ -199,9 +199,7 @@ def _points_of_run(
     robot: RobotModel, run: MapRun, options: SegmentOptions, model: IdentifiedModel | None
 ) -> tuple[list[FrictionPoint], list[str]]:
     dataset = run.dataset
-    torque = dataset.effort
-    if dataset.effort_unit == 'A':
-        torque = robot.drives.to_torque(torque)
+    torque = dataset.effort * dataset.torque_per_effort(robot)
     segments, moved = find_segments(dataset, torque, options)
     notes = []
     if moved:

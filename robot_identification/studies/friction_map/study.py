@@ -14,7 +14,9 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation import choose_drive_gains, choose_effort_unit
 from robot_identification.excitation import dump_trajectory, Experiment, Trajectory
 from robot_identification.files import ResultFolder
-from robot_identification.model import IdentifiedModel, KinematicFilter, load_model, RobotModel
+from robot_identification.model import (
+    check_shows_gravity, EFFORT_UNITS, IdentifiedModel, KinematicFilter, load_model, RobotModel,
+)
 from robot_identification.processing import Dataset, find_stationary, process
 from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction, MapRun
 from robot_identification.studies.friction_map.options import FrictionMapOptions
@@ -47,6 +49,8 @@ def run_friction_map(
         )
     segments = options.segments
     model = None if options.model is None else load_model(Path(options.model))
+    if model is not None:
+        check_shows_gravity(model, 'its torques at constant velocity lack those of gravity')
     if model is not None and options.model_gains:
         gains = model.robot.drives.drive_gain
         robot = robot.with_drive_gains(gains) if np.all(np.isfinite(gains)) else robot
@@ -67,6 +71,11 @@ def _read(
     if model is not None and model.relative_scale:
         notes.append('the model has a relative scale: what is called N m here has it, too')
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
+    if not EFFORT_UNITS[unit].with_gravity:
+        raise UsageError(
+            f'effort is {EFFORT_UNITS[unit].description}: the load of each joint is not in it, '
+            'which friction is mapped over; record motor current or whole torque'
+        )
     robot, relative = choose_drive_gains(robot, unit, options.relative_scale)
     if relative:
         notes.append('drive gains are unknown: what is called N m here is A')

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .estimate import BODY_LENGTH as BODY_LENGTH, PayloadErrors as PayloadErrors
-from .options import CHANGES as CHANGES, PayloadOptions as PayloadOptions
+from .options import (
+    CHANGES as CHANGES, PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD,
+)
 from .report import (
     payload_content as payload_content, payload_text as payload_text,
     PayloadResult as PayloadResult,

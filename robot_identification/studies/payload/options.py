@@ -14,6 +14,11 @@ from robot_identification.studies.drive_gains import StaticPoseOptions
 
 # What of every joint may differ from the model's runs, and the unknowns of a joint and run.
 CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
+# Why an effort without gravity shows none.
+UNKNOWN_PAYLOAD = (
+    'how much of the gravity of a payload is left in it depends on the payload that is set on '
+    'the controller'
+)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from robot_identification.errors import DataError
 from robot_identification.files import ResultFolder
-from robot_identification.model import IdentifiedModel, load_model
+from robot_identification.model import check_shows_gravity, IdentifiedModel, load_model
 from robot_identification.processing import check_robot_name, load_for_model
 from robot_identification.recording import read_recording, Recording
 from robot_identification.studies.payload.estimate import (
     estimate_payload, loaded_run, LoadedRun, resting_run,
 )
-from robot_identification.studies.payload.options import PayloadOptions
+from robot_identification.studies.payload.options import PayloadOptions, UNKNOWN_PAYLOAD
 from robot_identification.studies.payload.report import (
     MODEL_FILE, PAYLOAD_FILES, PayloadResult, save_payload,
 )
@@ -37,6 +37,7 @@ def run_payload(
     if folder is not None:
         folder.check((*PAYLOAD_FILES, MODEL_FILE))
     model = load_model(model_file).with_mapping(options.mapping)
+    check_shows_gravity(model, UNKNOWN_PAYLOAD)
     runs, notes = (_rests if options.static else _motions)(model, bags, options)
     result = PayloadResult(
         model, model_file, tuple(bags), estimate_payload(model, runs, options), runs[0],

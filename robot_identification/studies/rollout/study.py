@@ -137,6 +137,8 @@ def _simulate_mjcf(
 ) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
     """Return the positions of both loops of the exported MJCF, and why there are none."""
     plan, motion = forcing.plan, dataset.motion
+    # An effort without gravity drives an arm that has none.
+    model = replace(model, robot=model.robot.with_gravity(model.robot.gravity))
     start = np.array(motion.q[plan.rows]), np.array(motion.dq[plan.rows])
     try:
         text = EXPORTERS[MJCF][1](model, ExportOptions())

@@ -21,7 +21,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import ESTIMATORS, fit_parameters, observe
-from robot_identification.model import KinematicFilter, parse_friction, PLAIN_FRICTION, RobotModel
+from robot_identification.model import (
+    EFFORT_UNITS, KinematicFilter, parse_friction, PLAIN_FRICTION, RobotModel,
+)
 from robot_identification.processing import find_unexcited_joints, process
 from robot_identification.recording import Recording
 
@@ -95,7 +97,8 @@ def viscous_friction_of(
     show. Errors are those of white residuals: friction beyond the laws is the same in all runs.
     Raises `NotIdentifiableError` if no joint moved.
     """
-    if unit == 'A' and not np.all(np.isfinite(robot.drives.drive_gain)):
+    robot = robot.for_effort(unit)
+    if EFFORT_UNITS[unit].is_current and not np.all(np.isfinite(robot.drives.drive_gain)):
         robot = robot.with_drive_gains(np.ones(robot.n))
     dataset = process(recording, QUICK_FILTER, unit, robot=robot)
     unexcited = find_unexcited_joints([dataset])
@@ -119,8 +122,8 @@ def figures_of_run(robot: RobotModel, recording: Recording, unit: str) -> RunFig
     """
     Return the figures of a run that show settling: temperatures, else viscous friction.
 
-    `unit` of the effort is 'A' or 'Nm'. Raises NotIdentifiableError if there are no temperatures
-    and no joint moved.
+    `unit` of the effort is one of EFFORT_UNITS. Raises NotIdentifiableError if there are no
+    temperatures and no joint moved.
     """
     temperature = mean_temperature_of(recording)
     if temperature is not None:

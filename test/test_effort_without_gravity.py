@@ -1,0 +1,210 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A simulated arm whose driver publishes torque less that of gravity, from bag to export."""
+
+from dataclasses import replace
+
+from defusedxml.ElementTree import fromstring
+import numpy as np
+import pytest
+from recordings import designed_motion
+from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.export.controller import export_controller
+from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.pinocchio_model import build_pinocchio_model
+from robot_identification.model.friction.coulomb import CoulombFriction
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.regressor import Motion, rigid_torque
+from robot_identification.monitoring.momentum_observer import MomentumObserver
+from robot_identification.monitoring.online_payload import RecursivePayload
+from robot_identification.pipeline import identify, validate
+from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.recording.simulated_run import simulate, write_simulated_bag
+from robot_identification.simulation import draw_truth, Sensors
+from robot_identification.simulation.mujoco_robot import (
+    rigid_inverse_dynamics, true_inertial_parameters,
+)
+from robot_identification.studies.drive_gains import DriveGainsOptions, run_drive_gains
+from robot_identification.studies.energy import run_energy
+from robot_identification.studies.friction_map import FrictionMapOptions, run_friction_map
+from robot_identification.studies.payload import run_payload
+from robot_identification.studies.rollout import run_rollout
+from robot_identification.validation import RolloutOptions
+
+UNIT = 'Nm-without-gravity'
+
+
+class Twin:
+    """A UR5 whose driver knows its gains and the gravity of its bodies, and two recordings."""
+
+    def __init__(self, ur5, folder):
+        self.robot = replace(ur5, effort_unit=UNIT)
+        # Friction is that of the laws that are fitted, so that nothing but noise is in the errors.
+        self.truth = replace(
+            draw_truth(ur5, 7), drive_gain=ur5.drives.drive_gain,
+            velocity_width=CoulombFriction().width,
+        )
+        self.runs, self.bags = [], []
+        for number in range(2):
+            run = simulate(
+                self.robot, designed_motion(ur5, number), self.truth, Sensors(), seed=number
+            )
+            self.runs.append(run)
+            self.bags.append(folder / f'bag_{number}')
+            write_simulated_bag(self.bags[number], self.robot, run)
+        self.found = identify(self.robot, self.bags, IdentifyOptions(
+            estimator='wls', friction='coulomb,viscous,offset',
+            kinematic_filter=KinematicFilter(cutoff=14.0),
+        ))
+        self.model = self.found.model
+        self.model_file = folder / 'identified_model.yaml'
+        self.model_file.write_text(dump_model(self.model))
+
+
+@pytest.fixture(scope='module')
+def twin(ur5, tmp_path_factory):
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return Twin(ur5, tmp_path_factory.mktemp('twin'))
+
+
+def test_the_driver_publishes_torque_less_gravity(twin):
+    """Of MuJoCo, at every sample, to rounding: what is left is inertia and friction."""
+    q, _, effort = twin.runs[0].true
+    whole = simulate(
+        replace(twin.robot, effort_unit='Nm'), designed_motion(twin.robot, 0), twin.truth,
+        Sensors(), seed=0,
+    ).true[2]
+    still = np.zeros_like(q)
+    gravity = rigid_inverse_dynamics(twin.robot, twin.truth, Motion(q, still, still))
+    np.testing.assert_allclose(whole - effort, gravity, atol=1e-9)
+
+
+def test_what_motion_shows_is_the_truth(twin):
+    """Bodies and rotors; what gravity alone shows is named, in model file and notes."""
+    model, n = twin.model, 6
+    parameters, rows = model.parameters, model.reduction.independent
+    theta = np.zeros(parameters.size)
+    theta[: 10 * n] = true_inertial_parameters(twin.robot, twin.truth)
+    theta[parameters.reflected_inertia_slice] = twin.truth.reflected_inertia
+    own = np.flatnonzero((theta != 0.0) | (np.arange(parameters.size) < 10 * n))
+    bodies = np.isin(rows, own)
+    z = (model.theta_base - model.reduction.K @ theta)[bodies] / model.standard_errors[bodies]
+    # Of 38 numbers, and of errors that are estimated, too.
+    assert np.abs(z).max() < 4.0
+    assert not {'mx2', 'my2'} & set(model.reduction.names)
+    assert 'mx2, my2 of the bodies, which nothing else shows' in model.consistency_note
+    assert any('gravity is not in the effort' in note for note in twin.found.notes)
+
+
+def test_the_recording_shows_it(twin):
+    assert twin.model.quality['effort'].startswith('effort is joint torque without gravity')
+
+
+def test_the_model_file_keeps_gravity_and_kind(twin):
+    read = load_model(twin.model_file)
+    assert read.effort_unit == UNIT
+    np.testing.assert_array_equal(read.robot.gravity, 0.0)
+    np.testing.assert_allclose(read.robot.mounting_gravity, [0.0, 0.0, -9.81])
+    motion = twin.found.datasets[0].motion.part(slice(0, 50))
+    np.testing.assert_allclose(read.torque(motion), twin.model.torque(motion), rtol=1e-9)
+
+
+def test_prediction_follows(twin):
+    """On unseen motion as on the fitted one; live bit for bit; a pose at rest takes no torque."""
+    fitted, unseen = (
+        validate(twin.model, [bag]).validation.bags[0].nrmse.mean() for bag in twin.bags
+    )
+    assert unseen < 1.2 * fitted
+    q, dq, _ = twin.runs[1].measured
+    stamps = twin.runs[1].stamps[:100]
+    whole = TorquePredictor(twin.model).run(stamps, q[:100], dq[:100])
+    live = TorquePredictor(twin.model)
+    for k in range(100):
+        np.testing.assert_array_equal(live.step(stamps[k], q[k], dq[k]).effort, whole[k])
+    np.testing.assert_allclose(RigidTorque(twin.model).gravity(q[0]), 0.0, atol=1e-9)
+
+
+def test_contact_is_seen_in_what_is_left(twin):
+    """Torque without gravity is free motion, and another one is what was added to it."""
+    period, phase = 0.002, np.arange(6)
+    inverse = RigidTorque(twin.model)
+    for push in (0.0, 5.0):
+        observer = MomentumObserver(twin.model)
+        for t in np.arange(0.0, 1.0, period):
+            q, dq = np.sin(1.3 * t + phase), 1.3 * np.cos(1.3 * t + phase)
+            seen = observer.step(period, q, dq, inverse(q, dq, -1.69 * q) - push, np.zeros(6))
+        # The step of 2 ms; gravity would be up to 60 N m.
+        np.testing.assert_allclose(seen, push, atol=0.05)
+
+
+def test_simulations_under_the_measured_effort_have_no_gravity(twin):
+    """Ours and MuJoCo's: gravity would turn the arm by 0.02 rad and more in 0.1 s."""
+    (rollout,) = run_rollout(twin.model, twin.found.datasets[:1], RolloutOptions(starts=6))
+    at = int(np.searchsorted(rollout.plan.times, 0.1))
+    drift = {
+        one.name: np.abs(one.drift[at]).max() for one in rollout.simulated if one.loop == 'open'
+    }
+    assert max(drift['model'], drift['mjcf']) < 0.01, drift
+
+
+def test_exports_have_the_gravity_of_the_mounting(twin):
+    """Simulators need it; what it shows alone is the URDF's within what bodies allow."""
+    option = fromstring(export_mjcf(twin.model)).find('option')
+    assert [float(value) for value in option.get('gravity').split()] == [0.0, 0.0, -9.81]
+    built = build_pinocchio_model(twin.model)
+    np.testing.assert_allclose(built.gravity.linear, [0.0, 0.0, -9.81])
+    theta = dict(zip(twin.model.parameters.names, twin.model.theta_consistent, strict=True))
+    described = twin.robot.pinocchio.inertias[2].toDynamicParameters()
+    # A prior, which the mass that motion shows moves: 30 % is what a URDF is taken to be off.
+    np.testing.assert_allclose(theta['mx2'], described[1], rtol=0.3)
+
+
+@pytest.mark.parametrize('refused', [
+    lambda twin: export_controller(twin.model),
+    lambda twin: RecursivePayload(twin.model),
+    lambda twin: run_payload(twin.model_file, twin.bags),
+    lambda twin: run_energy(twin.model_file, twin.bags[0]),
+    lambda twin: run_drive_gains(
+        twin.robot, twin.bags, options=DriveGainsOptions(torque_from=str(twin.model_file))
+    ),
+    lambda twin: run_friction_map(
+        twin.robot, twin.bags, FrictionMapOptions(model=str(twin.model_file))
+    ),
+    lambda twin: run_friction_map(twin.robot, twin.bags),
+    lambda twin: identify(
+        twin.robot, twin.bags, IdentifyOptions(friction='coulomb,load', estimator='wls')
+    ),
+])
+def test_what_needs_gravity_is_refused_by_name(twin, refused):
+    with pytest.raises(UsageError, match='joint torque without gravity'):
+        refused(twin)
+
+
+def test_terms_that_grow_with_load_are_not_offered():
+    options = IdentifyOptions().for_effort(UNIT)
+    assert not any('load' in kind for kind, _ in options.method.laws[0][0].terms)
+    assert IdentifyOptions().for_effort('Nm') == IdentifyOptions()
+
+
+def test_a_bag_of_whole_torque_is_refused(twin, tmp_path):
+    """By name; no factor makes one of the other."""
+    write_simulated_bag(tmp_path / 'whole', twin.robot, replace(twin.runs[1], unit='Nm'))
+    with pytest.raises(DataError, match=r'effort in Nm, .* in Nm-without-gravity') as refused:
+        validate(twin.model, [tmp_path / 'whole'])
+    assert 'drive gains' not in str(refused.value)
+
+
+def test_an_arm_in_an_effort_without_gravity_goes_back(ur5):
+    """The mounting is kept: there and back is the arm, on a wall as well."""
+    on_wall = ur5.with_gravity([0.0, 9.81, 0.0])
+    there = on_wall.for_effort(UNIT)
+    q = np.full((1, 6), 0.5)
+    still = Motion(q, 0.0 * q, 0.0 * q)
+    np.testing.assert_array_equal(rigid_torque(there, still), 0.0)
+    for unit in ('A', 'Nm'):
+        back = there.for_effort(UNIT).for_effort(unit)
+        np.testing.assert_array_equal(rigid_torque(back, still), rigid_torque(on_wall, still))
