@@ -1,0 +1,122 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The command lines of pages run in the order in which they stand there.
+
+Searches have one evaluation, and friction laws are plain where a page names none. What a line
+takes is prepared under its name: recordings of a simulated UR5 and the model of one of them.
+Tutorials, `sim_to_real_mujoco.md`, `adding_a_robot.md`, `base_parameters.md` and `link_table.md`
+have tests of their own; `arms.md` needs the repositories of the makers, whose arms
+`test_descriptions_of_others.py` takes from packages.
+"""
+
+from contextlib import chdir
+from pathlib import Path
+import re
+import shlex
+import shutil
+
+from builders import run_command, UR_JOINTS
+from long_tests import long_test
+import numpy as np
+import pytest
+from robot_identification import read_recording
+
+pytestmark = pytest.mark.usefixtures('without_pictures')
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = 'robot-identification'
+PLAIN = ('--friction', 'coulomb,viscous,offset', '--cutoff', '9')
+# Lines that cannot run here, by a part of them, and why.
+LEFT_OUT = {
+    'ur10_exciting_trajectory': 'test_real_recordings.py runs it where the recordings are',
+    'panda_exciting_trajectory': 'test_real_recordings.py runs it where the recordings are',
+    'init -o study': 'it asks a person',
+    'ur3/identified_model.yaml': 'test_joint_sizes.py has arms of several sizes',
+    'my_mapping.yaml': 'a person has edited it',
+    'arm.urdf.xacro': 'a vendor has written it',
+    'old.yaml': 'any other motion',
+    'collision result': 'test_collision.py has recordings of the length that it needs',
+}
+DAY = ('README.md', 'docs/your_own_log.md', 'docs/compare.md', 'docs/payload.md')
+NIGHT = (
+    'docs/quick_start.md', 'docs/export.md', 'docs/drift.md',
+    'docs/prediction.md', 'docs/descriptions.md', 'docs/sequential_design.md',
+    'docs/experiments.md',
+)
+
+
+def lines_of(page: Path) -> list[str]:
+    """Return the command lines in the blocks of a page, without prompt and comment."""
+    text = re.sub(r'\\\n\s*', ' ', page.read_text(encoding='utf-8'))
+    lines = re.findall(rf'^(?:\$ )?{PROGRAM} (.+)$', text, re.M)
+    return [shlex.join(shlex.split(line, comments=True)) for line in lines]
+
+
+def quickly(words: list[str]) -> list[str]:
+    """Return a command with a search of one evaluation and plain friction laws."""
+    line = re.sub(r'--(time-limit|max-evaluations) \S+', '', shlex.join(words))
+    words = shlex.split(line)
+    if words[0] == 'excite' and '--evaluate' not in words:
+        words += ['--max-evaluations', '1']
+    if words[0] in ('identify', 'auto') and '--friction' not in words:
+        words += PLAIN
+    return words
+
+
+def write_log(path: Path, bag: Path, drive_gains: np.ndarray) -> None:
+    """Write a recording as a table with joint torques, which need no gain to be understood."""
+    recording = read_recording(bag, UR_JOINTS)
+    torque = recording.effort * drive_gains
+    columns = np.column_stack([recording.stamps, recording.q, recording.dq, torque])
+    names = [f'{kind}_{joint}' for kind in ('q', 'dq', 'tau') for joint in UR_JOINTS]
+    np.savetxt(path, columns, delimiter=',', header=','.join(['t', *names]), comments='')
+
+
+def remove(path: Path) -> None:
+    """Remove what was prepared, or written by a line before, under the name of a result."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def prepared(scene, model_file, tmp_path) -> Path:
+    """Return a folder with what the lines of the pages take."""
+    bags, gains = scene('ur5').bags, scene('ur5').robot.drives.drive_gain
+    for name, bag in {
+        'bag': bags[0], 'bag_2': bags[1], 'loaded_bag': bags[1], 'free_motion': bags[0],
+        'another_motion': bags[1],
+    }.items():
+        shutil.copytree(bag, tmp_path / name)
+    for name in ('result', 'cold', 'warm', 'may', 'june'):
+        (tmp_path / name).mkdir()
+        shutil.copy(model_file, tmp_path / name / 'identified_model.yaml')
+    for name in ('my_arm.urdf', 'my_ur5.urdf'):
+        assert run_command('urdf', '--robot', 'ur5', '-o', tmp_path / name).code == 0
+    (tmp_path / 'out').mkdir()
+    assert run_command('export', model_file, '--mjcf', tmp_path / 'scene.xml').code == 0
+    write_log(tmp_path / 'log.csv', bags[0], gains)
+    write_log(tmp_path / 'log2.csv', bags[1], gains)
+    return tmp_path
+
+
+@pytest.mark.parametrize('page', [
+    *DAY, *(pytest.param(page, marks=long_test) for page in NIGHT),
+])
+def test_every_command_of_a_page_ends_well(page, prepared):
+    """With exit code 0; results of lines before are replaced."""
+    ran = 0
+    with chdir(prepared):
+        for line in lines_of(ROOT / page):
+            if any(part in line for part in LEFT_OUT):
+                continue
+            words = quickly(shlex.split(line))
+            if '-o' in words:
+                remove(Path(words[words.index('-o') + 1]))
+            done = run_command(*words, *(['--force'] if words[0] == 'export' else []))
+            assert done.code == 0, f'{line}: {done.err}'
+            ran += 1
+    assert ran > 0
