@@ -4,11 +4,10 @@
 // Read and enlarge the curves of a page. Without this script they are the same drawings.
 (() => {
   'use strict';
-  const SVG = 'http://www.w3.org/2000/svg';
   const STEPS = [1, 2, 2.5, 5, 10], MOST_TICKS = 7, SHORTEST_DRAG = 5, WHEEL = 1.25;
 
   function element(name, attributes, parent) {
-    const made = document.createElementNS(SVG, name);
+    const made = document.createElementNS(parent.namespaceURI, name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     parent.append(made);
     return made;
