@@ -189,7 +189,7 @@ def sample_intervals(dataset: Dataset, points: int) -> Intervals:
 
 
 def scores_differ(scores: Sequence[float]) -> bool:
-    """Return whether candidates are told apart by their scores, to the digits that are shown."""
+    """Return whether candidates are distinguished by their scores, to the digits shown."""
     return len({f'{score:.4f}' for score in scores}) > 1
 
 
