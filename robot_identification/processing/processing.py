@@ -85,9 +85,8 @@ def process(
     robot = None if robot is None else robot.for_effort(effort_unit)
     found = _Findings([*describe_damage(recording), *recording.notes])
     table = _read_table(recording, start, stop, with_effort, found)
-    duplicate = find_duplicates(
-        table.stamps, table.branch, table.signals(with_effort), table.in_window
-    )
+    signals = table.signals(with_effort)
+    duplicate = find_duplicates(table.stamps, table.branch, signals, table.in_window)
     samples, gaps = _find_structure(recording, table, duplicate, found)
     samples = replace(samples, delay=delay)
     is_series = kinematic_filter.kind == 'fourier'
