@@ -17,9 +17,9 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, coverage, data_warnings, excitation, excitation_solvers, figaroh,
-    gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor, sample,
-    scaling, short, tracking, whole,
+    consistent, contact, corrections, coverage, data_warnings, excitation, excitation_solvers,
+    figaroh, gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor,
+    sample, scaling, short, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -33,6 +33,7 @@ BENCHMARKS = {
     'excitation_solvers': excitation_solvers,
     'scaling': scaling,
     'consistent': consistent,
+    'corrections': corrections,
     'coverage': coverage,
     'warnings': data_warnings,
     'imports': imports,

@@ -73,10 +73,10 @@ def tracked_motion() -> Motion:
     return Motion(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def recorded_motion(robot: RobotModel, period: float) -> Motion:
+def recorded_motion(robot: RobotModel, period: float, seed: int = 0) -> Motion:
     """Return a lively motion to identify the arm from."""
     form = FourierParametrization(harmonics=8, base_period=RECORDED / 3.0)
-    coefficients = np.random.default_rng(0).normal(size=(robot.n, form.n_coefficients))
+    coefficients = np.random.default_rng(seed).normal(size=(robot.n, form.n_coefficients))
     times = np.arange(round(RECORDED / period)) * period
     q, dq, ddq = (basis @ coefficients.T for basis in form.basis(times))
     # Each joint at up to two thirds of its velocity limit, within a turn and a half.
