@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the effort of each joint is made of: gravity, inertia, velocity, friction, and the rest."""
+"""Contributions to the effort of each joint: gravity, inertia, velocity, friction, the rest."""
 
 from __future__ import annotations
 
