@@ -13,8 +13,9 @@ ARGUMENTS = arguments(
     Argument('friction_reference', '', 'File that keeps the reference of friction health; empty: '
              'learned at every start.'),
     Argument('feed_forward', 'off', 'Content of ~/feed_forward: gravity, and friction in the '
-             'direction of the velocity on ~/reference.',
-             choices=('off', 'gravity', 'kinetic', 'break_away')),
+             'direction of the velocity on ~/reference; friction: without gravity, for robots '
+             'that add it themselves.',
+             choices=('off', 'gravity', 'kinetic', 'break_away', 'friction')),
     'use_sim_time', *ROOTS,
 )
 

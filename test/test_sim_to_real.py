@@ -1,18 +1,57 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The walk from a bag to a moving MuJoCo simulation runs as it stands on its page."""
+"""Walks from a bag to simulations and controllers run as they stand on their pages."""
 
 from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 import re
 import shlex
+import sys
+import types
 
 from builders import run_command
+from export.exported_models import changed_prior, model_of
 import numpy as np
 import pytest
+from robot_identification.model.model_file import dump_model
 
-PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'sim_to_real_mujoco.md'
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
+
+
+def run_page(name, folder):
+    """Run the blocks of a page that need no robot in a folder; return what was said and made."""
+    page = DOCS / f'{name}.md'
+    found = re.findall(
+        r'^```(console|python)\n(.*?)^```$', page.read_text(encoding='utf-8'), re.M | re.S
+    )
+    said, names = '', {}
+    with chdir(folder):
+        for language, block in found:
+            if language == 'python':
+                exec(compile(block, str(page), 'exec'), names)
+                continue
+            for line in block.splitlines():
+                program, *arguments = shlex.split(line.removeprefix('$ '))
+                assert program == 'robot-identification'
+                done = run_command(*arguments)
+                assert done.code == 0, done.err
+                said += done.out
+    return [language for language, _ in found], said, names
+
+
+@pytest.fixture
+def result(ur5, tmp_path):
+    """Return a folder with a model of a UR5 in its folder `result`, with errors of 1 %."""
+    model = model_of(
+        ur5, changed_prior(ur5), 'coulomb,viscous', provenance={'bags': []},
+        quality={'verdict': 'good'},
+    )
+    model = replace(model, covariance=1e-4 * np.diag(model.theta_base**2 + 1e-6))
+    (tmp_path / 'result').mkdir()
+    (tmp_path / 'result' / 'identified_model.yaml').write_text(dump_model(model))
+    return tmp_path
 
 
 def test_the_page_runs_from_the_bags_to_the_moving_arm(scene, tmp_path):
@@ -24,21 +63,64 @@ def test_the_page_runs_from_the_bags_to_the_moving_arm(scene, tmp_path):
     pytest.importorskip('mujoco')
     for name, bag in zip(('bag', 'bag_2'), scene('ur5').bags, strict=True):
         (tmp_path / name).symlink_to(bag)
-    text = PAGE.read_text(encoding='utf-8')
-    found = re.findall(r'^```(console|python)\n(.*?)^```$', text, re.M | re.S)
-    assert [language for language, _ in found] == ['console'] * 3 + ['python']
-    said, names = '', {}
-    with chdir(tmp_path):
-        for language, block in found:
-            if language == 'python':
-                exec(compile(block, str(PAGE), 'exec'), names)
-                continue
-            for line in block.splitlines():
-                program, *arguments = shlex.split(line.removeprefix('$ '))
-                assert program == 'robot-identification'
-                done = run_command(*arguments)
-                assert done.code == 0, done.err
-                said += done.out
+    languages, said, names = run_page('sim_to_real_mujoco', tmp_path)
+    assert languages == ['console'] * 3 + ['python']
     assert 'drift of a simulation under the measured effort alone' in said
     assert 'the exported MJCF' in said
     assert np.all(names['drift'] < 10.0)
+
+
+def test_a_plugin_of_ros2_control_gets_the_gravity_of_the_model(result):
+    """The block asserts it; the calls of the driver are those that the file has for this arm."""
+    languages, said, names = run_page('ros2_control', result)
+    assert languages == ['console', 'python']
+    assert 'written to arm_dynamics.yaml' in said
+    assert np.abs(names['plugin']).max() > 10.0
+    written = (result / 'arm_dynamics.yaml').read_text()
+    calls = re.findall(r'^# (ros2 service call .*)$', written, re.M)
+    page = (DOCS / 'ros2_control.md').read_text(encoding='utf-8')
+    assert len(calls) == 2
+    for call in calls:
+        assert call in page
+
+
+def test_isaac_lab_gets_the_arm_of_the_page(result, monkeypatch):
+    """A stand-in of the imported arm has the same joints; Isaac Lab knows keywords alone."""
+    pytest.importorskip('pxr', reason='usd-core, the reader of USD, is not installed')
+    from pxr import Usd, UsdPhysics
+    joints = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3')
+    imported = Usd.Stage.CreateNew(str(result / 'arm.usd'))
+    for name in joints:
+        UsdPhysics.RevoluteJoint.Define(imported, f'/ur5/joints/{name}_joint')
+    imported.GetRootLayer().Save()
+    package, module = types.ModuleType('isaaclab'), types.ModuleType('isaaclab.actuators')
+
+    class Group(dict):
+        """Configuration of actuators."""
+
+        def replace(self, **changes):
+            """Return another one."""
+            return Group(self, **changes)
+
+    module.ImplicitActuatorCfg = Group
+    monkeypatch.setitem(sys.modules, 'isaaclab', package)
+    monkeypatch.setitem(sys.modules, 'isaaclab.actuators', module)
+    monkeypatch.delitem(sys.modules, 'isaac_lab', raising=False)
+    monkeypatch.setattr(sys, 'path', [*sys.path])
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
+    languages, _, names = run_page('sim_to_real_isaac_lab', result)
+    monkeypatch.delitem(sys.modules, 'isaac_lab')
+    assert languages == ['console', 'python', 'python', 'python']
+    assert names['arm']['stiffness'] == 400.0
+    of_layer = {
+        prim.GetName(): prim.GetAttribute('physxJointAxis:angular:armature').Get()
+        for prim in names['stage'].GetPrimAtPath('/ur5/joints').GetChildren()
+    }
+    assert of_layer == pytest.approx(names['arm']['armature'], rel=1e-6)
+    assert names['names'] == list(names['arm']['armature'])
+    assert names['viscous'].shape == (4096, len(joints))
+    # Models are drawn about the identified one.
+    drawn = np.array([[joint['armature'] for joint in model['joints']]
+                      for model in names['models']])
+    held = np.array(list(names['arm']['armature'].values()))
+    np.testing.assert_allclose(drawn.mean(axis=0), held, rtol=0.2)

@@ -17,6 +17,7 @@ from robot_identification.export.controller import export_controller
 from robot_identification.export.friction_callback import export_friction_callback
 from robot_identification.export.friction_forms import PLAIN
 from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.sdf import export_sdf
 from robot_identification.model import IdentifiedModel
 
@@ -42,5 +43,10 @@ EXPORTERS: dict[str, tuple[str, Callable[[IdentifiedModel, ExportOptions], str]]
     'mujoco-friction': (
         "friction over speed and load that MuJoCo's joints cannot hold, as a Python file that a "
         'simulation calls in each step', lambda model, options: export_friction_callback(model),
+    ),
+    'ros2-control': (
+        'root, tip and gravity for inverse-dynamics plugins of ros2_control, and calls for a '
+        'Universal Robot in direct torque control',
+        lambda model, options: export_ros2_control(model),
     ),
 }

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robot_identification.errors import (
@@ -21,8 +21,14 @@ from robot_identification.nodes.conversions import driver_names
 from robot_identification.prediction import FeedForward, FeedForwardOptions, TorquePredictor
 
 OFF = 'off'
-# Of friction, by the value of the parameter `feed_forward`.
-FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_away'}
+# Of gravity and friction, by the value of the parameter `feed_forward`. Robots that add gravity
+# themselves, such as a Universal Robot in direct torque control, take friction alone.
+FEED_FORWARD = {
+    'gravity': FeedForwardOptions(friction='none'),
+    'kinetic': FeedForwardOptions(friction='kinetic'),
+    'break_away': FeedForwardOptions(friction='break_away'),
+    'friction': FeedForwardOptions(gravity=False, friction='kinetic'),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class PredictorOptions:
     cutoff: float  # of the causal low-pass [Hz]
     bandwidth: float  # of the momentum observer where no calibration states one [rad/s]
     tf_prefix: str  # in front of the driver's joint names
-    feed_forward: str  # 'off', 'gravity', 'kinetic' or 'break_away'
+    feed_forward: str  # 'off' or a name in FEED_FORWARD
     feed_forward_bandwidth: float  # of the observer of what the model lacks [Hz]; 0: there is none
     # Where the reference of friction health is kept; by default it is learned at every start.
     friction_reference: Path | None
@@ -96,8 +102,8 @@ def prepare_model(
     feed_forward = None
     if options.feed_forward != OFF:
         try:
-            feed_forward = FeedForward(model, FeedForwardOptions(
-                friction=FEED_FORWARD[options.feed_forward],
+            feed_forward = FeedForward(model, replace(
+                FEED_FORWARD[options.feed_forward],
                 observer_bandwidth=options.feed_forward_bandwidth or None,
             ))
         except IdentificationError as error:

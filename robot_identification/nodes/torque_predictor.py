@@ -131,8 +131,10 @@ class TorquePredictorNode(Node):
                 read_only=True,
             ),
             feed_forward=declare(
-                self, 'feed_forward', OFF, 'what ~/feed_forward holds; friction has the direction '
-                'of the velocity on ~/reference', choices=(OFF, *FEED_FORWARD), read_only=True,
+                self, 'feed_forward', OFF, 'what ~/feed_forward holds: gravity, and friction in '
+                'the direction of the velocity on ~/reference; friction: that without gravity, '
+                'for robots that add gravity themselves', choices=(OFF, *FEED_FORWARD),
+                read_only=True,
             ),
             feed_forward_bandwidth=declare(
                 self, 'feed_forward_bandwidth', 0.0, 'of the observer of what the model lacks, '

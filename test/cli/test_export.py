@@ -124,7 +124,7 @@ def test_a_file_may_be_changed_in_place(place, ur5):
 
 
 @pytest.mark.parametrize(('arguments', 'words'), [
-    ([], 'name at least one of --urdf, --mjcf, --sdf, --yaml and --mujoco-friction'),
+    ([], '--sdf, --yaml, --mujoco-friction and --ros2-control'),
     (['--mjcf', 'a.xml', '--diff'], '--diff is about a file that is changed'),
     (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
@@ -185,7 +185,7 @@ def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, 
 
 
 @pytest.mark.parametrize('option', [
-    '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--sim'
+    '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--ros2-control', '--sim'
 ])
 def test_masses_of_unknown_scale_are_refused_by_name(place, model, option):
     (place / 'model.yaml').write_text(dump_model(replace(model, relative_scale=True)))

@@ -4,6 +4,7 @@
 """What a joint state costs the torque predictor, counted in calls; and the bytes it publishes."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,9 @@ from rclpy.serialization import serialize_message
 from robot_identification.model.model_file import load_model
 from robot_identification.nodes import joint_state_reader, live_prediction, vector_publisher
 from robot_identification.nodes.live_prediction import HealthSample, LivePrediction, Outputs
-from robot_identification.nodes.prepared_model import PredictorOptions, prepare_model
+from robot_identification.nodes.prepared_model import (
+    FEED_FORWARD, PredictorOptions, prepare_model,
+)
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.bag import read_recording
@@ -190,6 +193,18 @@ def test_friction_health_takes_the_samples_elsewhere(model_file, recording, monk
     assert [row.shape for row in rows] == [(6,)] * 5
     np.testing.assert_allclose(rows[0], recording.q[FIRST + COUNT - 1])
     assert temperature is None
+
+
+def test_friction_alone_is_fed_forward_to_robots_that_add_gravity(model_file, recording):
+    """`kinetic` less gravity, to rounding."""
+    torque = {
+        what: prepare_model(model_file, replace(OPTIONS, feed_forward=what), None)
+        .feed_forward.step(0.0, recording.q[FIRST], recording.dq[FIRST], recording.dq[FIRST])
+        for what in FEED_FORWARD
+    }
+    gravity = torque['gravity']
+    assert np.abs(gravity).max() > 10.0
+    np.testing.assert_allclose(torque['friction'], torque['kinetic'] - gravity, atol=1e-9)
 
 
 def test_what_is_refused_is_counted_and_told(model_file, recording):
