@@ -4,8 +4,9 @@
 """Start the bag recorder; it records between ~/start and ~/stop."""
 
 from launch import LaunchDescription
-from robot_identification.model import EFFORT_UNITS
-from robot_identification.nodes.launch_files import Argument, arguments, declare, start
+from robot_identification.nodes.launch_files import (
+    Argument, arguments, declare, start, UNIT_CHOICES,
+)
 
 ARGUMENTS = arguments(
     'namespace',
@@ -13,7 +14,7 @@ ARGUMENTS = arguments(
     Argument('topics', '["joint_states"]', 'Required topics, as a YAML list.', list[str]),
     Argument('robot', '', 'Name of the robot, noted in the bag.'),
     Argument('effort_unit', '', 'Unit of the effort, noted in the bag; empty: not known.',
-             choices=('', *EFFORT_UNITS)),
+             choices=UNIT_CHOICES),
     Argument('serial', '', 'Serial number of the robot, noted in the bag.'),
     Argument('payload_note', '', 'Description of the payload, noted in the bag.'),
     Argument('until_runner_ends', 'false', 'Close the bag when the experiment runner has '

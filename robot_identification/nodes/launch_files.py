@@ -52,6 +52,7 @@ class Argument:
         )
 
 
+UNIT_CHOICES = ('', *EFFORT_UNITS)  # of the effort; empty: not stated
 SHARED = {argument.name: argument for argument in (
     Argument('use_sim', 'true', 'Start a simulated robot and run the experiment on it.', bool),
     Argument('ur_type', 'ur5', 'Known robot (a type of the UR driver is one), or the path of a '
@@ -90,7 +91,7 @@ SHARED = {argument.name: argument for argument in (
     Argument('payload', '[-1.0]', 'Mass [kg] and centre of mass in the tool frame [m] of the '
              'payload, [0.0] for none; required for a real arm.', list[float]),
     Argument('effort_unit', '', 'Unit of the effort; empty: that of the bag or the robot YAML.',
-             choices=('', *EFFORT_UNITS)),
+             choices=UNIT_CHOICES),
     Argument('drive_gains', '[0.0]', 'Joint torque per motor current [N m/A], as a YAML list in '
              'kinematic order; [0.0]: those of the robot YAML.', list[float]),
     Argument('model_file', '', 'identified_model.yaml to predict with; empty: none yet, it can '
