@@ -27,7 +27,7 @@ from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.correction_groups import (
     choose_groups, fit_groups, Residuals, residuals_at,
 )
-from robot_identification.estimation.corrections import _rigid_columns
+from robot_identification.estimation.corrections import independent_bodies
 from robot_identification.estimation.inputs import read_inputs
 from robot_identification.estimation.method import IdentifyOptions, PLAIN_FRICTION
 from robot_identification.estimation.recipe import Recipe, thin_rows
@@ -198,7 +198,7 @@ def residuals_of(scene: Scene) -> tuple[Choice, Residuals]:
     rows = thin_rows([one.fitted for one in choice.datasets], options.recipe.samples_in_choice)
     return choice, residuals_at(
         inputs.robot, choice.datasets, rows, choice.trial.predictions,
-        Folds(options.recipe.folds, options.recipe.gap), _rigid_columns(inputs.robot),
+        Folds(options.recipe.folds, options.recipe.gap), independent_bodies(inputs.robot),
     )
 
 
@@ -240,8 +240,7 @@ class Tried(CorrectionGroup):
         return self.count
 
     def add_to(self, sums, joint, coefficients):
-        """See `CorrectionGroup`."""
-        raise NotImplementedError
+        """Add nothing: what was refused has no live form."""
 
     def columns(self, robot, signals, joint):
         """See `CorrectionGroup`; parts without a gap begin anew."""

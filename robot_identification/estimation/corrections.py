@@ -52,7 +52,7 @@ def correct_choice(
         return choice
     recipe, datasets = options.recipe, choice.datasets
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
-    folds, rigid = Folds(recipe.folds, recipe.gap), _rigid_columns(robot)
+    folds, rigid = Folds(recipe.folds, recipe.gap), independent_bodies(robot)
 
     def residuals_of(trial: Trial) -> Residuals:
         return residuals_at(robot, datasets, rows, trial.predictions, folds, rigid)
@@ -101,7 +101,8 @@ def _offered(choice: Choice, options: IdentifyOptions) -> tuple[type[CorrectionG
     )
 
 
-def _rigid_columns(robot: RobotModel) -> tuple[int, ...]:
+def independent_bodies(robot: RobotModel) -> tuple[int, ...]:
+    """Return the independent columns of the bodies among the standard parameters."""
     parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
     return rigid_columns(reduce_to_base(robot, parameters).independent.tolist(), parameters)
 
@@ -152,7 +153,7 @@ def fit_corrections(
     causal kinematics; there are none where a velocity was not recorded.
     """
     datasets = choice.datasets
-    folds, rigid = Folds(recipe.folds, recipe.gap), _rigid_columns(model.robot)
+    folds, rigid = Folds(recipe.folds, recipe.gap), independent_bodies(model.robot)
     smooth = residuals_at(
         model.robot, datasets, rows,
         [
