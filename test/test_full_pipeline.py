@@ -145,7 +145,9 @@ def test_the_automatic_choice_is_reported(scene, found):
     """Cut-off and prior weight, by their scores; the passes; no stop and load was in the truth."""
     made = found('ur5')
     cutoff, weight, *corrections = made.candidates
-    assert [one.question for one in corrections] in ([], ['corrections'])
+    assert [one.question for one in corrections] in (
+        [], ['weight of the CAD prior, with corrections', 'corrections'],
+    )
     assert cutoff.names == ('5 Hz', '9 Hz', '14 Hz') and cutoff.chosen in cutoff.names
     assert len(weight.names) == len(weight.scores) == 5 and weight.chosen in weight.names
     assert made.estimate.passes == 4

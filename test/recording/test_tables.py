@@ -196,7 +196,10 @@ def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
     ({'q': {'columns': 'angle', 'unit': 'rad'}}, 'is the same for all joints'),
     ({'q': {'columns': ['a', 'b'], 'unit': 'rad'}}, 'one name for each joint'),
     ({'q': {'columns': 5, 'unit': 'rad'}}, 'one name for each joint'),
-    ({'effort': {'columns': 'I_{joint}', 'unit': 'kNm'}}, 'not one of A, mA, Nm'),
+    (
+        {'effort': {'columns': 'I_{joint}', 'unit': 'kNm'}},
+        'not one of A, Nm, Nm-without-gravity, mA, mNm',
+    ),
 ])
 def test_a_mapping_is_read_strictly(mapped, tmp_path, change, words):
     content = {key: value for key, value in (MAPPING | change).items() if value is not None}

@@ -4,6 +4,7 @@
 """Waiting for a controller by its dashboard server: bounded, and it says what it waits for."""
 
 from contextlib import contextmanager
+from functools import partial
 import os
 from pathlib import Path
 import signal
@@ -127,6 +128,8 @@ def test_ctrl_c_ends_the_process(closed_port):
         ],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, 'PYTHONPATH': str(root)},
+        # Also where the tests are started with it ignored.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout.readline().startswith('waiting for the dashboard server')
     process.send_signal(signal.SIGINT)

@@ -193,7 +193,8 @@ def test_what_a_reader_should_know_is_said(cold, warm):
     assert 'covariance residual does not count' in notes
     assert 'does not say degrees of freedom' in notes
     assert 'from a same recording' in notes
-    assert 'for one and in N m' in ' '.join(compare_models(current[0], warm).notes)
+    notes = ' '.join(compare_models(current[0], warm).notes)
+    assert 'motor current for one and joint torque for the other' in notes
     # Runs of one motion without a payload leave nothing to say.
     assert compare_models(cold, warm).notes == ()
     speeds = 1.3 * np.asarray(warm.quality['speeds'])
