@@ -10,12 +10,16 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 import multiprocessing
+import threading
 import time
 from typing import Any
 
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers.optimizer import ExcitationProblem, Job, Outcome
 from robot_identification.parallel import ending_signals_wait, follow_parent
+
+# Longest wait for a thread of a pool whose processes are gone [s]; chosen: it ends in milliseconds.
+THREAD_TIMEOUT = 2.0
 
 _problem: ExcitationProblem | None = None
 
@@ -33,6 +37,7 @@ class Workers:
         self.problem = build()
         self._pool: ProcessPoolExecutor | None = None
         self._others = set(multiprocessing.active_children())
+        self._threads: set[threading.Thread] = set()  # of the pool
         self._any = False
         if processes > 1:
             # A fork would copy the locks of other threads, of a ROS node for one.
@@ -49,6 +54,9 @@ class Workers:
             self._pool.shutdown(wait=False, cancel_futures=True)
             for process in set(multiprocessing.active_children()) - self._others:
                 process.kill()
+            # Python's exit would write into a pipe that these close meanwhile.
+            for thread in self._threads:
+                thread.join(THREAD_TIMEOUT)
 
     def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
         """Yield the outcomes of jobs in order, none after `end` on the monotonic clock [s]."""
@@ -61,7 +69,9 @@ class Workers:
         futures: list[Future[Outcome]] = []
         try:
             with ending_signals_wait():
+                before = set(threading.enumerate())
                 futures += [self._pool.submit(_do, job) for job in jobs]
+                self._threads |= set(threading.enumerate()) - before
             for future in futures:
                 left = end - time.monotonic()
                 # However short the time, one job is finished, as it is without other processes.
