@@ -18,7 +18,7 @@ from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers.optimizer import ExcitationProblem, Job, Outcome
 from robot_identification.parallel import ending_signals_wait, follow_parent
 
-# Longest wait for a thread of a pool whose processes are gone [s]; chosen: it ends in milliseconds.
+# Longest wait for a thread of a pool whose processes are gone [s]; chosen: it takes milliseconds.
 THREAD_TIMEOUT = 2.0
 
 _problem: ExcitationProblem | None = None
