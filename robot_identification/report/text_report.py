@@ -235,14 +235,18 @@ def _detail_lines(errors: BagErrors) -> list[str]:
         return []
     header = (
         'joint', f'mean size [{unit}]', 'largest', 'noise', 'noise / std', 'explained', 'lag 1',
-        'plain NRMSE', 'in band', 'at rest',
     )
     rows = [
         (
             name, number(details.mae[joint]), number(details.largest[joint]),
             number(details.noise[joint], 2), fixed(details.floor[joint]),
             percent(details.explained[joint]), fixed(details.lag_one[joint], 2),
-            fixed(details.uncorrected[joint]), percent(details.covered_moving[joint]),
+        )
+        for joint, name in enumerate(errors.joints)
+    ]
+    bands = [
+        (
+            name, fixed(details.uncorrected[joint]), percent(details.covered_moving[joint]),
             percent(details.covered_resting[joint]),
         )
         for joint, name in enumerate(errors.joints)
@@ -251,9 +255,12 @@ def _detail_lines(errors: BagErrors) -> list[str]:
         '',
         *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
               'the same over the standard deviation of the effort; share of the variance '
-              'explained; correlation of neighbours; NRMSE without the corrections of the model; '
-              'share of the samples within the stated band of 95 %, in motion and at rest.'),
+              'explained; correlation of neighbours.'),
         *text_table(header, rows),
+        '',
+        *wrap('NRMSE without the corrections of the model, and the share of the samples within '
+              'the band of 95 % that it states, in motion and at rest.'),
+        *text_table(('joint', 'NRMSE without corrections', 'in the band', 'at rest'), bands),
     ]
 
 
