@@ -15,7 +15,7 @@ from robot_identification.model import (
     CorrectionGroup, CorrectionSignals, Evidence, JointCorrection, RobotModel,
 )
 from robot_identification.processing import Dataset
-from robot_identification.validation import blocked_folds, Folds
+from robot_identification.validation import Folds, hold_out
 
 # Share by which a group has to lower the squared error on held-out blocks.
 LEAST_DECREASE = 0.02
@@ -79,7 +79,7 @@ def residuals_at(
     parts = [
         [
             (training[chosen], held[chosen])
-            for training, held in blocked_folds(dataset.stamps, chosen, folds.count, folds.gap)
+            for training, held in hold_out(dataset, chosen, folds)
         ]
         for dataset, chosen in zip(datasets, rows, strict=True)
     ]

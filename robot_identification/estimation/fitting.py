@@ -32,7 +32,7 @@ from robot_identification.model import (
 from robot_identification.processing import (
     Dataset, find_constant_effort_joints, with_smooth_effort,
 )
-from robot_identification.validation import blocked_folds, errors_at, Folds, Trial
+from robot_identification.validation import errors_at, Folds, hold_out, Trial
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
@@ -278,7 +278,7 @@ def _try_on_folds(
 ) -> list[Trial]:
     data, n = observations.data, observations.robot.n
     parts = [
-        list(blocked_folds(part.dataset.stamps, part.rows, folds.count, folds.gap))
+        list(hold_out(part.dataset, part.rows, folds))
         for part in data
     ]
     predictions = [[np.full((int(part.rows.sum()), n), np.nan) for part in data] for _ in names]

@@ -31,7 +31,7 @@ from robot_identification.estimation.separable import (
 from robot_identification.model import (
     exclude_each_other, FrictionLaw, FrictionTerm, JointMotion, parse_friction,
 )
-from robot_identification.validation import blocked_folds, Folds, is_no_worse
+from robot_identification.validation import Folds, hold_out, is_no_worse
 
 # Temperature of a joint that changes by less than this says nothing of its friction [K].
 LEAST_WARMING = 5.0
@@ -287,7 +287,7 @@ def _make_folds(
     untreated = observations.untreated()
     recorded = arm.joints if untreated is observations else joint_rows(untreated)
     parts = [
-        list(blocked_folds(part.dataset.stamps, part.rows, folds.count, folds.gap))
+        list(hold_out(part.dataset, part.rows, folds))
         for part in observations.data
     ]
     return [

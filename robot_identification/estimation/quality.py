@@ -26,7 +26,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing import Dataset
 from robot_identification.recording import data_hashes
-from robot_identification.validation import Trial, Verdict, verdict_content
+from robot_identification.validation import Folds, Trial, Verdict, verdict_content
 
 # Share of the effort's standard deviation, by which offsets of recordings differ noticeably.
 FAR_OFFSET = 0.05
@@ -133,8 +133,7 @@ def quality_figures(
         'reasons': list(verdict.reasons),
         **verdict_content(verdict),
         'cross_validation': {
-            'kind': f'{recipe.folds} contiguous blocks of the training recording, '
-                    f'{recipe.gap:g} s apart',
+            'kind': Folds(recipe.folds, recipe.gap).describe(choice.datasets),
             'nrmse': [errors.nrmse for errors in choice.trial.errors],
             'nrmse_mean': choice.trial.score,
             'without_corrections': {

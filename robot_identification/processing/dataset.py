@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, release
@@ -14,6 +15,7 @@ from robot_identification.model import (
     CorrectionSignals, EFFORT_UNITS, Motion, RobotModel, RotorMotion,
 )
 from robot_identification.processing.blocks import take_rows, thin_chosen
+from robot_identification.processing.periods import find_repetition
 
 # Below this speed a joint counts as resting.
 MOVING_SPEED = 0.02
@@ -141,6 +143,11 @@ class Dataset:
         release(self.effort)
         if self.measured_dq is not None:
             release(self.measured_dq)
+
+    @cached_property
+    def period(self) -> float | None:
+        """Time after which the motion repeats itself [s]; None where it does not."""
+        return find_repetition(self.stamps, self.motion.q, self.fitted)
 
     @property
     def moving(self) -> BoolArray:

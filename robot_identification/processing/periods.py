@@ -24,9 +24,15 @@ from robot_identification.processing.fourier import fit_fourier, FourierSeries
 
 # Samples of the positions that the period is searched in, and tried on, at most.
 SEARCHED_SAMPLES = 3000
-# Mean square of the change over a period, of that over the worst time, below which a time may be
-# the period: noise of a sixth of the motion's standard deviation.
+# Samples that positions are compared at, at most: every 0.1 s of half an hour.
+COMPARED_SAMPLES = 20000
+# Square of the change over a period, of the mean over the worst time, below which a time may be a
+# period: in the middle noise of a sixth of the motion's standard deviation; in the mean, which has
+# the way to the motion, a tenth of the recording that does not follow it.
 SAME_SHARE = 0.05
+ALIKE_SHARE = 0.2
+# Samples below which no repetition is looked for.
+FEWEST_COMPARED = 20
 # Shortest times are tried first; so many of them.
 MOST_CANDIDATES = 6
 # A longer time is the period only where its series leaves less than this part of the squares.
@@ -147,6 +153,20 @@ def find_periodic_motion(
     return replace(found, follows=whole)
 
 
+def find_repetition(stamps: FloatArray, q: FloatArray, rows: BoolArray) -> float | None:
+    """
+    Return the shortest time after which the positions (N, n) of some samples come back [s].
+
+    To about a sample, unlike `find_periodic_motion`, and without a model of the motion. None where
+    it does not repeat itself, or is seen less than twice.
+    """
+    chosen = np.flatnonzero(rows)
+    if len(chosen) < FEWEST_COMPARED:
+        return None
+    x = q[chosen]
+    return next(iter(_repetitions(stamps[chosen], x / _deviation(x))), None)
+
+
 def _motion_about(
     series: FourierSeries, t: FloatArray, x: FloatArray, inside: IntArray, far: float
 ) -> PeriodicMotion:
@@ -195,38 +215,82 @@ def _deviation(x: FloatArray) -> FloatArray:
 
 def _repetitions(t: FloatArray, x: FloatArray) -> list[float]:
     """Return times after which positions are about the same, the shortest first."""
-    steps = np.diff(t)
-    step = max(float(np.median(steps)), float(np.ptp(t)) / SEARCHED_SAMPLES)
+    step = max(float(np.median(np.diff(t))), float(np.ptp(t)) / COMPARED_SAMPLES)
     grid = np.arange(t[0], t[-1], step)
     values = np.column_stack([np.interp(grid, t, column) for column in x.T])
     # Where nothing was recorded nothing is compared.
     after = np.clip(np.searchsorted(t, grid), 1, len(t) - 1)
-    values[(t[after] - t[after - 1]) > 4.0 * step] = np.nan
+    known = (t[after] - t[after - 1]) <= 4.0 * max(step, float(np.median(np.diff(t))))
     longest = min(
         int((1.0 + MISSING_SHARE) * (len(grid) + 1) / FEWEST_PERIODS) + 1, len(grid) - 2
     )
-    change = np.full(longest + 1, np.nan)
-    for lag in range(1, longest + 1):
-        distance = np.sum((values[lag:] - values[:-lag]) ** 2, axis=1)
-        known = distance[np.isfinite(distance)]
-        if len(known):
-            change[lag] = np.median(known)
-    change = np.nan_to_num(change, nan=np.inf)
+    change = _mean_changes(values - values.mean(axis=0), known)[: longest + 1]
     finite = change[np.isfinite(change)]
     if not finite.size:
         return []
     limit = SAME_SHARE * float(finite.max())
-    candidates = []
+    near = ALIKE_SHARE * float(finite.max())
+    candidates: list[float] = []
     away = False
     for lag in range(2, longest + 1):
-        away = away or change[lag] > limit
+        away = away or change[lag] > near
         right = change[lag + 1] if lag < longest else np.inf
-        if away and change[lag] <= limit and change[lag] <= min(change[lag - 1], right):
-            left = change[lag - 1]
-            bend = left - 2.0 * change[lag] + right
-            shift = 0.5 * (left - right) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
-            candidates.append((lag + shift) * step)
-    return candidates[:MOST_CANDIDATES]
+        if away and change[lag] <= min(near, change[lag - 1], right):
+            found = _settle_lag(values, known, lag, longest)
+            if found is not None and found[1] <= limit:
+                candidates.append(found[0] * step)
+            if len(candidates) == MOST_CANDIDATES:
+                break
+    return candidates
+
+
+def _settle_lag(
+    values: FloatArray, known: BoolArray, lag: int, longest: int
+) -> tuple[float, float] | None:
+    """
+    Return the lag near one at which the median squared change is least, and that change.
+
+    The way to the motion, which is not repeated, moves the lag of the least mean.
+    """
+    def change(lag: int) -> float:
+        both = known[lag:] & known[:-lag]
+        moved = np.sum((values[lag:] - values[:-lag])[both] ** 2, axis=1)
+        return float(np.median(moved)) if moved.size else np.inf
+
+    least, step = change(lag), max(lag // 64, 1)
+    while step:
+        tried = [
+            (change(other), other) for other in (lag - step, lag + step) if 1 < other <= longest
+        ]
+        better = min(tried, default=(np.inf, lag))
+        if better[0] < least:
+            least, lag = better
+        else:
+            step //= 2
+    if not np.isfinite(least):
+        return None
+    left, right = np.sqrt([change(lag - 1), change(lag + 1) if lag < longest else np.inf])
+    # The change is about in proportion to the distance from the period.
+    shift = (left - right) / (left + right) if np.isfinite(right) and left + right else 0.0
+    return lag + shift, least
+
+
+def _mean_changes(values: FloatArray, known: BoolArray) -> FloatArray:
+    """Return the mean squared change (N,) of values (N, n) after each lag, of known rows."""
+    N = len(values)
+    kept = np.where(known[:, None], values, 0.0)
+    of_known, of_squares = np.fft.rfft(
+        np.column_stack([known, np.sum(kept**2, axis=1)]), 2 * N, axis=0
+    ).T
+    of_values = np.fft.rfft(kept, 2 * N, axis=0)
+    # (a - b)^2 = a^2 + b^2 - 2 a b, each of the three a correlation.
+    sums = np.fft.irfft(2.0 * (
+        np.real(of_squares * of_known.conj()) - np.sum(np.abs(of_values) ** 2, axis=1)
+    ))[:N]
+    pairs = np.round(np.fft.irfft(np.abs(of_known) ** 2)[:N])
+    changes: FloatArray = np.full(N, np.inf)
+    np.divide(np.maximum(sums, 0.0), pairs, out=changes, where=pairs > 0.0)
+    return changes
 
 
 def _refine_period(t: FloatArray, x: FloatArray, period: float) -> tuple[float, float] | None:

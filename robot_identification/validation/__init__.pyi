@@ -14,7 +14,7 @@ from .details import (
     LONGEST_MEMORY as LONGEST_MEMORY, measure_details as measure_details,
 )
 from .folds import (
-    blocked_folds as blocked_folds, FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS,
+    FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS, hold_out as hold_out,
     is_no_worse as is_no_worse, Trial as Trial,
 )
 from .joint_stiffness import (

@@ -1,15 +1,16 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contiguous folds for blocked cross-validation, and what was tried on them."""
+"""Blocks for cross-validation, and what was tried on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors
 
 # Chosen: four fifths of the samples are trained on.
@@ -25,26 +26,55 @@ class Folds:
     count: int = FOLDS
     gap: float = GAP_SECONDS
 
+    def period_of(self, dataset: Dataset) -> float | None:
+        """
+        Return the period of which blocks are held out [s]; None where they are of the time.
+
+        That is where a motion does not repeat itself, and where blocks of its period would be
+        shorter than the gap, which leaves too little to train on.
+        """
+        period = dataset.period
+        return None if period is None or period < self.count * self.gap else period
+
+    def describe(self, datasets: Sequence[Dataset]) -> str:
+        """Return in words which blocks of recordings are held out."""
+        repeats = any(self.period_of(dataset) is not None for dataset in datasets)
+        what = 'of the period, in all its repetitions' if repeats else 'of the training recording'
+        return f'{self.count} contiguous blocks {what}, {self.gap:g} s apart'
+
 
 def blocked_folds(
     stamps: FloatArray,
     fitted: BoolArray,
     folds: int = FOLDS,
     gap: float = GAP_SECONDS,
+    period: float | None = None,
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
     """
     Yield training and held-out rows (N,) of contiguous blocks of equal size.
 
     `stamps` (N,) increase [s]; both results are disjoint parts of `fitted` (N,). Samples within
     `gap` [s] on both sides of the held-out block are not trained on, because neighbouring samples
-    are nearly the same sample.
+    are nearly the same sample. Where the motion repeats itself after a `period` [s], a block is a
+    part of the period in all its repetitions: what was trained on at another time would be the
+    held-out motion.
     """
+    at = stamps if period is None else (stamps - stamps[0]) % period
+    turns = (0.0,) if period is None else (-period, 0.0, period)
     rows = np.flatnonzero(fitted)
-    for part in np.array_split(rows, folds):
+    for part in np.array_split(rows[np.argsort(at[rows], kind='stable')], folds):
         held_out = np.zeros(len(stamps), dtype=bool)
         held_out[part] = True
-        far = (stamps < stamps[part[0]] - gap) | (stamps > stamps[part[-1]] + gap)
+        first, last = at[part[0]] - gap, at[part[-1]] + gap
+        far = np.all([(at + turn < first) | (at + turn > last) for turn in turns], axis=0)
         yield fitted & far, held_out
+
+
+def hold_out(
+    dataset: Dataset, rows: BoolArray, folds: Folds
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """Yield training and held-out ones of some rows (N,) of a recording; see `blocked_folds`."""
+    return blocked_folds(dataset.stamps, rows, folds.count, folds.gap, folds.period_of(dataset))
 
 
 @dataclass(frozen=True, eq=False)

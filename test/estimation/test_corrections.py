@@ -28,6 +28,7 @@ from robot_identification.validation.validation import (
 )
 
 RATE, SECONDS = 125.0, 40.0
+PERIOD = 10.0
 HUBER = 1.345
 JOINT = 1
 
@@ -35,7 +36,7 @@ JOINT = 1
 def motion_of(rng, n=3):
     """Return 40 s of joints that follow sums of sines, with noise in the measured velocity."""
     t = np.arange(0.0, SECONDS, 1.0 / RATE)
-    omega = 2.0 * np.pi * np.arange(1, 6) * 0.1
+    omega = 2.0 * np.pi * np.arange(1, 6) / PERIOD
     phase, size = rng.uniform(0.0, 6.28, (5, n)), rng.uniform(0.1, 0.5, (5, n))
     angles = omega[:, None] * t[:, None, None] + phase
     q = np.sum(size * np.sin(angles), axis=1)
@@ -45,10 +46,10 @@ def motion_of(rng, n=3):
     return t, CorrectionSignals(Motion(q, dq, ddq), measured, RATE)
 
 
-def residuals_of(robot, t, signals, torque):
-    """Return residuals of one joint in five blocks, as a fit would leave them."""
+def residuals_of(robot, t, signals, torque, period=None):
+    """Return residuals of one joint in five blocks of time, or of a period, as a fit does."""
     rows = np.ones(len(t), dtype=bool)
-    folds = list(blocked_folds(t, rows))
+    folds = list(blocked_folds(t, rows, period=period))
     whole = np.zeros((len(t), robot.n))
     whole[:, JOINT] = torque
     return Residuals(
@@ -96,9 +97,10 @@ def coloured(rng, count):
     return np.convolve(white, np.exp(-np.arange(200) / 40.0), mode='valid')[:count]
 
 
-def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng):
+@pytest.mark.parametrize('period', (None, PERIOD), ids=('once', 'with the motion'))
+def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng, period):
     """
-    At most 5 % of joints take a group that is not there.
+    At most 5 % of joints take a group that is not there, whether it repeats or not.
 
     60 joints: with a chance of 2 % each, seven or more would come once in three thousand times.
     """
@@ -106,7 +108,9 @@ def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng):
     draws = 60
     for _ in range(draws):
         t, signals = motion_of(rng)
-        residuals = residuals_of(robot, t, signals, coloured(rng, len(t)))
+        of_a_period = coloured(rng, len(t) if period is None else round(period * RATE))
+        noise = np.resize(of_a_period, len(t))
+        residuals = residuals_of(robot, t, signals, noise, period)
         for kind in CORRECTIONS.values():
             accepted[kind.name] += bool(choose_groups(residuals, [kind], JOINT, HUBER))
     assert max(accepted.values()) <= 6, accepted

@@ -11,8 +11,10 @@ from robot_identification.errors import DataError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
+from robot_identification.validation.folds import Folds, hold_out
 
 RATE, PERIOD, PERIODS = 125.0, 4.0, 4
 NOISE = {'q': 1e-4, 'dq': 1e-2, 'effort': 0.3}
@@ -137,3 +139,38 @@ def test_less_than_a_period_is_refused():
 def test_harmonics_beyond_the_sampling_are_refused():
     with pytest.raises(DataError, match='keep fewer harmonics'):
         run(record(), KinematicFilter('fourier', period=PERIOD, harmonics=240))
+
+
+@pytest.mark.parametrize(('periods', 'way'), ((2.0, 0.0), (4.0, 0.0), (4.3, 1.0), (40.0, 2.0)))
+def test_the_time_after_which_a_motion_comes_back(rng, periods, way):
+    """To a sample, with a way to the motion before it and a thousandth of noise."""
+    t = np.arange(round((periods * PERIOD + way) * RATE)) / RATE
+    q = motion(np.maximum(t - way, 0.0)) + 0.3 * np.maximum(way - t, 0.0)[:, None]
+    q += 1e-3 * rng.normal(size=q.shape)
+    found = find_repetition(t, q, np.ones(len(t), dtype=bool))
+    assert found == pytest.approx(PERIOD, abs=1.0 / RATE)
+
+
+def test_a_motion_that_does_not_come_back_has_no_such_time():
+    """Seen one and a half times; two joints of which one repeats itself; a constant pose."""
+    t = np.arange(round(1.5 * PERIOD * RATE)) / RATE
+    assert find_repetition(t, motion(t), np.ones(len(t), dtype=bool)) is None
+    long = np.arange(round(5.0 * PERIOD * RATE)) / RATE
+    other = np.column_stack([motion(long)[:, 0], np.sin(0.2 * long)])
+    assert find_repetition(long, other, np.ones(len(long), dtype=bool)) is None
+    assert find_repetition(long, np.zeros((len(long), 2)), np.ones(len(long), dtype=bool)) is None
+
+
+def test_blocks_of_a_repeated_recording_hold_out_its_phases():
+    """What is judged was not trained on in another period: the phases of both are apart."""
+    dataset = run(record(), KinematicFilter('butterworth', cutoff=9.0))
+    folds = list(hold_out(dataset, dataset.fitted, Folds(5, 0.1)))
+    assert len(folds) == 5
+    phase = (dataset.stamps - dataset.stamps[0]) % PERIOD
+    for training, held_out in folds:
+        apart = np.abs(phase[training][:, None] - phase[held_out])
+        # The period is known to a sample, which four periods add up.
+        assert np.minimum(apart, PERIOD - apart).min() > 0.1 - 5.0 / RATE
+    assert 'of the period' in Folds(5, 0.1).describe([dataset])
+    # A block of 0.8 s with a second on both sides would leave a third of the period.
+    assert Folds(5, 1.0).period_of(dataset) is None

@@ -48,3 +48,23 @@ def test_the_usual_gap_is_three_tenths_of_a_second():
     stamps = 0.01 * np.arange(1000)
     training, held_out = next(iter(blocked_folds(stamps, np.ones(1000, dtype=bool))))
     assert stamps[training].min() - stamps[held_out].max() >= 0.3
+
+
+@given(
+    period=st.floats(1.6, 3.0), folds=st.integers(2, 5), gap=st.floats(0.0, 0.3),
+    start=st.floats(-5.0, 5.0),
+)
+def test_what_repeats_with_a_period_is_held_out_together(period, folds, gap, start):
+    """No phase of the motion that is held out, or near such a one, is trained on at any time."""
+    stamps = start + 0.02 * np.arange(300)
+    fitted = np.arange(300) % 7 > 0
+    phase = (stamps - start) % period
+    times_held_out = np.zeros(300, dtype=int)
+    for training, held_out in blocked_folds(stamps, fitted, folds, gap, period):
+        times_held_out += held_out
+        apart = np.abs(phase[training][:, None] - phase[held_out])
+        # A sample at the very end of the gap may round to either side.
+        assert np.minimum(apart, period - apart).min() > gap - 1e-9
+        # And nothing is thrown away without need: a block and its gaps, of the whole period.
+        assert training.sum() > (1.0 - 1.0 / folds - 2.0 * gap / period - 0.15) * fitted.sum()
+    np.testing.assert_array_equal(times_held_out, fitted.astype(int))
