@@ -25,7 +25,8 @@ from robot_identification.execution.controller_constraints import (
 from robot_identification.execution.events import Plan
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.safety import (
-    carry, check_lab_margins, effort_bounds, kinematics_sha256, prove_approach, tool_speed,
+    carry, check_lab_margins, effort_bounds, hardest_stop, kinematics_sha256, prove_approach,
+    tool_speed,
 )
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
@@ -203,7 +204,8 @@ def make_plan(approval: Approval, q: FloatArray, options: ExecutionOptions) -> P
         for one in (approach.knots, motion)
     )
     return Plan(
-        q, approach.knots, motion, approach_limits, motion_limits, replace(peaks, speed=speeds),
+        q, approach.knots, motion, approach_limits, motion_limits,
+        replace(peaks, speed=speeds, hardest=hardest_stop(approval.carrying, full)),
         _unwatched(robot, motion_limits),
     )
 

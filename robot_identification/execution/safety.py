@@ -24,6 +24,7 @@ from robot_identification.excitation import (
     Trajectory, VELOCITY_SHARE,
 )
 from robot_identification.execution.checks import Approach
+from robot_identification.execution.stop import HARDEST_SHARE, SHARE_OF_PEAKS
 from robot_identification.model import (
     EFFORT_UNITS, Motion, rigid_torque, RobotModel, tool_frame, tool_placements,
 )
@@ -156,6 +157,29 @@ def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach
             f'the straight way to the start is not clear: {error}; move the arm nearer to the '
             'start by hand or by pendant'
         ) from error
+
+
+def hardest_stop(robot: RobotModel, knots: TrajectoryPoints) -> float:
+    """
+    Return how many times as hard as planned a motion may be stopped, `HARDEST_SHARE` at most.
+
+    The accelerations of `knots` may be so many times larger until a joint is at its limit of
+    acceleration or at the share of its torque that is left to a real arm (`check_lab_margins`).
+    """
+    assert knots.dq is not None
+    assert knots.ddq is not None
+    limits = hardware_limits(robot)
+    steady = rigid_torque(robot, Motion(knots.q, knots.dq, np.zeros_like(knots.q)))
+    inertial = rigid_torque(robot, Motion(knots.q, knots.dq, knots.ddq)) - steady
+    limit = TORQUE_SHARE / (1.0 + MASS_UNCERTAINTY) * limits.torque
+    with np.errstate(divide='ignore', invalid='ignore'):
+        shares = np.concatenate([
+            ((limit - np.sign(inertial) * steady) / np.abs(inertial)).ravel(),
+            (limits.acceleration / np.abs(knots.ddq)).ravel(),
+        ])
+    # What is not limited, or does not move, allows for everything.
+    least = np.nanmin(shares / SHARE_OF_PEAKS, initial=HARDEST_SHARE)
+    return max(float(least), 1.0)
 
 
 def effort_bounds(robot: RobotModel, knots: TrajectoryPoints) -> FloatArray:

@@ -6,7 +6,8 @@ Stops that are proved before they are sent.
 
 A joint-trajectory controller blends from where it is to the first point of what it is sent. Where
 it is can only be estimated, so a stop is computed from every state that the controller may be in,
-and sent only if speed and acceleration stay below the peaks of the planned motion in all of them.
+and sent only if speed and acceleration stay below the peaks of the planned motion in all of them,
+or, where no such stop is found, if the acceleration stays below what the drives can do besides.
 A controller that begins from the measured state instead of its own reference steps back by the
 servo's lag; how hard depends on its servo, so of that one the speed alone is looked at.
 """
@@ -14,7 +15,8 @@ servo's lag; how hard depends on its servo, so of that one the speed alone is lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -38,8 +40,12 @@ POINTS = np.array([0.4, 0.6, 0.8, 1.0])
 # chosen: the quickest stop.
 TRAVEL_TIME = 0.5
 # Speed and acceleration of a stop over the planned peaks (docs/execution.md); chosen: 1.1 is what
-# a stop may never exceed.
+# a gentle stop may never exceed.
 SHARE_OF_PEAKS = 1.05
+# Acceleration of a stop over that of others where none of these is found, at most
+# (docs/execution.md); chosen: a motion that touches its limit of acceleration has a stop at every
+# place that is known within 0.08 s, and a hold, as of a cancelled goal, is ten times as hard.
+HARDEST_SHARE = 1.5
 # A joint that hardly moves may be stopped as this share of the fastest one's peaks allows; chosen:
 # its noise and lag do not forbid a stop then.
 LEAST_SHARE = 0.1
@@ -64,12 +70,20 @@ class Peaks:
 
     speed: FloatArray  # (n,): [rad/s]
     acceleration: FloatArray  # (n,): [rad/s^2]
+    # Acceleration over that of a stop where there is no gentler one; {1, .., HARDEST_SHARE}
+    hardest: float = 1.0
 
     @classmethod
     def of(cls, paths: Sequence[SentPath]) -> Peaks:
         """Return the largest of several motions; no joint has less than a tenth of another."""
         highest = np.max([path.peaks() for path in paths], axis=0)
         return cls(*(np.maximum(values, LEAST_SHARE * values.max()) for values in highest))
+
+    def tried(self) -> list[Peaks]:
+        """Return the peaks that a stop is tried with, the gentlest first."""
+        if self.hardest <= 1.0:
+            return [self]
+        return [self, replace(self, acceleration=self.hardest * self.acceleration)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +104,7 @@ def stop_on_path(
     path: SentPath, where: Whereabouts, peaks: Peaks, durations: int = QUICK
 ) -> TrajectoryPoints:
     """
-    Return the quickest proved stop that stays on the path, whose places have been proved.
+    Return the quickest of the gentlest proved stops on the path, whose places have been proved.
 
     Time on the path slows down to rest from the middle of where the controller may be; the first
     `durations` of the `DURATIONS` are tried. Raises UnsafeMotionError with the reason if no stop
@@ -108,12 +122,12 @@ def stop_on_path(
     u = POINTS
     progress = u - u**3 + 0.5 * u**4
     share, bend = rate * (1.0 - 3.0 * u**2 + 2.0 * u**3), rate * 6.0 * (u**2 - u)
-    for duration in DURATIONS[:durations]:
+    for allowed, duration in product(peaks.tried(), DURATIONS[:durations]):
         q, dq, ddq = path.sample(middle + rate * duration * progress)
         speed = share[:, None] * dq
         acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
         knots = TrajectoryPoints(duration * u, q, speed, acceleration)
-        places, problem = _places_within(starts, where, knots, peaks)
+        places, problem = _places_within(starts, where, knots, allowed)
         if not problem:
             # A slower blend onto the path only cuts its corners more.
             _check_near(path, where, places, middle + rate * duration)
@@ -125,7 +139,7 @@ def stop_where_measured(
     path: SentPath, where: Whereabouts, peaks: Peaks
 ) -> TrajectoryPoints:
     """
-    Return the quickest proved stop of an arm that is not on its path.
+    Return the quickest of the gentlest proved stops of an arm that is not on its path.
 
     It ends where the arm, slowed down evenly within half a second, would come to rest. Raises
     UnsafeMotionError as `stop_on_path` does.
@@ -134,9 +148,9 @@ def stop_where_measured(
     end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]
     rest = np.zeros_like(end)
     problem = ''
-    for duration in DURATIONS[:QUICK]:
+    for allowed, duration in product(peaks.tried(), DURATIONS[:QUICK]):
         knots = TrajectoryPoints(np.array([duration]), end, rest, rest)
-        _, problem = _places_within(starts, where, knots, peaks)
+        _, problem = _places_within(starts, where, knots, allowed)
         if not problem:
             return knots
     raise UnsafeMotionError(problem)

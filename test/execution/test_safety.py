@@ -16,9 +16,10 @@ from robot_identification.excitation.constraints import (
 )
 from robot_identification.execution.checks import plan_approach, trajectory_knots
 from robot_identification.execution.safety import (
-    carry, check_lab_margins, check_same_arm, effort_bounds, kinematics_sha256, prove_approach,
-    tool_speed,
+    carry, check_lab_margins, check_same_arm, effort_bounds, hardest_stop, kinematics_sha256,
+    prove_approach, tool_speed,
 )
+from robot_identification.execution.stop import HARDEST_SHARE, SHARE_OF_PEAKS
 from robot_identification.model.payload import tool_frame
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, rigid_torque
@@ -198,6 +199,27 @@ def test_what_a_unit_or_a_gain_does_not_tell_is_not_watched(ur5, robots, traject
     constants[3] = np.nan
     partly = replace(ur5, drives=replace(ur5.drives, torque_constant=constants))
     np.testing.assert_array_equal(np.isinf(effort_bounds(partly, knots)), np.arange(6) == 3)
+
+
+def test_a_stop_may_be_harder_than_planned_as_far_as_the_drives_reach(ur5, trajectory):
+    """Half as hard again, or until torque or acceleration is used up; never gentler."""
+    knots = trajectory_knots(trajectory, 50.0)
+    assert hardest_stop(ur5, knots) == HARDEST_SHARE
+    peak = np.abs(knots.ddq).max(axis=0)
+    quick = replace(ur5, limits=replace(ur5.limits, acceleration=1.3 * peak))
+    assert hardest_stop(quick, knots) * SHARE_OF_PEAKS == pytest.approx(1.3)
+    assert hardest_stop(replace(quick, limits=replace(
+        ur5.limits, acceleration=np.full(ur5.n, 0.1)
+    )), knots) == 1.0
+    # Where the torques leave a tenth, one joint is at its limit with the share found.
+    steady, planned = (
+        rigid_torque(ur5, Motion(knots.q, knots.dq, k * knots.ddq)) for k in (0.0, 1.0)
+    )
+    effort = 1.1 * 1.3 / 0.8 * np.abs(planned).max(axis=0)
+    share = hardest_stop(replace(ur5, limits=replace(ur5.limits, effort=effort)), knots)
+    assert 1.0 < share < HARDEST_SHARE
+    torque = np.abs(steady + share * SHARE_OF_PEAKS * (planned - steady)) / effort
+    assert torque.max() == pytest.approx(0.8 / 1.3)
 
 
 def test_a_payload_that_is_stated_is_expected(ur5, trajectory):
