@@ -16,6 +16,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import IdentifiedModel, rigid_torque
 from robot_identification.processing import Dataset
+from robot_identification.report.arm_figure import arm_drawing
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.plot import (
     Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL, URDF,
@@ -50,6 +51,7 @@ class PictureGroup:
     bag: str
     pictures: tuple[Picture, ...]
     zooms: tuple[Picture, ...] = ()
+    arm: str = ''  # markup of its poses, for the script
 
 
 def drawn_bags(joints: int, bags: int) -> int:
@@ -105,7 +107,9 @@ def effort_pictures(
         zooms.append(zoomed.picture(
             '', f'{what}: the {ZOOM_SECONDS:g} s with the largest error'
         ))
-    return PictureGroup(dataset.source, tuple(pictures), tuple(zooms))
+    return PictureGroup(
+        dataset.source, tuple(pictures), tuple(zooms), arm_drawing(model.robot, dataset)
+    )
 
 
 def _draw_effort(

@@ -129,17 +129,24 @@ function operate(frame) {
   );
   const before = drawn();
   send('pointermove', 0.5);
-  const said = [...page.querySelector('.readout').children].map(line => line.textContent);
+  const said = [...page.querySelectorAll('.readout > b, .readout > div')].map(
+    line => line.textContent
+  );
+  const arm = () => [...page.querySelectorAll('.readout .arm path')].map(
+    one => one.getAttribute('d').slice(1).split(' ').map(Number)
+  );
+  const pose = arm();
   const crosses = page.querySelectorAll('svg.plot path[opacity][d^="M"]').length;
   const whole = ticks();
   send('pointerdown', 0.4);
   send('pointermove', 0.6);
+  const moved = arm();
   send('pointerup', 0.6);
   const part = ticks(), buttons = page.querySelectorAll('button').length;
   first.dispatchEvent(new view.MouseEvent('dblclick'));
   send('pointerleave', 0.6);
   return {
-    said, crosses, whole, part, buttons, same: drawn() === before,
+    said, pose, moved, crosses, whole, part, buttons, same: drawn() === before,
     left: page.querySelectorAll('button, .readout, svg.plot path[opacity][d^="M"]').length,
   };
 }
@@ -328,6 +335,9 @@ def test_curves_are_read_and_enlarged_together(seen, recorded, width):
     assert said['residual'] == pytest.approx(
         said['measured'] - said['predicted'], abs=np.ptp(effort[rows]) / 200.0
     )
+    # Shadow and arm: base, seven joints and the end, across and down; they move with the cursor.
+    assert [len(path) for path in done['pose']] == [18, 18]
+    assert done['pose'][1][:2] == done['moved'][1][:2] and done['pose'][1] != done['moved'][1]
     # Two panels of seven joints, whole and in part where the moment is in it.
     assert done['crosses'] >= 14
     whole, other = done['whole']

@@ -160,6 +160,31 @@
     }
   }
 
+  // The arm of a recording in its pose at a time.
+  class Arm {
+    constructor(svg) {
+      this.svg = svg.cloneNode(true);
+      this.svg.removeAttribute('hidden');
+      this.times = svg.dataset.times.split(' ').map(Number);
+      this.poses = svg.dataset.poses.split(';').map(one => one.split(' ').map(Number));
+    }
+
+    show(time) {
+      let after = this.times.findIndex(one => one >= time);
+      if (after < 0) after = this.times.length - 1;
+      const before = Math.max(after - 1, 0), width = this.times[after] - this.times[before];
+      const share = width ? Math.min(Math.max((time - this.times[before]) / width, 0), 1) : 0;
+      const places = this.poses[before].map(
+        (one, k) => Math.round(one + share * (this.poses[after][k] - one)));
+      const half = places.length / 2;
+      [...this.svg.children].forEach((path, k) => {
+        const own = k ? places.slice(0, half) : places.slice(half);
+        path.setAttribute('d', `M${own.join(' ')}`);
+      });
+      return this.svg;
+    }
+  }
+
   class Drawing {
     constructor(svg) {
       this.svg = svg;
@@ -167,6 +192,7 @@
       this.panels = [...svg.querySelectorAll('svg[data-x]')].map(one => new Panel(one));
       this.isTime = this.panels.some(panel => panel.isTime);
       this.group = svg.closest('.linked') || svg;
+      this.arm = this.group.querySelector(':scope > .arm');
       svg.addEventListener('pointermove', event => this.move(event));
       svg.addEventListener('pointerleave', () => this.leave());
       if (!this.isTime) return;
@@ -205,10 +231,11 @@
       const read = this.isTime ? this.panels : [panel];
       const rows = read.flatMap(one => one.readings(value));
       const label = read.map(one => one.svg.dataset.label).filter(Boolean).pop() || '';
-      this.write(event, [`${label} ${Number(value.toPrecision(5))}`, ...rows]);
+      this.write(event, [`${label} ${Number(value.toPrecision(5))}`, ...rows],
+                 this.isTime && this.arm ? arms.get(this.arm).show(value) : '');
     }
 
-    write(event, [head, ...rows]) {
+    write(event, [head, ...rows], arm) {
       if (!this.readout) {
         this.readout = document.createElement('div');
         this.readout.className = 'readout';
@@ -221,7 +248,7 @@
         key.style.background = ink;
         line.append(key, `${name} ${Number(value.toPrecision(4))}`);
         return line;
-      }));
+      }), arm);
       const box = this.figure.getBoundingClientRect(), own = this.readout;
       const across = event.clientX - box.left;
       const flip = across > box.width / 2;
@@ -303,6 +330,7 @@
     }
   }
 
+  const arms = new Map([...document.querySelectorAll('svg.arm')].map(one => [one, new Arm(one)]));
   const drawings = [...document.querySelectorAll('svg.plot')].map(svg => new Drawing(svg));
   for (const group of new Set(drawings.filter(one => one.isTime).map(one => one.group))) {
     if (!group.matches('.linked')) continue;
