@@ -6,7 +6,9 @@ from .canvas import (
     new_figure as new_figure, picture_of as picture_of,
 )
 from .figures import (
-    decimate as decimate, temperature_picture as temperature_picture, WIDTH as WIDTH,
+    decimate as decimate, MARGINS as MARGINS, MAXIMUM_POINTS as MAXIMUM_POINTS,
+    single_panel as single_panel, temperature_picture as temperature_picture,
+    WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
 )
 from .explanation import score_fit as score_fit
 from .formatting import (
@@ -19,8 +21,9 @@ from .meaning import Meaning as Meaning
 from .page import render_page as render_page
 from .paper_tables import table_files as table_files, validation_tables as validation_tables
 from .plot import (
-    FONT_SIZE as FONT_SIZE, MEASURED as MEASURED, Picture as Picture, PREDICTED as PREDICTED,
-    RESIDUAL as RESIDUAL,
+    BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
+    Panel as Panel, Picture as Picture, PREDICTED as PREDICTED, RESIDUAL as RESIDUAL,
+    text_at as text_at,
 )
 from .save import (
     RESULT_FILES as RESULT_FILES, save_identification as save_identification,

@@ -78,7 +78,7 @@ def test_energy_of_a_bag(files, tmp_path):
     )
     page = (tmp_path / 'out.html').read_text(encoding='utf-8')
     assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
-    assert page.count('data:image/png') == 3
+    assert page.count('class="plot"') == 3
     again = predict(model, bag, '-o', tmp_path / 'out.csv')
     assert again.code == 2
     assert '--force' in again.err

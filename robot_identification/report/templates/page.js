@@ -337,7 +337,7 @@
     const hint = document.createElement('p');
     hint.className = 'soft hint';
     hint.textContent = 'Point at a curve to read it. Drag to enlarge, or turn the wheel with ' +
-      'Ctrl; a double click shows the whole recording. All joints follow.';
+      'Ctrl; a double click shows the whole recording. All curves of this time follow.';
     group.prepend(hint);
   }
 })();

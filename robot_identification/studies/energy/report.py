@@ -14,8 +14,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel
 from robot_identification.report import (
-    decimate, FONT_SIZE, MAXIMUM_RESOLUTION, new_figure, number, percent, Picture, picture_of,
-    PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
+    BAND, decimate, MAXIMUM_POINTS, number, percent, Picture, PREDICTED, render_page, RESIDUAL,
+    single_panel, text_table, wrap,
 )
 from robot_identification.studies.comparison import CONFIDENCE
 from robot_identification.studies.energy.energy import (
@@ -213,42 +213,37 @@ def _pictures(energy: MotionEnergy, check: ThresholdCheck | None) -> list[Pictur
     level = None if check is None else check.threshold
     return [
         _curves(
-            energy.stamps, [(energy.kinetic, PREDICTED)], 'kinetic energy [J]', 'Kinetic energy',
-            level,
+            energy.stamps, [('kinetic', energy.kinetic, PREDICTED)], 'kinetic energy [J]',
+            'Kinetic energy', level,
         ),
         _curves(
-            energy.stamps, [(energy.power, PREDICTED)], 'power [W]',
+            energy.stamps, [('power', energy.power, PREDICTED)], 'power [W]',
             'Mechanical power of all joints',
         ),
         _curves(
-            energy.stamps, [(energy.delivered.value, PREDICTED), (energy.loss.value, RESIDUAL)],
+            energy.stamps, [
+                ('delivered', energy.delivered.value, PREDICTED),
+                ('lost', energy.loss.value, RESIDUAL),
+            ],
             'energy [J]', 'Delivered by the joints (blue), lost to friction (vermilion)',
         ),
     ]
 
 
 def _curves(
-    t: FloatArray, curves: Sequence[tuple[FloatArray | Interval, str]], label: str, title: str,
-    level: float | None = None,
+    t: FloatArray, curves: Sequence[tuple[str, FloatArray | Interval, str]], label: str,
+    title: str, level: float | None = None,
 ) -> Picture:
-    """Draw curves over time, those with an interval on its band, and a level."""
-    figure = new_figure(WIDTH, 2.8, MAXIMUM_RESOLUTION)
-    axes = figure.subplots()
-    step = max(len(t) // 2000, 1)
-    for values, colour in curves:
+    """Draw named curves over time, those with an interval on its band, and a level."""
+    drawing, panel = single_panel(2.6)
+    step = max(len(t) // MAXIMUM_POINTS, 1)
+    for name, values, colour in curves:
         if isinstance(values, Interval):
-            axes.fill_between(
-                t[::step], values.lower[::step], values.upper[::step], color=colour, alpha=0.25,
-                linewidth=0.0,
-            )
+            panel.area(t[::step], values.lower[::step], values.upper[::step], BAND)
             values = values.value
-        axes.plot(*decimate(t, values), color=colour, linewidth=0.9)
+        panel.curve(*decimate(t, values), colour, 0.9, name=name)
     if level is not None:
-        axes.axhline(level, color=RESIDUAL, linewidth=1.0, linestyle='--')
-    axes.set_xlabel('time [s]', fontsize=FONT_SIZE)
-    axes.set_ylabel(label, fontsize=FONT_SIZE)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, color='#e0e0e0', linewidth=0.6)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
-    return picture_of(figure, title, f'{title} over time')
+        panel.level(level, RESIDUAL, 1.0)
+    panel.x.is_time = True
+    panel.label(label, 'time [s]')
+    return drawing.picture(title, f'{title} over time')

@@ -6,22 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from robot_identification.files import dump_yaml, ResultFolder, to_plain
 from robot_identification.report import (
-    fixed, FONT_SIZE, json_text, MAXIMUM_RESOLUTION, new_figure, NOT_AVAILABLE, number, Picture,
-    picture_of, render_page, text_table, WIDTH, wrap,
+    box, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number, Panel, Picture,
+    render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
 from robot_identification.studies.friction_map.estimate import (
     FrictionMap, FrictionPoint, GRAVITY_WORDS,
 )
 from robot_identification.texts import csv_cell
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SCHEMA_VERSION = 1  # of the file
 FRICTION_MAP_FILES = (
@@ -39,7 +36,7 @@ TRIAL_HEADER = ('joint', 'curve', 'speeds left out [N m]', 'fit [N m]', '')
 CONDITION_HEADER = ('bag', 'joint', 'payload [kg]', '[deg C]', 'load [N m]', 'speeds', 'points')
 # Temperatures are drawn from blue to vermilion, distinguishable in every kind of colour vision.
 COLOURS = ('#0072b2', '#56b4e9', '#e69f00', '#d55e00')
-MARKERS = 'os^vD'
+LEGEND_EDGE = 8.0  # between the axis and the legend [points]
 # Samples of a drawn curve, each way.
 CURVE_SAMPLES = 150
 
@@ -235,68 +232,60 @@ def friction_picture(
     Both directions go to the right, over the logarithm of the speed: what bends, bends at slow
     speeds.
     """
-    from matplotlib import ticker
-
-    figure = new_figure(WIDTH, 3.6, MAXIMUM_RESOLUTION)
-    axes = figure.subplots()
-    axes.set_xscale('log')
+    drawing = Drawing(WIDTH, 3.6)
+    panel, = drawing.panels((WIDE_LABELS, *MARGINS[1:]))
+    panel.x.logarithmic = True
+    panel.x.margin = 0.03
+    left, line = panel.left + LEGEND_EDGE, panel.top
     for place, bag in enumerate(_by_temperature(points)):
         own = [point for point in points if point.bag == bag]
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-        label = _conditions(own[0].payload, float(np.mean([one.temperature for one in own])))
+        colour = COLOURS[place % len(COLOURS)]
+        line += 1.3 * FONT_SIZE
+        conditions = _conditions(own[0].payload, float(np.mean([one.temperature for one in own])))
+        drawing.add(box(
+            left, line - 0.5 * FONT_SIZE, FONT_SIZE, 0.25 * FONT_SIZE, f'fill="{colour}"'
+        ))
+        drawing.add(text_at(left + 1.5 * FONT_SIZE, line, conditions))
         for sign in (1.0, -1.0):
-            _draw_direction(
-                axes, [point for point in own if sign * point.speed > 0.0], sign,
-                {'color': colour, 'fmt': marker, 'label': label if sign > 0.0 else None},
-            )
+            _draw_direction(panel, [one for one in own if sign * one.speed > 0.0], sign, colour)
             if curve is not None:
-                _draw_curve(axes, own, curve, sign, colour)
-    # How directions are distinguished, in the colour of none of the bags.
-    for words, fill, style in (('forwards', '#404040', '-'), ('backwards', 'none', '--')):
-        axes.plot([], [], f'o{style}', color='#404040', markerfacecolor=fill, markersize=3.5,
-                  linewidth=1.0, label=words)
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f'{value:g}'))
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
-    axes.set_xlabel('speed [rad/s]', fontsize=FONT_SIZE)
-    axes.set_ylabel('friction against the motion [N m]', fontsize=FONT_SIZE)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, color='#e0e0e0', linewidth=0.6)
-    axes.legend(fontsize=FONT_SIZE - 2, frameon=False)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
-    return picture_of(
-        figure, joint,
+                _draw_curve(panel, own, curve, sign, colour)
+    # Room for the legend above the curves.
+    low, high = panel.y.ends()
+    free = (line - panel.top + FONT_SIZE) / panel.y.length
+    panel.y.set_limits(low, low + (high - low) / (1.0 - free))
+    panel.label('friction against\nthe motion [N m]', 'speed [rad/s]')
+    return drawing.picture(
+        joint,
         f'Friction of {joint} over its speed at {len(points)} points'
         + ('' if curve is None else f', with the curve {curve.name}'),
     )
 
 
 def _draw_direction(
-    axes: Axes, points: Sequence[FrictionPoint], sign: float, style: dict[str, Any]
+    panel: Panel, points: Sequence[FrictionPoint], sign: float, colour: str
 ) -> None:
-    """Draw the points of one bag and direction; open ones go backwards."""
+    """Draw the points of one bag and direction with two standard errors."""
     if not points:
         return
     speed, friction, error = np.array([
         (point.speed, point.friction, point.error) for point in points
     ]).T
-    axes.errorbar(
-        sign * speed, sign * friction, yerr=2.0 * error, markersize=4, capsize=2, linewidth=0.8,
-        markerfacecolor=style['color'] if sign > 0.0 else 'none', **style,
-    )
+    panel.error_bars(sign * speed, sign * friction, 2.0 * error, colour)
+    panel.dots(sign * speed, sign * friction, colour, 4.0 if sign > 0.0 else 2.5)
 
 
 def _draw_curve(
-    axes: Axes, points: Sequence[FrictionPoint], curve: FrictionCurve, sign: float, colour: str
+    panel: Panel, points: Sequence[FrictionPoint], curve: FrictionCurve, sign: float, colour: str
 ) -> None:
     """Draw a curve at the mean load and temperature of some points."""
     load, mean = np.mean([(point.load, point.temperature) for point in points], axis=0)
     speed = np.geomspace(*curve.speeds, CURVE_SAMPLES)
     temperature = float(mean) if np.isfinite(mean) else None
-    axes.plot(
-        speed, sign * curve.torque(sign * speed, float(load), temperature), color=colour,
-        linewidth=1.0, linestyle='-' if sign > 0.0 else '--',
+    torque = sign * curve.torque(sign * speed, float(load), temperature)
+    panel.curve(
+        speed, torque, colour, 1.0, name='forwards' if sign > 0.0 else 'backwards',
+        dashed=sign < 0.0,
     )
 
 
