@@ -4,6 +4,7 @@
 """Recordings of any length: choices on parts of them, and how often all of them is passed over."""
 
 from collections import Counter
+from dataclasses import replace
 import tracemalloc
 from types import SimpleNamespace
 import weakref
@@ -100,6 +101,26 @@ def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeyp
     """What residuals were expected to scatter is taken from all rows then."""
     monkeypatch.setattr('robot_identification.estimation.fitting.DEVIATION_TOLERANCE', 0.0)
     assert identify(arm.robot, [arm.bag], IN_PARTS).estimate.passes == IN_PARTS.recipe.passes
+
+
+def test_wrong_data_between_the_parts_are_named(arm, tmp_path):
+    """The effort of a joint has the wrong sign for four seconds at which no choice looks."""
+    robot, run = arm.robot, arm.run
+    part, = spread_parts([numbered(len(run.stamps))], MOST, (None, None))
+    looked_at = np.isin(np.arange(len(run.stamps)), part.q[:, 0])
+    bad = ~looked_at & (np.abs(run.stamps - run.stamps[0] - 45.0) < 2.0)
+    assert bad.sum() > 0.9 * 4.0 * len(run.stamps) / np.ptp(run.stamps)
+    q, dq, effort = (signal.copy() for signal in run.measured)
+    effort[bad, 1] *= -1.0
+    bag = write_run(tmp_path / 'bag', robot, replace(run, measured=(q, dq, effort)))
+    right, wrong = (
+        [reason for reason in identify(robot, [one], IN_PARTS).verdict.reasons
+         if 'than anywhere in the parts' in reason]
+        for one in (arm.bag, bag)
+    )
+    assert not right
+    assert wrong and all(robot.joint_names[1] in reason for reason in wrong)
+    assert robot.joint_names[0] not in ' '.join(wrong)
 
 
 def test_tables_of_rows_are_let_go_block_by_block(arm, monkeypatch):

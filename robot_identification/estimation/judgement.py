@@ -27,6 +27,7 @@ from robot_identification.estimation.quality import (
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
+from robot_identification.estimation.worst_blocks import describe_worst_blocks
 from robot_identification.model import (
     describe_compensated_gravity, IdentifiedModel, SignalSource,
 )
@@ -195,6 +196,7 @@ def _judge(
         against = [
             'unknown drive gains are taken as equal: the torques of joints may not fit together'
         ]
+    against += describe_worst_blocks(choice, fitted)
     findings = replace(
         found, assumptions=(*assumed, *found.assumptions), contradictions=tuple(against),
         unidentifiable=fitted.fit.unidentifiable,

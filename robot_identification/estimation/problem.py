@@ -547,10 +547,24 @@ class IdentificationProblem:
             Sums of squares [N^2 m^2].
 
         """
-        return np.array([
-            np.sum((factor.triangle @ np.append(-theta[factor.columns], 1.0)) ** 2)
-            for factor in self.factors
-        ])
+        return _squared_residuals(self.factors, theta)
+
+    def squared_residuals_by_block(self, theta: FloatArray) -> FloatArray:
+        """
+        Return the sums of squared residuals in each block of time.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (size,)
+            Unknowns.
+
+        Returns
+        -------
+        ndarray, shape (blocks, n)
+            Sums of squares [N^2 m^2].
+
+        """
+        return np.array([_squared_residuals(block, theta) for block in self.blocks])
 
     @property
     def squared_torque(self) -> FloatArray:
@@ -600,6 +614,13 @@ class IdentificationProblem:
             ),
             observations=None if observations is None else observations.with_reduction(reduction),
         )
+
+
+def _squared_residuals(factors: Sequence[TriangularFactor], theta: FloatArray) -> FloatArray:
+    return np.array([
+        np.sum((factor.triangle @ np.append(-theta[factor.columns], 1.0)) ** 2)
+        for factor in factors
+    ])
 
 
 def stack_factors(

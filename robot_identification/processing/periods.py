@@ -271,7 +271,8 @@ def _settle_lag(
         return None
     left, right = np.sqrt([change(lag - 1), change(lag + 1) if lag < longest else np.inf])
     # The change is about in proportion to the distance from the period.
-    shift = (left - right) / (left + right) if np.isfinite(right) and left + right else 0.0
+    both = left + right
+    shift = (left - right) / both if np.isfinite(both) and both > 0.0 else 0.0
     return lag + shift, least
 
 
