@@ -78,7 +78,8 @@ setup(
     maintainer='robot_identification developers',
     maintainer_email='maintainers@robot-identification.dev',
     description='Identification of the dynamic parameters of robot arms.',
-    long_description=Path('README.md').read_text(encoding='utf-8'),
+    # Of the source, whose link colcon runs in another folder for --symlink-install.
+    long_description=Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8'),
     long_description_content_type='text/markdown',
     author='robot_identification developers',
     author_email='maintainers@robot-identification.dev',

@@ -187,6 +187,18 @@ def test_an_install_holds_the_tree(tmp_path):
     assert (share.parent / 'ament_index/resource_index/packages/robot_identification').is_file()
 
 
+def test_set_up_by_a_link_from_elsewhere(tmp_path):
+    """As `colcon build --symlink-install` runs it: beside links to few of the files."""
+    pytest.importorskip('setuptools')
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'robot_identification', 'resource'):
+        (tmp_path / name).symlink_to(ROOT / name)
+    said = subprocess.run(
+        [sys.executable, 'setup.py', '--long-description'], cwd=tmp_path, check=True,
+        capture_output=True, text=True, timeout=120,
+    )
+    assert (ROOT / 'README.md').read_text() in said.stdout
+
+
 def test_the_source_archive_holds_the_tree(tmp_path):
     """As `python -m build --sdist` collects it, by MANIFEST.in."""
     pytest.importorskip('setuptools')
