@@ -14,12 +14,13 @@ a joint that obeys none of the hypotheses, so that no joint alone decides.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import (
-    inertial_regressor, Motion, prior_inertial_parameters, RobotModel, static_regressor,
+    inertial_regressor, Motion, prior_inertial_parameters, rigid_torque, RobotModel,
+    static_regressor,
 )
 from robot_identification.processing.dataset import MOVING_SPEED
 import scipy
@@ -49,6 +50,9 @@ PAYLOAD_SPREAD = 0.3  # of its mass, as a share
 PAYLOAD_REACHES = (0.04, 0.12)
 # Motor constants: joint torque per current, from geared motors of small arms to large ones [N m/A]
 GAINS = np.exp(np.linspace(np.log(0.1), np.log(200.0), 77))
+# Torques of a joint over the limit that its description states, at most: limits are of lasting
+# loads or rounded, and motors can do more for a moment [1]; chosen, as data sheets' peak torques.
+LARGEST_TORQUE = 1.5
 # Errors of a driver's own torque constants, as a share.
 TORQUE_SCALE = 0.1
 SMALLEST_LEVEL = 1.0e-9  # of an effort that friction explains, a rounding error [A or N m]
@@ -72,6 +76,8 @@ class JointSignals:
     effort: FloatArray  # (p,): of the effort
     rest: float  # sum of squares of the effort that no column explains
     independent: float  # number of independent samples, without those that friction takes
+    # Motor constant with which the largest current is all the torque that the joint has [N m/A]
+    largest_gain: float
 
     @property
     def level(self) -> float:
@@ -134,6 +140,7 @@ def joint_signals(
 ) -> list[JointSignals]:
     """Return the signals of every joint; `weights` (N, n) are as in `sample_weights`."""
     N, n = motion.q.shape
+    gains = _largest_gains(robot, motion, effort)
     static = static_regressor(robot, motion.q).reshape(N, n, -1)
     moving = inertial_regressor(robot, motion).reshape(N, n, -1) - static
     found = []
@@ -150,9 +157,22 @@ def joint_signals(
         found.append(JointSignals(
             rows[:, :c], rows[:, c:-1], rows[:, -1],
             max(float(columns[:, -1] @ columns[:, -1] - rows[:, -1] @ rows[:, -1]), 0.0),
-            max(float(weights[:, joint].sum()) - basis.shape[1], 1.0),
+            max(float(weights[:, joint].sum()) - basis.shape[1], 1.0), float(gains[joint]),
         ))
     return found
+
+
+def _largest_gains(robot: RobotModel, motion: Motion, effort: FloatArray) -> FloatArray:
+    """
+    Return the motor constants (n,) with which the largest efforts are all that joints can exert.
+
+    Infinite where the description states no limit, or one that its own bodies exceed.
+    """
+    limit = robot.limits.effort
+    stated = np.isfinite(limit) & (limit > np.abs(rigid_torque(robot, motion)).max(axis=0))
+    # A spike is no torque.
+    peak = np.maximum(np.quantile(np.abs(effort), 0.99, axis=0), SMALLEST_LEVEL)
+    return np.where(stated, LARGEST_TORQUE * limit / peak, np.inf)
 
 
 def moved_mass(robot: RobotModel) -> float:
@@ -294,20 +314,23 @@ class Hypotheses:
             (columns @ spread @ columns.T for columns in (signals.inertial, signals.gravity)),
             np.zeros((len(signals.effort),) * 2),
         )
-        return _average(signals, _Signal(np.zeros(len(signals.effort)), covariance), CURRENT)
+        free = replace(signals, largest_gain=np.inf)
+        return _average(free, _Signal(np.zeros(len(signals.effort)), covariance), CURRENT)
 
 
 def _average(signals: JointSignals, signal: _Signal, kind: str) -> float:
     """Return the log-likelihood averaged over the scales of a kind and the levels of noise."""
     if kind == CURRENT:
-        scales, weights = 1.0 / GAINS, np.ones_like(GAINS)
+        # Larger ones were as likely as the others before the efforts were seen.
+        possible = GAINS <= max(signals.largest_gain, GAINS[0])
+        scales, weights = 1.0 / GAINS[possible], np.full(possible.sum(), 1.0 / len(GAINS))
     else:
         steps = np.linspace(-2.0, 2.0, 9)
         scales, weights = np.exp(TORQUE_SCALE * steps), np.exp(-0.5 * steps**2)
+        weights /= weights.sum()
     likelihood = _scaled_likelihood(signals, signal, scales)
     return log_mean(
-        likelihood, np.repeat((weights / weights.sum())[:, None], len(NOISE_LEVELS), axis=1)
-        / len(NOISE_LEVELS),
+        likelihood, np.repeat(weights[:, None], len(NOISE_LEVELS), axis=1) / len(NOISE_LEVELS)
     )
 
 

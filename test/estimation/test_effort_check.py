@@ -24,8 +24,11 @@ def check(ur5):
         if (kind, style) not in made:
             made[kind, style] = make_twin(ur5, 2, kind, style, rough=False)
         twin = made[kind, style]
+        # Of a description that states no torques, with which less is left open.
+        unlimited = replace(twin.robot.limits, effort=np.full(6, np.inf))
         # As `read_inputs` has it: without gravity where the effort is said to have none.
-        robot = twin.robot.with_drive_gains(np.full(6, gains)).for_effort(unit)
+        robot = replace(twin.robot, limits=unlimited).with_drive_gains(np.full(6, gains))
+        robot = robot.for_effort(unit)
         return check_effort_meaning(
             robot, [replace(twin.dataset, effort_unit=unit)], IdentifyOptions(**options),
             has_scale=has_scale, stated=stated,
