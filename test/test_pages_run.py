@@ -22,6 +22,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification import read_recording
+from robot_identification.cli.main import parse_arguments
 
 pytestmark = pytest.mark.usefixtures('without_pictures')
 
@@ -38,12 +39,15 @@ LEFT_OUT = {
     'arm.urdf.xacro': 'a vendor has written it',
     'old.yaml': 'any other motion',
     'collision result': 'test_collision.py has recordings of the length that it needs',
+    'bag_1 bag_2 bag_3': 'test_temperature.py has recordings of several temperatures',
+    'tcp://': 'test_many_bags.py has a scheduler',
 }
 DAY = ('README.md', 'docs/your_own_log.md', 'docs/compare.md', 'docs/payload.md')
 NIGHT = (
     'docs/quick_start.md', 'docs/export.md', 'docs/drift.md',
     'docs/prediction.md', 'docs/descriptions.md', 'docs/sequential_design.md',
-    'docs/experiments.md',
+    'docs/experiments.md', 'docs/excitation.md', 'docs/effort.md', 'docs/energy.md',
+    'docs/temperature.md', 'docs/simulation.md', 'docs/ros2_control.md', 'docs/many_bags.md',
 )
 
 
@@ -74,6 +78,11 @@ def write_log(path: Path, bag: Path, drive_gains: np.ndarray) -> None:
     np.savetxt(path, columns, delimiter=',', header=','.join(['t', *names]), comments='')
 
 
+def expanded(word: str) -> list[str]:
+    """Return the files that a word with stars stands for, or the word."""
+    return sorted(map(str, Path().glob(word))) if '*' in word else [word]
+
+
 def remove(path: Path) -> None:
     """Remove what was prepared, or written by a line before, under the name of a result."""
     if path.is_dir():
@@ -94,13 +103,26 @@ def prepared(scene, model_file, tmp_path) -> Path:
     for name in ('result', 'cold', 'warm', 'may', 'june'):
         (tmp_path / name).mkdir()
         shutil.copy(model_file, tmp_path / name / 'identified_model.yaml')
-    for name in ('my_arm.urdf', 'my_ur5.urdf'):
+    for name in ('my_arm.urdf', 'my_ur5.urdf', 'arm.urdf'):
         assert run_command('urdf', '--robot', 'ur5', '-o', tmp_path / name).code == 0
     (tmp_path / 'out').mkdir()
     assert run_command('export', model_file, '--mjcf', tmp_path / 'scene.xml').code == 0
+    (tmp_path / 'bags').mkdir()
+    for name in ('bag', 'bag_2'):
+        (tmp_path / 'bags' / name).symlink_to(tmp_path / name)
     write_log(tmp_path / 'log.csv', bags[0], gains)
     write_log(tmp_path / 'log2.csv', bags[1], gains)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    'page', [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_command_of_every_page_is_understood(page):
+    """Commands and options are there, whatever files the lines take."""
+    for line in lines_of(page):
+        assert parse_arguments(shlex.split(line)).command
 
 
 @pytest.mark.parametrize('page', [
@@ -110,12 +132,20 @@ def test_every_command_of_a_page_ends_well(page, prepared):
     """With exit code 0; results of lines before are replaced."""
     ran = 0
     with chdir(prepared):
+        if any('--trajectory trajectory.yaml' in line for line in lines_of(ROOT / page)):
+            assert run_command(
+                *quickly('excite --robot ur5 --experiment demo -o trajectory.yaml'.split())
+            ).code == 0
         for line in lines_of(ROOT / page):
             if any(part in line for part in LEFT_OUT):
                 continue
             words = quickly(shlex.split(line))
             if '-o' in words:
-                remove(Path(words[words.index('-o') + 1]))
+                output = words[words.index('-o') + 1]
+                for path in (output, *expanded(f'{output}_*')):
+                    remove(Path(path))
+            # As a shell does.
+            words = [file for word in words for file in expanded(word)]
             done = run_command(*words, *(['--force'] if words[0] == 'export' else []))
             assert done.code == 0, f'{line}: {done.err}'
             ran += 1

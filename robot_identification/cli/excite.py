@@ -28,9 +28,9 @@ from robot_identification.cli.output import (
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.excitation import (
     certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
-    Experiment, FEW_HELD, find_experiment, find_experiment_holding, GENERIC, generic_experiment,
-    import_motion, Knowledge, load_search, load_trajectory, Progress, search_owner, search_saver,
-    Trajectory, trajectory_csv, weak_parameters, Weakness,
+    Experiment, FEW_HELD, find_experiment, find_experiment_holding, GENERIC, import_motion,
+    Knowledge, load_search, load_trajectory, make_generic_experiment, Progress, search_owner,
+    search_saver, Trajectory, trajectory_csv, weak_parameters, Weakness,
 )
 from robot_identification.export import servoj_program
 from robot_identification.files import check_writable, read_text, write_files
@@ -172,7 +172,7 @@ def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
     """Return the experiment; a motion that is there is judged by stated limits alone."""
     if name != GENERIC:
         return load_experiment(find_experiment(name))
-    made = generic_experiment(robot)
+    made = make_generic_experiment(robot)
     if judged:
         return replace(made.experiment, limits={}, window={})
     for note in made.notes:

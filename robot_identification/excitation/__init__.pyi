@@ -36,7 +36,7 @@ from .experiment_plan import (
 )
 from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
 from .generic_experiment import (
-    find_open_choices as find_open_choices, generic_experiment as generic_experiment,
+    find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
     GenericExperiment as GenericExperiment,
 )
 from .holding import (

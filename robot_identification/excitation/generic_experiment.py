@@ -50,7 +50,7 @@ class GenericExperiment(NamedTuple):
     notes: tuple[str, ...]
 
 
-def generic_experiment(robot: RobotModel) -> GenericExperiment:
+def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
     """
     Return an experiment for an arm of which only its description is known.
 

@@ -18,8 +18,8 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation import (
     Budget, describe_certificate_gaps, design_excitation, DesignArguments, dump_trajectory,
-    Experiment, FEW_HELD, find_experiment_holding, GENERIC, generic_experiment, load_experiment,
-    Progress, Trajectory,
+    Experiment, FEW_HELD, find_experiment_holding, GENERIC, load_experiment,
+    make_generic_experiment, Progress, Trajectory,
 )
 from robot_identification.execution import trajectory_knots
 from robot_identification.files import check_writable, write_atomically
@@ -151,7 +151,7 @@ class TrajectoryGenerator(Node):
     def _experiment(self, robot: RobotModel) -> Experiment:
         if self.get_parameter('generate.experiment').value != GENERIC:
             return load_experiment(readable_experiment(self, 'generate.experiment'))
-        made = generic_experiment(robot)
+        made = make_generic_experiment(robot)
         for note in made.notes:
             self.get_logger().warning(note)
         return made.experiment

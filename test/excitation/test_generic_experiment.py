@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    design_excitation, find_unchecked, generic_experiment, motion_limits,
+    design_excitation, find_unchecked, make_generic_experiment, motion_limits,
 )
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.unchecked import find_experiment_gaps
@@ -46,7 +46,7 @@ def test_any_limits_leave_room_and_are_kept(ranges):
         f'<limit lower="{low}" upper="{low + span}" effort="500" velocity="{speed}"/>'
         for low, span, speed in ranges
     ])
-    made = generic_experiment(robot)
+    made = make_generic_experiment(robot)
     limits = motion_limits(robot, made.experiment)
     assert np.all(limits.lower < limits.upper)
     assert np.all(limits.lower >= robot.limits.lower) and np.all(
@@ -66,7 +66,7 @@ def test_an_arm_that_states_nothing_gets_a_motion(kind):
     """What was chosen for it is kept and is listed: a real arm does not execute it."""
     limit = '<limit lower="-0.3" upper="0.3" effort="0" velocity="0"/>'
     robot = arm([limit, limit], ['revolute', kind], shapes=False)
-    made = generic_experiment(robot)
+    made = make_generic_experiment(robot)
     trajectory = design_excitation(robot, made.experiment, seed=0, budget=Budget(5))
     motion = trajectory.sample(np.linspace(0.0, trajectory.duration, 2000))
     assert np.all(np.abs(motion.dq) <= motion_limits(robot, made.experiment).velocity + 1e-9)
@@ -79,7 +79,7 @@ def test_an_arm_that_states_nothing_gets_a_motion(kind):
 def test_what_is_known_is_checked():
     """Of a known arm with shapes and limits nothing is left open, and its make's window holds."""
     robot = load_robot('ur5e')
-    made = generic_experiment(robot)
+    made = make_generic_experiment(robot)
     assert made.notes == ()
     assert made.experiment.collision
     assert find_experiment_gaps(robot, made.experiment) == find_unchecked(robot) == ()
@@ -93,7 +93,7 @@ def test_a_slide_that_needs_most_of_its_force_has_a_motion():
         joint('lift', 'base', 'carriage', kind='prismatic', axis=(0, 0, 1),
               limit='<limit lower="0" upper="0.4" effort="13" velocity="0.1"/>'),
     ), 'the test'))
-    made = generic_experiment(robot)
+    made = make_generic_experiment(robot)
     assert made.experiment.margins.torque == 0.8
     assert any('80% of the torque limits' in note for note in made.notes)
     design_excitation(robot, made.experiment, seed=0, budget=Budget(3))
