@@ -39,7 +39,7 @@ def test_the_linter_finds_nothing(ours, of_ament, capfd):
 
 LONGEST_BODY = 60  # lines, without the docstring
 # Functions with more than five arguments: may only become fewer.
-MOST_WITH_MANY_ARGUMENTS = 41
+MOST_WITH_MANY_ARGUMENTS = 40
 
 
 def bodies(text):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from robot_identification.arrays import FloatArray
 from robot_identification.report.figures import MARGINS, single_panel
-from robot_identification.report.plot import Picture
+from robot_identification.report.plot import Drawing
 
 HEIGHT = 2.8  # [inches]
 # Abscissa, ordinate and colour.
@@ -17,14 +17,8 @@ Series = tuple[FloatArray, FloatArray, str]
 
 
 def draw_panel(
-    points: Sequence[Series],
-    line: Series | None,
-    labels: tuple[str, str],
-    title: str,
-    alternative: str,
-    *,
-    joined: bool = False,
-) -> Picture:
+    points: Sequence[Series], line: Series | None, labels: tuple[str, str], *, joined: bool = False
+) -> Drawing:
     """
     Draw points, or curves if `joined`, and a line behind them.
 
@@ -42,4 +36,4 @@ def draw_panel(
     panel.label(labels[1], labels[0])
     if not joined:
         panel.x.margin = 0.05
-    return drawing.picture(title, alternative)
+    return drawing

@@ -211,9 +211,8 @@ def _picture(joint: DriveGain, points: Sequence[GainPoint]) -> Picture:
     if joint.is_seen:
         ends = np.array([min(torque.min(), 0.0), max(torque.max(), 0.0)])
         line = (ends, ends / joint.gain + joint.intercept, MEASURED)
-    return draw_panel(
-        series, line, ('torque [N m]', 'current [A]'), joint.joint,
-        f'Current over torque of {joint.joint} at {len(points)} poses',
+    return draw_panel(series, line, ('torque [N m]', 'current [A]')).picture(
+        joint.joint, f'Current over torque of {joint.joint} at {len(points)} poses',
     )
 
 

@@ -342,10 +342,12 @@ def render_payload_report(result: PayloadResult, command_line: str = '') -> str:
 
 def _picture(name: str, left: FloatArray, explained: FloatArray, *, joined: bool) -> Picture:
     at = np.arange(len(left), dtype=float)
-    return draw_panel(
+    drawing = draw_panel(
         [(at, left, MEASURED), (at, explained, PREDICTED)], None,
-        ('sample', 'torque [N m]') if joined else ('pose', 'torque [N m]'), name,
-        f'Torque of {name} beyond the bare arm, and what the payload explains', joined=joined,
+        ('sample' if joined else 'pose', 'torque [N m]'), joined=joined,
+    )
+    return drawing.picture(
+        name, f'Torque of {name} beyond the bare arm, and what the payload explains'
     )
 
 
