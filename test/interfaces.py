@@ -156,10 +156,8 @@ def _repair_wheel_cmake_paths(prefix: Path) -> None:
 
     replacements = (
         (r'/opt/python/[^/;"]+/include/python[\d.]+', sysconfig.get_path('include')),
-        (
-            r'/opt/python/[^/;"]+/lib/python[\d.]+/site-packages/numpy/[\w/]*include',
-            numpy.get_include(),
-        ),
+        # Also that of a venv which has been moved since.
+        (r'/[^;"]+/site-packages/numpy/[\w/]*include', numpy.get_include()),
     )
     for path in prefix.glob('share/*/cmake/*Export.cmake'):
         text = repaired = path.read_text()
