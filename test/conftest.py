@@ -32,7 +32,7 @@ from robot_identification.simulation.mujoco_robot import Sensors
 # night. A slow machine is no failure.
 settings.register_profile(
     'repeatable', deadline=None, derandomize=True,
-    max_examples=25 if os.environ.get(ASKED_FOR) else 12,
+    max_examples=25 if os.environ.get(ASKED_FOR) else 8,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile('repeatable')

@@ -22,23 +22,23 @@ INSTALLED_ROBOTS = Path(
 # What a description is made of but meshes.
 UNPACKED = ('.urdf', '.xacro', '.yaml', 'package.xml')
 
-# By day: quick, and of every kind. Six joints, some of which turn without end; seven; a gripper; a
-# hobby arm; two continuous joints; an arm below a flying base; a prismatic joint on a mobile base;
-# a humanoid, of which one arm is named. Files without masses are in no table: of such an arm there
-# is nothing to simulate.
+# By day: quick, and of several kinds. Six joints and a gripper; two continuous joints; an arm
+# below a flying base; a humanoid, of which one arm is named. Files without masses are in no table:
+# of such an arm there is nothing to simulate.
 BY_DAY = """
-kinova_description/robots/kinova.urdf
-xarm_description/urdf/xarm7.urdf
 z1_description/urdf/z1.urdf
-so_arm_description/urdf/so101.urdf
 double_pendulum_description/urdf/double_pendulum_continuous.urdf
 borinot_description/urdf/borinot_flying_arm_2.urdf
-tiago_description/robots/tiago_no_hand.urdf
 alex_description/urdf/alex_nub_hands.urdf Left{ShoulderPitch,ShoulderRoll,ShoulderYaw,ElbowPitch}
 """
 
-# By night, of the installed package. Joints stand where the file has several arms.
+# By night, of the installed package: joints without end, seven joints, a hobby arm, a prismatic
+# joint on a mobile base. Joints stand where the file has several arms.
 BY_NIGHT = """
+kinova_description/robots/kinova.urdf
+xarm_description/urdf/xarm7.urdf
+so_arm_description/urdf/so101.urdf
+tiago_description/robots/tiago_no_hand.urdf
 panda_description/urdf/panda.urdf
 so_arm_description/urdf/so100.urdf
 ur_description/urdf/ur3_robot.urdf

@@ -21,7 +21,8 @@ from robot_identification.model.friction.law import JointMotion
 from robot_identification.pipeline import identify, validate
 from robot_identification.validation.validation import predict_effort
 
-NAMES = ('ur5', 'ur10')
+# Another arm shows the same at night.
+NAMES = ('ur5', pytest.param('ur10', marks=long_test))
 # What the simulator has, and what is chosen where nothing is asked for.
 PLAIN, AUTOMATIC = 'coulomb,viscous,offset', 'auto'
 # Of the spread of the noise-free current of each joint on the unseen motion.
@@ -66,8 +67,8 @@ def unseen_errors(scene, model):
 
 
 @pytest.mark.parametrize(('name', 'friction'), [
-    ('ur5', PLAIN), ('ur5', AUTOMATIC), ('ur10', PLAIN),
-    pytest.param('ur10', AUTOMATIC, marks=long_test),
+    ('ur5', PLAIN), ('ur5', AUTOMATIC),
+    *(pytest.param('ur10', friction, marks=long_test) for friction in (PLAIN, AUTOMATIC)),
 ])
 def test_unseen_motion_is_predicted(scene, found, name, friction):
     """Every joint within 5 % of the truth, although the gains it was given are wrong."""
@@ -113,7 +114,7 @@ def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains,
     np.testing.assert_allclose(values('fv'), made.truth.viscous, rtol=0.1)
 
 
-@pytest.mark.parametrize('name', ['ur5', pytest.param('ur10', marks=long_test)])
+@pytest.mark.parametrize('name', NAMES)
 def test_automatic_friction_is_the_true_curve(scene, name):
     """In steady sliding from 0.05 to 1 rad/s either way: to 8 % of the friction there."""
     # The terms are not the simulator's, and it is their sum that is found: tanh with another width

@@ -36,6 +36,9 @@ ROS_BEGINNINGS = ('launch', 'ament_', 'rosidl', 'rclpy', 'ros2', 'tf2_', 'colcon
 ROS_ENDINGS = ('_msgs', '_srvs', '_interfaces')
 
 
+parsed = cache(ast.parse)
+
+
 def is_ros(module):
     """Return whether a module is a part of ROS."""
     top = module.partition('.')[0]
@@ -77,7 +80,7 @@ def breaches_of_module(name, text):
     if room not in ORDER:
         return (f'{name}: the room {room!r} is not in the plan',)
     found = []
-    for line, module in imported_modules(ast.parse(text), [PACKAGE, *parts[:-1]]):
+    for line, module in imported_modules(parsed(text), [PACKAGE, *parts[:-1]]):
         if is_ros(module) and room != ROS_ROOM:
             found.append(f'{name}:{line} imports {module}, which is ROS')
         if not module.startswith(f'{PACKAGE}.'):
@@ -120,7 +123,7 @@ def stub_names(package):
         return {}
     return {
         alias.name: f'{package}.{statement.module or alias.name}'
-        for statement in ast.parse(stub.read_text('utf-8')).body
+        for statement in parsed(stub.read_text('utf-8')).body
         if isinstance(statement, ast.ImportFrom) for alias in statement.names
     }
 
@@ -144,7 +147,7 @@ def detours(sources):
     found = []
     for name, text in sources.items():
         module = module_of(name)
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if not isinstance(node, ast.ImportFrom) or not (node.module or '').startswith(PACKAGE):
                 continue
             face = face_of(node.module) if '.' in node.module else PACKAGE
@@ -181,7 +184,7 @@ def cycle(sources):
     graph = {}
     for module, name in modules.items():
         package = Path(name).parent.parts
-        found = imported_modules(ast.parse(sources[name]), [PACKAGE, *package])
+        found = imported_modules(parsed(sources[name]), [PACKAGE, *package])
         graph[module] = {module_behind(other, modules) for _, other in found} - {None, module}
     try:
         TopologicalSorter(graph).prepare()

@@ -18,6 +18,7 @@ import pytest
 from robot_identification.model.model_file import dump_model
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs'
+pytestmark = pytest.mark.usefixtures('without_pictures')
 
 
 def run_page(name, folder):

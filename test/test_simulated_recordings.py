@@ -168,6 +168,7 @@ def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, co
     assert found.verdict.level == 'good'
 
 
+@long_test
 def test_bags_are_pooled_although_their_offsets_differ(ur5, bags):
     """A sensor of currents that was zeroed between them, by up to 0.6 A."""
     offset = np.array([0.3, -0.2, 0.25, 0.1, -0.1, 0.08])
@@ -186,6 +187,7 @@ def test_bags_are_pooled_although_their_offsets_differ(ur5, bags):
     assert np.all(np.abs(offset) / np.std(bags[1].recorded.measured[2], axis=0) > 0.1)
 
 
+@long_test
 def test_an_e_series_arm_at_500_hz(tmp_path):
     """Ten seconds of another arm, in N m, faster motions: nothing is tuned to the first."""
     # The plain laws within five standard errors; the recipe within a third of the noise: reversals

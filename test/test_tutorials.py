@@ -86,8 +86,11 @@ def ros_commands(path: Path) -> list[list[str]]:
     return [shlex.split(line) for line in lines if line.startswith('ros2 ')]
 
 
-def shorten(folder: Path) -> None:
-    """Make the motions of a study short; every key of a form that is changed must be there."""
+def shorten(folder: Path, robot: Path) -> None:
+    """Make the motions of a study short, and their samples few where the arm is one's own."""
+    # Every key of a form that is changed must be there.
+    if robot.suffix:
+        robot.write_text(dump_yaml({**read_yaml(robot), 'sampling_rate': 125.0}))
     for name, changes in SHORT.items():
         path = folder / f'{name}.yaml'
         content = read_yaml(path)
@@ -107,7 +110,7 @@ def run_line(line: str) -> Run:
     chosen = PLAIN if words[1] == 'identify' else ()
     outcome = run_command(*shlex.split(quick), *chosen)
     if words[1] == 'init':
-        shorten(Path(words[words.index('-o') + 1]))
+        shorten(*(Path(words[words.index(option) + 1]) for option in ('-o', '--robot')))
     return Run(line, outcome.code, outcome.err)
 
 

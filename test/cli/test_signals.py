@@ -64,7 +64,7 @@ def test_no_worker_is_left_behind(tmp_path, number, started):
         process.send_signal(number)
         _, said = process.communicate(timeout=DEADLINE)
         if number != signal.SIGKILL:
-            assert process.returncode == 130
+            assert process.returncode == 130, said
             assert 'Traceback' not in said
             assert 'interrupted' in said
         wait_until(lambda: not any(map(is_running, children)), 'the end of the workers')

@@ -15,8 +15,8 @@ import pytest
 from robot_identification.execution import events as ev
 from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
 
-SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 1000
-BATCH = 250
+SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 400
+BATCH = 200
 # What the issue of safe stops allows over the planned peaks.
 SHARE = 1.1
 # Rounding of the knots' central differences.
