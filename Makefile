@@ -53,7 +53,7 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
 test: setup ## Lint and run all tests
-	@nice -n 10 $(MAKE) --no-print-directory lint & lint=$$!; export LINTED_BESIDE=1; \
+	@nice -n 5 $(MAKE) --no-print-directory lint & lint=$$!; export LINTED_BESIDE=1; \
 	$(BIN)/python $(if $(strip $(PYTEST_ARGS)),-m pytest $(PYTEST_ARGS),test/side_by_side.py); \
 	tested=$$?; \
 	wait $$lint && exit $$tested

@@ -37,7 +37,7 @@ def main() -> int:
     with tempfile.TemporaryFile() as printed:
         nodes = start(*OF_NODES, *NODES, stdout=printed, stderr=printed)
         others = start(
-            *OF_OTHERS, *(f'--ignore={path}' for path in NODES), preexec_fn=lambda: os.nice(10)
+            *OF_OTHERS, *(f'--ignore={path}' for path in NODES), preexec_fn=lambda: os.nice(5)
         )
         # Ctrl-C reaches both, and they end by themselves; so they do when this is to end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
