@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification import load_robot
 from robot_identification.errors import UsageError
 from robot_identification.excitation import Obstacle, slab, SOURCES, usual_window
-from robot_identification.model import EFFORT_UNITS, RobotModel, Tool
+from robot_identification.model import RobotModel, STATED_UNITS, Tool
 
 NONE, USUAL = 'none', 'usual'
 # Roll, pitch, yaw [rad].
@@ -151,7 +151,7 @@ def parse_window(text: str, answers: Answers) -> dict[str, tuple[float, float]]:
 
 def parse_effort_unit(text: str, answers: Answers) -> str:
     """Return A or Nm."""
-    return _one_of(text, tuple(EFFORT_UNITS), 'effort unit')
+    return _one_of(text, STATED_UNITS, 'effort unit')
 
 
 def parse_source(text: str, answers: Answers) -> str:

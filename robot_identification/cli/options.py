@@ -30,7 +30,8 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     add_description_options(group)
     group.add_argument(
         '--drive-gains', nargs='+', type=float, metavar='G',
-        help='joint torque per motor current [N m/A], kinematic order',
+        help='joint torque per motor current [N m/A], or per position error of a servo [N m/rad], '
+        'kinematic order',
     )
     gravity = group.add_mutually_exclusive_group()
     gravity.add_argument(

@@ -19,7 +19,7 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, show
 from robot_identification.errors import UsageError
 from robot_identification.excitation import load_trajectory
-from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.model import EFFORT_UNITS, RobotModel, STATED_UNITS
 from robot_identification.options import add_arguments, from_values
 from robot_identification.recording import simulate_repeats, write_simulated_bag
 from robot_identification.simulation import NOISE_FREE, Sensors, SimulatedArmOptions
@@ -34,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
     add_robot_options(parser)
     parser.add_argument('--trajectory', type=Path, required=True, metavar='FILE')
     parser.add_argument(
-        '--effort-unit', choices=EFFORT_UNITS,
+        '--effort-unit', choices=STATED_UNITS,
         help='unit of the recorded effort (default: that of the robot YAML, and Nm where drive '
         'gains are unknown)',
     )

@@ -18,14 +18,17 @@ from .fitting import fit_parameters as fit_parameters, observe as observe
 from .identification import Identification as Identification
 from .inputs import (
     choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,
-    read_inputs as read_inputs,
+    read_inputs as read_inputs, take_position_errors as take_position_errors,
 )
 from .judgement import (
     examine_fit as examine_fit, judge_identification as judge_identification,
     make_model as make_model,
 )
 from .linear import solve_weighted as solve_weighted
-from .method import AUTOMATIC as AUTOMATIC, IdentifyOptions as IdentifyOptions, SELECT as SELECT
+from .method import (
+    AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,
+    IdentifyOptions as IdentifyOptions, SELECT as SELECT,
+)
 from .problem import (
     combine_factors as combine_factors, Estimate as Estimate,
     IdentificationProblem as IdentificationProblem, Observations as Observations,

@@ -12,11 +12,13 @@ from typing import Any
 
 from robot_identification.errors import DescriptionError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.method import AUTOMATIC, IdentifyOptions, SELECT
+from robot_identification.estimation.method import (
+    AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, SELECT,
+)
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.files import is_there, read_text
-from robot_identification.model import CORRECTIONS, EFFORT_UNITS, KinematicFilter, parse_friction
+from robot_identification.model import CORRECTIONS, KinematicFilter, parse_friction, STATED_UNITS
 from robot_identification.options import check_kinds, option
 from robot_identification.recording import parse_joint_names
 
@@ -44,13 +46,18 @@ class IdentifyArguments:
     )
     effort_unit: str | None = option(
         str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
-        choices=tuple(EFFORT_UNITS),
+        choices=STATED_UNITS,
     )
     relative_scale: bool | None = option(
         bool, 'accept currents without drive gains; torques are then per unknown gain',
     )
     trust_effort_unit: bool | None = option(
         bool, 'keep the unit of the effort where the recording shows another kind of effort',
+    )
+    effort_from: str | None = option(
+        str, 'source of the effort: as recorded, or the position error of proportional servos '
+        'against the commanded positions of a log, whose delay is found', otherwise=EFFORT,
+        choices=(EFFORT, COMMAND),
     )
     joint_names: Mapping[str, str] | str | None = option(
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.model import EFFORT_UNITS, POSITION_ERROR, RobotModel
 from robot_identification.processing import Dataset, judge_effort
 
 # Drive gains this near to one make current and torque numbers of one size [N m/A]; chosen, as the
@@ -39,6 +39,8 @@ def check_effort_meaning(
     kind than the unit says, or leave it open while the unit is a default.
     """
     unit = datasets[0].effort_unit
+    if unit == POSITION_ERROR:
+        return EffortFinding(f'effort is the {EFFORT_UNITS[unit].description}', '')
     meaning = judge_effort(robot, datasets)
     text, name = meaning.describe(), f'{EFFORT_UNITS[unit].description} ({unit})'
     if meaning.contradicts(unit):

@@ -133,6 +133,7 @@ def survey_all(
                 str(bag), bag.absolute(), digest, fit, inputs.robot, inputs.unit,
                 choice.kinematic_filter, choice.delay, options.topic, options.joint_names,
                 options.start, options.stop, has_rotors, options.table_mapping,
+                None if inputs.command_delay is None else inputs.command_delay.value,
             )
             for bag, digest in inputs.hashes.items()
         ],

@@ -12,13 +12,16 @@ from pathlib import Path
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation.many_bags import spread_evenly
-from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.method import COMMAND, IdentifyOptions
 from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
 from robot_identification.processing import (
-    check_effort_recorded, check_robot_name, compare_with_current, current_remarks,
+    check_effort_recorded, check_robot_name, CommandDelay, compare_with_current, current_remarks,
+    find_command_delay, with_position_error,
 )
-from robot_identification.recording import driver_remarks, read_recording, Recording
+from robot_identification.recording import (
+    driver_remarks, read_command, read_recording, Recording,
+)
 
 # Joint states that are read for each sample of which choices are made, and the length of the parts
 # that they are in [s]. Chosen: smoothing and pre-sliding friction need a second or two to forget
@@ -43,6 +46,7 @@ class Inputs:
     # whether torques are known up to a factor only, because drive gains are unknown
     relative_scale: bool
     notes: tuple[str, ...]  # remarks on the bags; empty texts among them mean nothing to remark
+    command_delay: CommandDelay | None = None  # where the effort is the servos' position error
 
     @property
     def are_all(self) -> bool:
@@ -69,13 +73,18 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         )
         for at in spread_evenly(len(bags), most)
     )
-    hashes = hash_bags(bags)
+    hashes, delay = hash_bags(bags), None
+    if options.effort_from == COMMAND:
+        recordings, delay = take_position_errors(
+            robot, recordings, options.joint_names, options.table_mapping,
+            (options.start, options.stop),
+        )
     names = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
     notes = (
         *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
-        describe_placeholders(robot),
+        describe_placeholders(robot), '' if delay is None else delay.describe(),
     )
     if not np.all(np.isfinite(robot.drives.drive_gain)):
         # Without any effort, gains are not asked for first.
@@ -89,7 +98,19 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         chosen = spread_parts(
             recordings, READ_FOR_EACH * recipe.samples_in_choice, (options.start, options.stop)
         )
-    return Inputs(robot, hashes, chosen, recordings, unit, relative_scale, notes)
+    return Inputs(robot, hashes, chosen, recordings, unit, relative_scale, notes, delay)
+
+
+def take_position_errors(
+    robot: RobotModel, recordings: Sequence[Recording], names: Mapping[str, str],
+    mapping: Path | None, window: tuple[float | None, float | None] = (None, None),
+) -> tuple[tuple[Recording, ...], CommandDelay]:
+    """Return recordings of tables with the servos' position error as effort, and its delay."""
+    commanded = [
+        read_command(recording, names, robot.encoders, mapping) for recording in recordings
+    ]
+    delay = find_command_delay(robot, commanded, window)
+    return tuple(with_position_error(one, delay.value) for one in commanded), delay
 
 
 def spread_parts(
@@ -216,7 +237,7 @@ def choose_drive_gains(
     """
     Return the robot with usable drive gains, and whether its scale is only relative.
 
-    Raises UsageError if effort is in ampere, drive gains are unknown and `relative_scale` is not
+    Raises UsageError if effort has drive gains, these are unknown and `relative_scale` is not
     set; if it is, all gains become 1.
     """
     unknown = ~np.isfinite(robot.drives.drive_gain)
@@ -225,8 +246,8 @@ def choose_drive_gains(
     if not relative_scale:
         joints = ', '.join(np.array(robot.joint_names)[unknown])
         raise UsageError(
-            f'effort is motor current, and the drive gain of {joints} is unknown: give all with '
-            '--drive-gains (N m/A, kinematic order), or accept --relative-scale (torques per '
-            'unknown gain)'
+            f'effort is {EFFORT_UNITS[unit].description}, and the drive gain of {joints} is '
+            f'unknown: give all with --drive-gains (N m/{EFFORT_UNITS[unit].symbol}, kinematic '
+            'order), or accept --relative-scale (torques per unknown gain)'
         )
     return robot.with_drive_gains(np.ones(robot.n)), True

@@ -95,6 +95,9 @@ def make_model(
             joint_names=options.joint_names,
             kinematic_filter=choice.kinematic_filter,
             delay=choice.delay,
+            command_delay=(
+                None if inputs.command_delay is None else inputs.command_delay.value
+            ),
         ),
         temperature=fitted.temperature,
         provenance={

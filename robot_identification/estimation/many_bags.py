@@ -36,8 +36,9 @@ from robot_identification.model import BaseReduction, KinematicFilter, RobotMode
 from robot_identification.parallel import Scheduler, worker_name
 from robot_identification.processing import (
     check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints, process,
+    with_position_error,
 )
-from robot_identification.recording import read_recording, Recording
+from robot_identification.recording import read_command, read_recording, Recording
 from robot_identification.validation import Contradiction, find_contradictions
 
 # What a process keeps of the bags it has read, so that it need not read them again [bytes].
@@ -64,6 +65,7 @@ class BagSource:
     stop: float | None = None  # and its end [s]
     rotor_side: bool = True  # use the positions of the rotors where they were recorded
     mapping: Path | None = None  # columns and units of a table
+    command_delay: float | None = None  # of commands whose position error is the effort [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,14 +261,16 @@ def _read_recording(source: BagSource) -> Recording:
             f'where the command was given ({source.sha256[:12]}..), or was changed since: bags '
             'must be on a file system that all machines share, and finished'
         )
-    robot = source.robot
-    return replace(
-        read_recording(
-            source.path, robot.joint_names, topic=source.topic, names=source.joint_names or {},
-            encoders=robot.encoders, mapping=source.mapping,
-        ),
-        source=source.name,
+    robot, names = source.robot, source.joint_names or {}
+    recording = read_recording(
+        source.path, robot.joint_names, topic=source.topic, names=names, encoders=robot.encoders,
+        mapping=source.mapping,
     )
+    if source.command_delay is not None:
+        recording = with_position_error(
+            read_command(recording, names, robot.encoders, source.mapping), source.command_delay
+        )
+    return replace(recording, source=source.name)
 
 
 def _deviation_of_effort(dataset: Dataset) -> FloatArray:

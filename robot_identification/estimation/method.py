@@ -23,7 +23,7 @@ from robot_identification.estimation.rows import RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
     AUTOMATIC_FRICTION, CORRECTIONS, EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter,
-    parse_friction, PLAIN_FRICTION, RobotModel,
+    parse_friction, PLAIN_FRICTION, RobotModel, STATED_UNITS,
 )
 from robot_identification.processing import Dataset
 
@@ -31,6 +31,8 @@ AUTOMATIC = 'auto'
 SELECT = 'select'
 DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
+# What the effort is from: the recorded one, or the error of positions against commands.
+EFFORT, COMMAND = 'effort', 'command'
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class IdentifyOptions:
         Accept effort in ampere without drive gains; the model then has an unknown scale.
     trust_effort_unit : bool
         Keep the unit where the recordings show another kind of effort.
+    effort_from : str
+        'effort', or 'command': the position error of proportional servos against their commands.
     topic : str, optional
         Joint-state topic.
     joint_names : mapping
@@ -84,6 +88,7 @@ class IdentifyOptions:
     effort_unit: str | None = None
     relative_scale: bool = False
     trust_effort_unit: bool = False
+    effort_from: str = EFFORT
     topic: str | None = None
     joint_names: Mapping[str, str] = field(default_factory=dict)
     table_mapping: Path | None = None
@@ -110,9 +115,18 @@ class IdentifyOptions:
             raise UsageError(
                 f'unknown estimator {self.estimator!r}: known are {", ".join(ESTIMATORS)}'
             )
-        if self.effort_unit is not None and self.effort_unit not in EFFORT_UNITS:
+        if self.effort_unit is not None and self.effort_unit not in STATED_UNITS:
             raise UsageError(
-                f'unknown effort unit {self.effort_unit!r}: it is one of {", ".join(EFFORT_UNITS)}'
+                f'unknown effort unit {self.effort_unit!r}: it is one of {", ".join(STATED_UNITS)}'
+            )
+        if self.effort_from not in (EFFORT, COMMAND):
+            raise UsageError(
+                f'unknown source of the effort {self.effort_from!r}: it is {EFFORT} or {COMMAND}'
+            )
+        if self.effort_from == COMMAND and self.effort_unit is not None:
+            raise UsageError(
+                f'--effort-from {COMMAND} takes no recorded effort, so that --effort-unit '
+                f'{self.effort_unit} has no meaning: leave one of the two out'
             )
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')

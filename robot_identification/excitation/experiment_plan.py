@@ -26,7 +26,7 @@ from robot_identification.excitation.margins import (
 )
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import file_name
-from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.simulation import QUINTIC_PEAK
 
 # Where data come from: the ROS driver, tables of an arm moved by its own program, the simulation.
@@ -82,7 +82,7 @@ class Laboratory:
     obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell, in the root frame
     # Position range by joint [rad]; joints that are not named keep their limits.
     window: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    effort_unit: str = 'A'  # of the recorded effort; one of EFFORT_UNITS
+    effort_unit: str = 'A'  # of the recorded effort; one of STATED_UNITS
     source: str = 'ros'  # where data come from; {'ros', 'csv', 'simulated'}
     collision: bool = True  # whether motions are proved free of collision
     # Limits that were chosen where the description states none, by kind and joint.
@@ -94,9 +94,9 @@ class Laboratory:
     def __post_init__(self) -> None:
         if not np.all(np.isfinite(self.mounting)):
             raise UsageError(f'the mounting is {list(self.mounting)}, finite angles are needed')
-        if self.effort_unit not in EFFORT_UNITS:
+        if self.effort_unit not in STATED_UNITS:
             raise UsageError(
-                f'the effort unit is {self.effort_unit!r}, it is one of {", ".join(EFFORT_UNITS)}'
+                f'the effort unit is {self.effort_unit!r}, it is one of {", ".join(STATED_UNITS)}'
             )
         if self.source not in SOURCES:
             raise UsageError(

@@ -33,7 +33,9 @@ from .corrections.joint_deviation import JointDeviation as JointDeviation
 from .corrections.position_series import PositionSeries as PositionSeries
 from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
 from .denavit_hartenberg import joint_axes as joint_axes
-from .effort_units import EFFORT_UNITS as EFFORT_UNITS
+from .effort_units import (
+    EFFORT_UNITS as EFFORT_UNITS, POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS,
+)
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
     AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, FRICTION_ADDITIONS as FRICTION_ADDITIONS,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ['EFFORT_UNITS', 'EffortUnit']
+__all__ = ['EFFORT_UNITS', 'POSITION_ERROR', 'STATED_UNITS', 'EffortUnit']
 
 
 class EffortUnit(NamedTuple):
@@ -21,13 +21,19 @@ class EffortUnit(NamedTuple):
 
     description: str
     symbol: str  # as it is written for people
-    is_current: bool = False  # torque is the drive gain times it, else it is the torque
+    # Whether torque is the drive gain [N m per unit] times it, as of a current; else it is torque.
+    is_current: bool = False
     with_gravity: bool = True  # whether the torque of gravity is in it
 
 
+# The one that is made of commands and positions, which no driver publishes.
+POSITION_ERROR = 'rad'
 # By the name that options, bags and files have.
 EFFORT_UNITS: Mapping[str, EffortUnit] = {
     'A': EffortUnit('motor current', 'A', is_current=True),
     'Nm': EffortUnit('joint torque', 'N m'),
+    POSITION_ERROR: EffortUnit('position error of a proportional servo', 'rad', is_current=True),
     'Nm-without-gravity': EffortUnit('joint torque without gravity', 'N m', with_gravity=False),
 }
+# Those that a person, a bag or a description may state.
+STATED_UNITS = tuple(unit for unit in EFFORT_UNITS if unit != POSITION_ERROR)

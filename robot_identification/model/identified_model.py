@@ -43,6 +43,8 @@ class SignalSource:
         By which effort lags behind position [s]; 0 is not compensated.
     table_mapping : Path, optional
         Columns and units of recordings that are tables; not in the model file.
+    command_delay : float, optional
+        Of the commands whose position error is the effort [s]; None: effort is as recorded.
 
     """
 
@@ -51,6 +53,7 @@ class SignalSource:
     kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
     delay: float = 0.0
     table_mapping: Path | None = None
+    command_delay: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ from robot_identification.model.robot_model import (
 )
 from robot_identification.model.urdf import parse_urdf
 
-SCHEMA_VERSION = 4  # of the file
+SCHEMA_VERSION = 5  # of the file
 # Rounding makes entries (i, j) and (j, i) differ, by far less than this share of the standard
 # errors of both.
 SYMMETRY_TOLERANCE = 1e-6
@@ -90,6 +90,7 @@ def dump_model(model: IdentifiedModel) -> str:
             'joint_names': dict(model.source.joint_names),
             'filter': model.source.kinematic_filter.options(),
             'delay': model.source.delay,
+            'command_delay': model.source.command_delay,
         },
         'temperature': model.temperature,
         'payload': [
@@ -211,7 +212,9 @@ def load_model(path: AnyPath) -> IdentifiedModel:
     if content.get('schema_version') == 2:
         content = _from_version_2(content)
     if content.get('schema_version') == 3:
-        content = {'corrections': None, **content, 'schema_version': SCHEMA_VERSION}
+        content = {'corrections': None, **content, 'schema_version': 4}
+    if content.get('schema_version') == 4:
+        content = _from_version_4(content)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:
@@ -234,6 +237,14 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
     n = len(robot['joints'])
     added = {'encoders': {'sign': [1.0] * n, 'zero': [0.0] * n}, 'locked': {}}
     return {**content, 'schema_version': 2, 'robot': {**added, **robot}}
+
+
+def _from_version_4(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file from before efforts were made of commands."""
+    kinematics = content.get('kinematics')
+    if isinstance(kinematics, dict):
+        kinematics = {'command_delay': None, **kinematics}
+    return {**content, 'schema_version': SCHEMA_VERSION, 'kinematics': kinematics}
 
 
 def _from_version_2(content: dict[str, Any]) -> dict[str, Any]:
@@ -350,6 +361,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
     covariance = _covariance(content['covariance']['matrix'], names)
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
+    command = kinematics['command_delay']
     if not abs(float(kinematics['delay'])) <= LONGEST_DELAY:
         raise DescriptionError(
             f'the delay is {kinematics["delay"]} s, at most {LONGEST_DELAY:g} s are plausible'
@@ -375,6 +387,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
             joint_names=dict(kinematics['joint_names']),
             kinematic_filter=kinematic_filter_from_options(kinematics['filter']),
             delay=float(kinematics['delay']),
+            command_delay=None if command is None else float(command),
         ),
         provenance=_provenance(content['provenance']),
         quality=_quality(content['quality'], robot.n, len(names)),

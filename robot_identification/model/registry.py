@@ -25,7 +25,7 @@ from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.effort_units import EFFORT_UNITS
+from robot_identification.model.effort_units import STATED_UNITS
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
@@ -306,10 +306,10 @@ def _robot_from_yaml(
             )
     unknown = np.full(len(wanted), np.nan)
     effort_unit = content.get('effort_unit')
-    if effort_unit is not None and effort_unit not in EFFORT_UNITS:
+    if effort_unit is not None and effort_unit not in STATED_UNITS:
         raise DescriptionError(
             f'{source}: effort_unit is {effort_unit!r}, it must be '
-            f'{" or ".join(EFFORT_UNITS)}'
+            f'{" or ".join(STATED_UNITS)}'
         )
     return replace(
         model,

@@ -19,7 +19,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 import robot_identification
 from robot_identification.errors import BagError, IdentificationError, UsageError
-from robot_identification.model import EFFORT_UNITS
+from robot_identification.model import STATED_UNITS
 from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
@@ -125,7 +125,7 @@ class BagRecorder(Node):
         """Declare what is noted in the bag; empty values are not."""
         declare(self, 'start.robot', '', 'name of the robot, noted in the bag')
         declare(self, 'start.effort_unit', '', 'of the effort, noted in the bag; empty: not known',
-                choices=('', *EFFORT_UNITS))
+                choices=('', *STATED_UNITS))
         declare(self, 'start.trajectory_sha256', '', 'of the trajectory, noted in the bag',
                 check=_check_sha256)
         declare(self, 'start.serial', '', 'serial number of the robot, noted in the bag')

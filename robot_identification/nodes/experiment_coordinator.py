@@ -23,7 +23,7 @@ from robot_identification.errors import (
 from robot_identification.excitation import load_trajectory
 from robot_identification.execution import NOT_EXECUTED
 from robot_identification.model import (
-    configuration_sha256, EFFORT_UNITS, gravity_of_mounting, load_robot, RobotModel,
+    configuration_sha256, gravity_of_mounting, load_robot, RobotModel, STATED_UNITS,
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
@@ -99,7 +99,7 @@ class ExperimentCoordinator(Node):
                 minimum=0, maximum=2**31 - 1, longest=1000)
         declare(self, 'max_evaluations', 300, 'for each design', minimum=1, maximum=10_000_000)
         declare(self, 'effort_unit', '', "unit noted in the bags; empty: the robot's",
-                choices=('', *EFFORT_UNITS))
+                choices=('', *STATED_UNITS))
         declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
         declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)
         declare(self, 'optional_topics', [''],

@@ -22,7 +22,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from robot_identification.model import EFFORT_UNITS, find_urdf, load_robot
+from robot_identification.model import find_urdf, load_robot, STATED_UNITS
 from robot_identification.nodes.argument_values import check_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
@@ -52,7 +52,7 @@ class Argument:
         )
 
 
-UNIT_CHOICES = ('', *EFFORT_UNITS)  # of the effort; empty: not stated
+UNIT_CHOICES = ('', *STATED_UNITS)  # of the effort; empty: not stated
 SHARED = {argument.name: argument for argument in (
     Argument('use_sim', 'true', 'Start a simulated robot and run the experiment on it.', bool),
     Argument('ur_type', 'ur5', 'Known robot (a type of the UR driver is one), or the path of a '

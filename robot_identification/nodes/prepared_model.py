@@ -81,6 +81,11 @@ def prepare_model(
     either file cannot be used.
     """
     model = load_model(path)
+    if model.source.command_delay is not None:
+        raise UsageError(
+            f'the effort of {path} is the position error against commands, which joint states do '
+            'not have: predict from a log by `robot-identification predict`'
+        )
     predictor = TorquePredictor(model, cutoff=options.cutoff)
     remarks = _remarks(predictor, model)
     thresholds: CollisionThresholds | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rclpy.node import Node
 from robot_identification.excitation import SLOW_SPEED
 from robot_identification.execution import NOT_STATED
-from robot_identification.model import EFFORT_UNITS
+from robot_identification.model import STATED_UNITS
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.motion_interface import INTERFACES
 
@@ -46,7 +46,7 @@ def _declare_safety(node: Node) -> None:
     declare(node, 'scaling_timeout', 30.0,
             'longest time with the speed slider at zero [s]', minimum=0.5, maximum=600.0)
     declare(node, 'effort_unit', '', "unit of the driver's effort; empty: the robot's",
-            choices=('', *EFFORT_UNITS))
+            choices=('', *STATED_UNITS))
     declare(node, 'watch_effort', True,
             'stop where efforts are far above what the description expects')
     declare(node, 'watch_safety', True,

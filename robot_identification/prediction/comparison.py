@@ -14,9 +14,8 @@ from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.torque_predictor import lacks_temperature, TorquePredictor
 from robot_identification.processing import (
-    check_effort_unit, check_robot_name, describe_damage, load_for_model, temperatures_so_far,
+    describe_damage, load_for_model, read_for_model, temperatures_so_far,
 )
-from robot_identification.recording import read_recording
 from robot_identification.validation import (
     corrected_joints, describe_uncorrected, predict_effort, prediction_deviation,
 )
@@ -86,13 +85,7 @@ def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[st
     Raises DataError if the bag is of another robot, has effort in another unit, or lacks
     velocities or temperatures that the model needs.
     """
-    source = model.source
-    recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=model.robot.encoders, mapping=source.table_mapping,
-    )
-    note = check_robot_name(recording, model.robot.name)
-    check_effort_unit(recording, model, bag)
+    recording, note = read_for_model(model, bag)
     without = ~np.isfinite(recording.dq).any(axis=0)
     if without.any():
         names = ', '.join(np.array(recording.joint_names)[without])

@@ -25,11 +25,16 @@ from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
-    load_for_model as load_for_model, uses_rotors as uses_rotors,
+    load_for_model as load_for_model, read_for_model as read_for_model,
+    uses_rotors as uses_rotors,
 )
 from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
     NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
+)
+from .position_error import (
+    CommandDelay as CommandDelay, find_command_delay as find_command_delay,
+    with_position_error as with_position_error,
 )
 from .plausibility import find_stationary as find_stationary
 from .processing import (

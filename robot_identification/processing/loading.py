@@ -12,8 +12,9 @@ import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.position_error import with_position_error
 from robot_identification.processing.processing import process
-from robot_identification.recording import read_recording, Recording
+from robot_identification.recording import read_command, read_recording, Recording
 
 # Temperatures up to this outside those of an identification are as good as inside [K].
 FAR_OUTSIDE = 2.0
@@ -54,12 +55,7 @@ def load_for_model(
     effort in another unit.
     """
     source = model.source
-    recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=model.robot.encoders, mapping=source.table_mapping,
-    )
-    note = check_robot_name(recording, model.robot.name)
-    check_effort_unit(recording, model, bag)
+    recording, note = read_for_model(model, bag)
     dataset = process(
         recording, source.kinematic_filter, model.effort_unit, start=start, stop=stop,
         robot=model.robot, delay=source.delay, rotor_side=uses_rotors(model),
@@ -73,6 +69,27 @@ def load_for_model(
         )
     notes = (note, temperature_note(model, dataset), *dataset.notes)
     return dataset, tuple(text for text in notes if text)
+
+
+def read_for_model(model: IdentifiedModel, bag: Path) -> tuple[Recording, str]:
+    """
+    Return the recording of a bag with the effort of a model, and a note where it names no robot.
+
+    Raises DataError if the bag is of another robot or has effort in another unit.
+    """
+    robot, source = model.robot, model.source
+    recording = read_recording(
+        bag, robot.joint_names, topic=source.topic or None, names=source.joint_names,
+        encoders=robot.encoders, mapping=source.table_mapping,
+    )
+    if source.command_delay is not None:
+        recording = with_position_error(
+            read_command(recording, source.joint_names, robot.encoders, source.table_mapping),
+            source.command_delay,
+        )
+    note = check_robot_name(recording, robot.name)
+    check_effort_unit(recording, model, bag)
+    return recording, note
 
 
 def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -> None:

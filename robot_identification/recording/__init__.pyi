@@ -17,7 +17,10 @@ from .driver_record import (
 from .joint_names import parse_joint_names as parse_joint_names
 from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage
-from .recording import Channel as Channel, Recording as Recording, ROTOR_CHANNEL as ROTOR_CHANNEL
+from .recording import (
+    Channel as Channel, COMMAND_CHANNEL as COMMAND_CHANNEL, Recording as Recording,
+    ROTOR_CHANNEL as ROTOR_CHANNEL,
+)
 from .rosbags_reader import rosbags_library as rosbags_library
 from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
@@ -26,5 +29,6 @@ from .simulated_run import (
 from .table_description import describe_table as describe_table
 from .table_mapping import mapping_text as mapping_text
 from .tables import (
-    is_table as is_table, OpenedTable as OpenedTable, understand_table as understand_table,
+    is_table as is_table, OpenedTable as OpenedTable, read_command as read_command,
+    understand_table as understand_table,
 )

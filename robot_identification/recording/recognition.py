@@ -24,7 +24,7 @@ from robot_identification.recording.column_names import (
 )
 from robot_identification.recording.column_units import find_units, Rows
 from robot_identification.recording.table_mapping import (
-    make_columns, mapping_text, QUANTITIES, TableMapping,
+    Columns, make_columns, mapping_text, QUANTITIES, TableMapping,
 )
 from robot_identification.recording.table_source import TableSource
 
@@ -67,7 +67,30 @@ def recognize(
     series = _find_series(table, columns, tuple(joint_names), names)
     chosen = _choose(table, series, tuple(joint_names))
     mapping = _make_mapping(table, columns, chosen, tuple(joint_names))
-    return replace(mapping, notes=(*mapping.notes, *_left_out(series, chosen, tuple(joint_names))))
+    return replace(
+        mapping, command=_find_command(table, columns, series, mapping, len(joint_names)),
+        notes=(*mapping.notes, *_left_out(series, chosen, tuple(joint_names))),
+    )
+
+
+def _find_command(
+    table: TableSource, columns: Sequence[ColumnName], series: Sequence[Series],
+    mapping: TableMapping, n: int,
+) -> Columns | None:
+    """Return the positions that were commanded, in their unit; None unless one may be meant."""
+    wanted = [
+        one for one in series
+        if one.meaning.quantity == 'q' and one.meaning.wanted and len(one.places) == n
+        and one.is_whole
+    ]
+    if len(wanted) != 1:
+        return None
+    try:
+        unit = _stated_unit(table, columns, 'q', wanted[0]) or mapping.quantities['q'].unit
+    except DataError:
+        # What is not asked for keeps no table from being read.
+        return None
+    return make_columns('q', tuple(table.columns[place] for place in wanted[0].places), unit)
 
 
 def _left_out(

@@ -14,6 +14,8 @@ from robot_identification.arrays import FloatArray, select
 
 # Name of the channel with the angles of the rotors, of a second encoder.
 ROTOR_CHANNEL = 'rotor_position'
+# Name of the channel with the positions that were commanded.
+COMMAND_CHANNEL = 'position_command'
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Recording:
     channels : mapping of str to Channel
         Other signals, as far as they were recorded: 'temperature' [deg C],
         'target_current', 'actual_current' [A], 'target_torque' [N m], 'rotor_position' [rad, on
-        the joint's side of the gear], of shape (M, n);
+        the joint's side of the gear], 'position_command' [rad] where asked for, of shape (M, n);
         'speed_scaling' [0 to 1], 'safety_mode', 'robot_mode', 'program_running', of shape (M, 1).
     notes : tuple of str
         What a reader should know.

@@ -27,8 +27,12 @@ def describe_table(opened: OpenedTable) -> list[str]:
         check = mapping.checks.get(quantity)
         reason = f' ({check})' if check else ''
         lines.append(f'  {_WORDS[quantity]:<11} {text}{reason}')
+    without_effort = (
+        'nothing can be identified' if mapping.command is None else
+        f'{mapping.command.shown()} are commands, --effort-from command takes them'
+    )
     for quantity, loss in (
-        ('dq', 'it is differentiated from position'), ('effort', 'nothing can be identified'),
+        ('dq', 'it is differentiated from position'), ('effort', without_effort),
     ):
         if quantity not in mapping.quantities:
             lines.append(f'  {_WORDS[quantity]:<11} not there: {loss}')

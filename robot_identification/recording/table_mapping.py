@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import check_keys, check_schema_version, is_number, read_yaml
-from robot_identification.model import EFFORT_UNITS, share_directory
+from robot_identification.model import share_directory, STATED_UNITS
 from robot_identification.recording.recording import ROTOR_CHANNEL
 import yaml
 
@@ -28,7 +28,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     'time': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
     'q': {'rad': 1.0, 'deg': np.pi / 180.0, 'm': 1.0, 'mm': 1e-3},
     'dq': {'rad/s': 1.0, 'deg/s': np.pi / 180.0, 'rpm': np.pi / 30.0, 'm/s': 1.0, 'mm/s': 1e-3},
-    'effort': {**dict.fromkeys(EFFORT_UNITS, 1.0), 'mA': 1e-3, 'mNm': 1e-3},
+    'effort': {**dict.fromkeys(STATED_UNITS, 1.0), 'mA': 1e-3, 'mNm': 1e-3},
     'temperature': {'deg C': 1.0},
     ROTOR_CHANNEL: {'rad': 1.0, 'deg': np.pi / 180.0},
 }
@@ -87,6 +87,7 @@ class TableMapping:
     metadata: Mapping[str, str] = field(default_factory=dict)
     nanoseconds: str = ''  # Column with the nanoseconds to be added to whole seconds, if any
     rate: float | None = None  # Rows per second, where no column holds the time [Hz]
+    command: Columns | None = None  # Positions that were commanded, in a unit of `q`
     recognized: bool = False  # Whether it was found from the names of the columns
     # How units that no header states were found, by quantity
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +104,7 @@ def load_mapping(path: Path) -> TableMapping:
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
         content, source, {'schema_version', 'time', 'q'},
-        {*QUANTITIES, 'joints', 'delimiter', 'robot'} - {'q'},
+        {*QUANTITIES, 'command', 'joints', 'delimiter', 'robot'} - {'q'},
     )
     delimiter = content.get('delimiter', '')
     if delimiter != '' and not (
@@ -124,8 +125,11 @@ def load_mapping(path: Path) -> TableMapping:
                 metadata['effort_unit'] = found.unit.removeprefix('m')
     if 'robot' in content:
         metadata['robot'] = str(content['robot'])
+    command = None
+    if 'command' in content:
+        command = _load_columns(content['command'], f'{source}: command', 'q', 'columns', joints)
     return TableMapping(
-        time, quantities, tuple(joints), delimiter, metadata, nanoseconds, rate
+        time, quantities, tuple(joints), delimiter, metadata, nanoseconds, rate, command
     )
 
 
@@ -209,7 +213,8 @@ def mapping_text(mapping: TableMapping, remarks: Mapping[str, str] | None = None
     if mapping.joints:
         content['joints'] = list(mapping.joints)
     content['time'] = time
-    for quantity, columns in mapping.quantities.items():
+    command = {} if mapping.command is None else {'command': mapping.command}
+    for quantity, columns in {**mapping.quantities, **command}.items():
         names = columns.names if isinstance(columns.names, str) else list(columns.names)
         content[quantity] = {'columns': names, **({'unit': columns.unit} if columns.unit else {})}
     remarks = remarks or {}

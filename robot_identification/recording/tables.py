@@ -10,7 +10,7 @@ Docs: docs/formats/mapping.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from robot_identification.recording.joint_states import JointColumns, JointField
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
 from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
-    Channel, Completeness, Recording, ROTOR_CHANNEL,
+    Channel, COMMAND_CHANNEL, Completeness, Recording, ROTOR_CHANNEL,
 )
 from robot_identification.recording.table_mapping import (
     Columns, find_mapping, QUANTITIES, TableMapping,
@@ -133,6 +133,42 @@ def read_table(
     rows = _Rows(opened, tuple(joint_names), names)
     rows.read(encoders)
     return rows.recording()
+
+
+def read_command(
+    recording: Recording,
+    names: Mapping[str, str],
+    encoders: JointEncoders,
+    mapping: Path | None = None,
+) -> Recording:
+    """
+    Return a recording of a table with the positions that were commanded as a channel.
+
+    Raise UsageError if it is of no table. Raise DataError if the table has none, or several may be
+    meant. Else raise what `read_table` raises.
+    """
+    path = Path(recording.source)
+    if not is_table(path):
+        raise UsageError(
+            f'{path} is no table: commanded positions are read from logs and LeRobot datasets '
+            'alone; write positions and commands to a CSV file'
+        )
+    opened = understand_table(path, recording.joint_names, names, mapping)
+    columns = opened.mapping.command
+    if columns is None:
+        raise DataError(
+            f'{path} has no commanded position of every joint, or several may be meant; its '
+            f'columns are {", ".join(opened.source.columns):.400}: name them in a mapping as '
+            '`command: {columns: .., unit: ..}`'
+        )
+    rows = _Rows(
+        replace(opened, mapping=replace(opened.mapping, quantities={'q': columns})),
+        recording.joint_names, names,
+    )
+    rows.read(encoders)
+    found = rows.recording()
+    command = Channel(found.stamps + 1e-9 * (found.start - recording.start), found.q)
+    return replace(recording, channels={**recording.channels, COMMAND_CHANNEL: command})
 
 
 class _Rows:

@@ -16,6 +16,7 @@ from robot_identification.model import (
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, single_panel
+from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.plot import (
     BAND as BAND_COLOUR, MEASURED, Picture, PREDICTED, RESIDUAL, SAMPLES,
 )
@@ -167,6 +168,7 @@ def _of_joint(
         if np.any(np.sign(speed) == np.sign(side[0]))
     ) if model.parameters.friction else ()
     return FrictionPoints(
-        model.robot.joint_names[joint], 'A' if model.relative_scale else 'N m', speed, friction,
+        model.robot.joint_names[joint],
+        effort_unit_text(model.effort_unit) if model.relative_scale else 'N m', speed, friction,
         bin_friction(speed, friction), curve, load, temperature,
     )

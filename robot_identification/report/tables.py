@@ -16,7 +16,7 @@ from robot_identification.model import (
     sliding_speeds,
 )
 from robot_identification.processing import Dataset
-from robot_identification.report.formatting import number
+from robot_identification.report.formatting import effort_unit_text, number
 from robot_identification.validation import BagErrors
 
 # Above this relative standard error a parameter says little more than its sign.
@@ -133,7 +133,7 @@ def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
             expression=reduction.expression(row),
             value=float(model.theta_base[row]),
             standard_error=float(model.standard_errors[row]),
-            unit=_unit_text(unit, model.relative_scale),
+            unit=_unit_text(unit, model),
         )
         for row, (name, unit) in enumerate(zip(reduction.names, reduction.units, strict=True))
     )
@@ -166,7 +166,7 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
             lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
     return FrictionTable(
         columns=tuple(
-            (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model.relative_scale))
+            (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model))
             for law, k in columns
         ),
         rows=tuple(
@@ -206,7 +206,7 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
     if speeds is None or loads is None:
         return ()
     coulomb_unit, viscous_unit = (
-        _unit_text(unit, model.relative_scale) for unit in ('N m', 'N m s/rad')
+        _unit_text(unit, model) for unit in ('N m', 'N m s/rad')
     )
     return tuple(
         PlainFriction(
@@ -313,11 +313,12 @@ def _mean_errors(nrmse: float, fit: float, prior: float) -> JointErrors:
     )
 
 
-def _unit_text(unit: str, relative_scale: bool) -> str:
+def _unit_text(unit: str, model: IdentifiedModel) -> str:
     """Return a unit; with unknown drive gains, what is left of it per unknown gain."""
-    if not relative_scale:
+    if not model.relative_scale:
         return unit
-    return unit.replace('N m', 'A') if 'N m' in unit else f'{unit} A/(N m)'
+    effort = effort_unit_text(model.effort_unit)
+    return unit.replace('N m', effort) if 'N m' in unit else f'{unit} {effort}/(N m)'
 
 
 def _constant_text(value: object) -> str:

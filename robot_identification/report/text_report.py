@@ -98,7 +98,10 @@ def shortcomings(identification: Identification) -> list[str]:
     """Return what an identification could not determine, in words."""
     found = []
     if identification.model.relative_scale:
-        found.append('relative scale: drive gains are unknown, torques are in ampere')
+        unit = identification.model.effort_unit
+        found.append(
+            f'relative scale: drive gains are unknown, torques are in {effort_unit_text(unit)}'
+        )
     if identification.stationary_joints:
         found.append(f'hardly moved: {", ".join(identification.stationary_joints)}')
     if identification.unidentifiable:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
+from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.options import option
 from robot_identification.processing import check_robot_name
 from robot_identification.recording import parse_joint_names, read_recording, Recording
@@ -25,7 +26,7 @@ class ReadingOptions:
     )
     effort_unit: str | None = option(
         str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
-        choices=tuple(EFFORT_UNITS),
+        choices=STATED_UNITS,
     )
     joint_names: str | None = option(
         str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
@@ -34,6 +35,12 @@ class ReadingOptions:
     mapping: Path | None = option(
         Path, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
         otherwise='LOG.yaml beside each, else recognized', metavar='FILE',
+    )
+
+    effort_from: str = option(
+        str, 'source of the effort: as recorded, or the position error of proportional servos '
+        'against the commanded positions of a log, whose delay is found', default=EFFORT,
+        choices=(EFFORT, COMMAND),
     )
 
     def read(
@@ -48,6 +55,8 @@ class ReadingOptions:
             )
             for bag in bags
         ]
-        return recordings, [
-            note for one in recordings if (note := check_robot_name(one, robot.name))
-        ]
+        notes = [note for one in recordings if (note := check_robot_name(one, robot.name))]
+        if self.effort_from == COMMAND:
+            with_errors, delay = take_position_errors(robot, recordings, names, self.mapping)
+            return list(with_errors), [*notes, delay.describe()]
+        return recordings, notes

@@ -12,7 +12,7 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.effort_units import EFFORT_UNITS
+from robot_identification.model.effort_units import EFFORT_UNITS, STATED_UNITS
 
 
 @pytest.fixture(scope='module')
@@ -37,7 +37,7 @@ def check(ur5):
     return run
 
 
-@pytest.mark.parametrize(('kind', 'unit'), permutations(EFFORT_UNITS, 2))
+@pytest.mark.parametrize(('kind', 'unit'), permutations(STATED_UNITS, 2))
 def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     """With the evidence, the remedy, and the option that keeps the unit."""
     with pytest.raises(DataError) as refused:
@@ -49,7 +49,7 @@ def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True).warning
 
 
-@pytest.mark.parametrize('unit', EFFORT_UNITS)
+@pytest.mark.parametrize('unit', STATED_UNITS)
 def test_what_the_recording_shows_is_no_warning(check, unit):
     for stated in (True, False):
         text, warning = check(unit, unit, stated=stated)

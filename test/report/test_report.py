@@ -178,7 +178,8 @@ def test_what_data_do_not_show_is_named(identification):
 
 
 def test_relative_scale_has_no_torque_units(identification):
-    model = replace(identification.model, relative_scale=True)
+    robot = identification.model.robot.with_drive_gains(np.ones(identification.model.robot.n))
+    model = replace(identification.model, robot=robot, effort_unit='A', relative_scale=True)
     page = check_page(render_identification_report(replace(identification, model=model)))
     assert 'Relative scale:' in page.text
     assert {entry.unit for entry in coefficients(model)} <= {

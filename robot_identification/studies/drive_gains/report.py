@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from robot_identification.estimation import COMMAND
 from robot_identification.files import ResultFolder
 from robot_identification.model import Payload, RobotModel
 from robot_identification.report import (
@@ -41,8 +42,13 @@ class DriveGainsResult:
     found: DriveGains  # the gains
 
     @property
+    def unit(self) -> str:
+        """Unit of the gains."""
+        return 'N m/rad' if self.options.effort_from == COMMAND else 'N m/A'
+
+    @property
     def usable_gains(self) -> list[float]:
-        """Gain of every joint [N m/A], or the one known before; empty if a joint has neither."""
+        """Gain of every joint in `unit`, or the one known before; empty if a joint has neither."""
         values = self.found.values
         gains = np.where(np.isfinite(values), values, self.robot.drives.drive_gain)
         return [float(f'{gain:.6g}') for gain in gains] if np.all(np.isfinite(gains)) else []
@@ -96,12 +102,13 @@ def drive_gains_content(result: DriveGainsResult) -> dict[str, Any]:
     }
 
 
-def _table(found: DriveGains) -> tuple[tuple[str, ...], list[list[str]]]:
+def _table(result: DriveGainsResult) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return header and rows; static friction is known of poses only."""
+    found = result.found
     of_poses = found.method != 'payload_motion'
     header = (
-        'joint', 'gain [N m/A]', 'std. error', *(POSE_HEADER if of_poses else
-                                                 ('torque up to [N m]',)),
+        'joint', f'gain [{result.unit}]', 'std. error',
+        *(POSE_HEADER if of_poses else ('torque up to [N m]',)),
     )
     rows = []
     for joint in found.joints:
@@ -145,7 +152,7 @@ def gain_meaning(result: DriveGainsResult) -> Meaning:
         worst = max(seen, key=lambda joint: joint.standard_error / abs(joint.gain))
         sentences.append(
             f'the least certain of them is that of {worst.joint}: {number(worst.gain, 4)} +- '
-            f'{number(worst.standard_error, 2)} N m/A, '
+            f'{number(worst.standard_error, 2)} {result.unit}, '
             f'{percent(worst.standard_error / abs(worst.gain))}'
         )
     usable = bool(result.option)
@@ -165,7 +172,7 @@ def drive_gains_text(result: DriveGainsResult) -> str:
         *wrap(f'Drive gains of {result.robot.name}, from {METHODS[found.method]}'),
         *wrap(f'torque: {found.torque_from}; current: {found.current_from}'),
         '',
-        *text_table(*_table(found)),
+        *text_table(*_table(result)),
         '',
     ]
     for joint in found.joints:
@@ -181,7 +188,7 @@ def drive_gains_text(result: DriveGainsResult) -> str:
 def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') -> str:
     """Return the report of drive gains, one HTML file that needs no network."""
     found = result.found
-    header, rows = _table(found)
+    header, rows = _table(result)
     return render_page(
         'drive_gains.html.j2',
         robot=result.robot,

@@ -194,8 +194,9 @@ def _from_payload(
             'gains from a payload in motion need the current as the effort of the joint states, '
             'which here is in N m: rest at the same poses in both runs instead (--use poses)'
         )
+    unit = choose_effort_unit(options.effort_unit, [*runs[0], *runs[1]], robot)
     without, carrying = (
-        [process(recording, KinematicFilter(), 'A', robot=robot) for recording in run]
+        [process(recording, KinematicFilter(), unit, robot=robot) for recording in run]
         for run in runs
     )
     return gains_from_motion(robot, without, carrying, payload)

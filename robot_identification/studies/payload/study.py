@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from robot_identification.errors import DataError
 from robot_identification.files import ResultFolder
 from robot_identification.model import check_shows_gravity, IdentifiedModel, load_model
-from robot_identification.processing import check_robot_name, load_for_model
-from robot_identification.recording import read_recording, Recording
+from robot_identification.processing import load_for_model, read_for_model
+from robot_identification.recording import Recording
 from robot_identification.studies.payload.estimate import (
     estimate_payload, loaded_run, LoadedRun, resting_run,
 )
@@ -65,22 +64,11 @@ def _rests(
     model: IdentifiedModel, bags: Sequence[Path], options: PayloadOptions
 ) -> tuple[list[LoadedRun], list[str]]:
     """Return the rests of all bags as one run, and notes on them."""
-    source = model.source
     recordings: list[Recording] = []
     notes: list[str] = []
     for bag in bags:
-        recording = read_recording(
-            bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
-            encoders=model.robot.encoders, mapping=source.table_mapping,
-        )
-        note = check_robot_name(recording, model.robot.name)
+        recording, note = read_for_model(model, bag)
         notes += [note] if note else []
-        unit = recording.metadata.get('effort_unit', model.effort_unit)
-        if unit != model.effort_unit:
-            raise DataError(
-                f'{bag} has effort in {unit}, the model was identified on effort in '
-                f'{model.effort_unit}: record with the same driver setting'
-            )
         recordings.append(recording.until(options.stop))
     run, messages = resting_run(model, recordings, options)
     return [run], [*notes, *messages]
