@@ -17,9 +17,9 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, corrections, coverage, data_warnings, excitation, excitation_solvers,
-    figaroh, gradient, imports, live, long, many_bags, optimizers, reading, recorder, regressor,
-    sample, scaling, short, tracking, whole,
+    consistent, contact, corrections, coverage, data_warnings, drift, excitation,
+    excitation_solvers, figaroh, gradient, imports, live, long, many_bags, optimizers, reading,
+    recorder, regressor, sample, scaling, short, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -47,6 +47,7 @@ BENCHMARKS = {
     'long': long,
     'many_bags': many_bags,
     'tracking': tracking,
+    'drift': drift,
     'contact': contact,
 }
 

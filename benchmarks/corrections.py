@@ -112,9 +112,11 @@ class Scene:
 
 
 @contextmanager
-def simulated(name: str, options: SimulatedArmOptions, seed: int) -> Iterator[Scene]:
-    """Yield a UR5 with an effect, its bags in a folder that goes afterwards."""
-    robot = load_robot('ur5')
+def simulated(
+    name: str, options: SimulatedArmOptions, seed: int, arm: str = 'ur5'
+) -> Iterator[Scene]:
+    """Yield an arm with an effect, its bags in a folder that goes afterwards."""
+    robot = load_robot(arm)
     period, truth = driver_period(robot), options.truth(robot, seed)
     lively, other = (recorded_motion(robot, period, number) for number in range(2))
     rests = tracked_motion()

@@ -1,0 +1,44 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Picture of drift.md: motion of a real joint, measured, and simulated before and after.
+
+`python docs/_ext/real_drift.py MODEL BAG --start 14.52 --joint panda_joint4 -o picture.svg`, with
+a model that was identified from the time before `--start`.
+"""
+
+import argparse
+from pathlib import Path
+
+from robot_identification import load_model
+from robot_identification.files import write_atomically
+from robot_identification.processing import load_for_model
+from robot_identification.report.rollout_section import joint_pictures
+from robot_identification.studies.rollout import run_rollout
+from robot_identification.validation import RolloutOptions
+
+
+def draw(model_file: Path, bag: Path, start: float, joint: str) -> str:
+    """Return the picture of the report as a file of its own."""
+    model = load_model(model_file)
+    dataset, _ = load_for_model(model, bag, start=start)
+    rollout, = run_rollout(model, [dataset], RolloutOptions())
+    picture = joint_pictures(rollout)[model.robot.joint_names.index(joint)]
+    return str(picture.markup).replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+
+
+def main() -> None:
+    """Write the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('model', type=Path)
+    parser.add_argument('bag', type=Path)
+    parser.add_argument('--start', type=float, required=True, help='begin of unseen motion [s]')
+    parser.add_argument('--joint', required=True)
+    parser.add_argument('-o', '--output', type=Path, required=True)
+    given = parser.parse_args()
+    write_atomically(given.output, draw(given.model, given.bag, given.start, given.joint))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,56 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page on drift has the figures of the benchmark, and they show what it says of them."""
+
+import json
+from pathlib import Path
+
+from benchmark_pages import page_table
+import numpy as np
+import pytest
+
+RESULTS = Path(__file__).resolve().parents[2] / 'benchmarks' / 'results' / 'drift.json'
+OURS, THEIRS = 'ours, MJCF plain', 'mujoco.sysid'
+FROM_OURS = 'mujoco.sysid from ours'
+
+
+@pytest.fixture(scope='module')
+def measured():
+    """Return the values of every figure, by arm, model and quantity."""
+    figures = json.loads(RESULTS.read_text(encoding='utf-8'))['figures']
+    return {tuple(one['name'].split(': ')): np.array(one['values']) for one in figures}
+
+
+def cell(values):
+    """Return median, and what 90 % are below, as the page has them."""
+    middle, high = (np.quantile(values, share, method='higher') for share in (0.5, 0.9))
+    return 'breaks down' if middle >= 1e4 else f'{middle:.3g} ({high:.3g})'
+
+
+def test_the_page_has_the_figures_of_the_benchmark(measured):
+    """Digit by digit, every arm and model."""
+    header, *rows = page_table('drift', 'arm')
+    arms = {name[0] for name in measured}
+    assert {row[0] for row in rows} == arms
+    quantities = {
+        'torque [N m]': 'torque', 'tool, 0.1 s [mm]': 'open, 0.1 s, tool',
+        'tool, 0.5 s [mm]': 'open, 0.5 s, tool', 'tool, 2 s [mm]': 'open, 2 s, tool',
+        'tool, PD, 2 s [mm]': 'closed, 2 s, tool', 'joints, 0.5 s [mrad]': 'open, 0.5 s, joints',
+    }
+    for arm, model, *cells in rows:
+        for title, text in zip(header[2:-1], cells[:-1], strict=True):
+            values = measured.get((arm, model, quantities[title]))
+            assert text == ('' if values is None else cell(values)), (arm, model, title)
+        took = measured.get((arm, model, 'processor time'))
+        assert cells[-1] == ('' if took is None else f'{took[0]:.0f}'), (arm, model)
+
+
+def test_ours_stays_nearer_under_a_pd_and_predicts_better(measured):
+    """Than MuJoCo's identification, from the usual start and from ours, on every arm."""
+    for arm in {name[0] for name in measured}:
+        for quantity in ('torque', 'closed, 2 s, tool', 'closed, 0.5 s, tool'):
+            ours, *theirs = (
+                np.median(measured[arm, model, quantity]) for model in (OURS, THEIRS, FROM_OURS)
+            )
+            assert ours < min(theirs), (arm, quantity)
