@@ -372,14 +372,9 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
         reduction=reduction,
         theta_base=theta,
         covariance=covariance,
-        theta_consistent=(
-            None
-            if consistent is None
-            else _finite(
-                [consistent[name] for name in parameters.names],
-                (parameters.size,),
-                'standard parameters',
-            )
+        theta_consistent=None if consistent is None else _finite(
+            [consistent[name] for name in parameters.names], (parameters.size,),
+            'standard parameters',
         ),
         consistency_note=str(content['standard_parameters']['note']),
         source=SignalSource(
