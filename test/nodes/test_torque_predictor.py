@@ -281,7 +281,6 @@ def test_who_is_late_gets_what_is_new(predictor):
     assert gained['missing'] >= 200
     assert len(predictor.torques) == 1 + gained['received'] - gained['repeated']
     assert predictor.torques[-1].header.stamp == last.header.stamp
-    assert float(counts['lag, longest [s]']) < float('inf')
 
 
 def test_a_cycle_that_a_driver_skips_is_missing_and_not_lost(predictor):
