@@ -8,9 +8,9 @@ Picture of drift.md: motion of a real joint, measured, and simulated before and 
 a model that was identified from the time before `--start`.
 """
 
-import argparse
 from pathlib import Path
 
+from real_torque import parse_arguments
 from robot_identification import load_model
 from robot_identification.files import write_atomically
 from robot_identification.processing import load_for_model
@@ -30,13 +30,7 @@ def draw(model_file: Path, bag: Path, start: float, joint: str) -> str:
 
 def main() -> None:
     """Write the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument('model', type=Path)
-    parser.add_argument('bag', type=Path)
-    parser.add_argument('--start', type=float, required=True, help='begin of unseen motion [s]')
-    parser.add_argument('--joint', required=True)
-    parser.add_argument('-o', '--output', type=Path, required=True)
-    given = parser.parse_args()
+    given = parse_arguments(__doc__.strip().splitlines()[0])
     write_atomically(given.output, draw(given.model, given.bag, given.start, given.joint))
 
 

@@ -48,15 +48,20 @@ def draw(model_file: Path, bag: Path, start: float, joint: str) -> Figure:
     return figure
 
 
-def main() -> None:
-    """Write the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+def parse_arguments(description: str) -> argparse.Namespace:
+    """Return model, bag, start [s], joint and output of a picture."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument('model', type=Path)
     parser.add_argument('bag', type=Path)
     parser.add_argument('--start', type=float, required=True, help='begin of unseen motion [s]')
     parser.add_argument('--joint', required=True)
     parser.add_argument('-o', '--output', type=Path, required=True)
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Write the picture."""
+    given = parse_arguments(__doc__.strip().splitlines()[0])
     # Without a date and with ids by content, the same picture is the same file.
     with rc_context({'svg.hashsalt': 'real_torque', 'svg.fonttype': 'none'}):
         figure = draw(given.model, given.bag, given.start, given.joint)

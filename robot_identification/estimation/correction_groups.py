@@ -77,10 +77,7 @@ def residuals_at(
     have offsets of their own, which no correction is to explain: each is taken less its mean.
     """
     parts = [
-        [
-            (training[chosen], held[chosen])
-            for training, held in hold_out(dataset, chosen, folds)
-        ]
+        [(training[chosen], held[chosen]) for training, held in hold_out(dataset, chosen, folds)]
         for dataset, chosen in zip(datasets, rows, strict=True)
     ]
     return Residuals(

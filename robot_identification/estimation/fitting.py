@@ -277,10 +277,7 @@ def _try_on_folds(
     folds: Folds,
 ) -> list[Trial]:
     data, n = observations.data, observations.robot.n
-    parts = [
-        list(hold_out(part.dataset, part.rows, folds))
-        for part in data
-    ]
+    parts = [list(hold_out(part.dataset, part.rows, folds)) for part in data]
     predictions = [[np.full((int(part.rows.sum()), n), np.nan) for part in data] for _ in names]
     held_out = []
     recorded = observations.untreated()

