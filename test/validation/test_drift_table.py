@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page on drift has the figures of the benchmark, and they show what it says of them."""
+"""The page of benchmarks has the figures on drift, and they show what it states."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def cell(values):
 
 def test_the_page_has_the_figures_of_the_benchmark(measured):
     """Digit by digit, every arm and model."""
-    header, *rows = page_table('drift', 'arm')
+    header, *rows = page_table('benchmarks', 'arm')
     arms = {name[0] for name in measured}
     assert {row[0] for row in rows} == arms
     quantities = {
