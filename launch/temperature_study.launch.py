@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Execute one certified trajectory again and again, one bag a run, until the joints are warm.
+Execute one certified trajectory repeatedly, one bag a run, until the joints are warm.
 
 With use_sim:=true (the default) on a simulated robot whose joints warm up; with use_sim:=false
 next to a running driver, where an operator arms the runner.

@@ -151,7 +151,7 @@ class Worker:
         return kind, content
 
     def stop(self) -> int | None:
-        """End the process, whatever it does, and return its exit code; a job starts another."""
+        """End the process at once and return its exit code; a job starts another."""
         if self._process is None:
             return None
         self._process.kill()
@@ -368,7 +368,7 @@ class LocalProcesses:
         next_number = 0
         for outcome in self.outcomes(function, jobs):
             waiting[outcome.number] = outcome
-            # An error is that of the first bad job in their order, whichever ended first.
+            # An error is that of the first bad job in their order, not in that of their ends.
             while next_number in waiting:
                 ended = waiting.pop(next_number)
                 if ended.error is not None:

@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='PATH',
-        help=f'{RECORDING}; the last of several is for validation, of one its last quarter',
+        help=f'{RECORDING}; the last one, or the last quarter of a single one, is for validation',
     )
     add_robot_options(parser)
     add_arguments(parser, IdentifyArguments)

@@ -44,12 +44,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--frames', choices=FRAMES,
-        help='where the parameters of a link are stated: joint frames of the URDF (default), '
+        help='frames of the parameters of a link: joint frames of the URDF (default), '
         'standard (dh) or modified (mdh) Denavit-Hartenberg frames',
     )
     parser.add_argument(
         '--preference', choices=PREFERENCES,
-        help=f'which parameters lead the combinations (default: {DEFAULT_PREFERENCE})',
+        help=f'parameters that lead the combinations (default: {DEFAULT_PREFERENCE})',
     )
     parser.add_argument(
         '--as-published', choices=PUBLISHED_ORDERS,

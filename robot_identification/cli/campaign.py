@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='DIR',
-        help='folder of the campaign; started again with it, the command goes on where it stopped',
+        help='folder of the campaign; in an existing one the command resumes',
     )
     add_arguments(parser, CampaignOptions)
     add_json_option(parser)

@@ -38,15 +38,15 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         'bags', type=Path, nargs='+', metavar='BAG',
-        help='recordings of free motion that the model was not identified on',
+        help='recordings of free motion from which the model was not identified',
     )
     parser.add_argument(
         '--false-alarms-per-hour', type=float, default=0.1, metavar='RATE',
-        help='allowed of all joints together, in motion like the recorded one (default: 0.1)',
+        help='allowed rate of all joints together, in motion like the recorded one (default: 0.1)',
     )
     parser.add_argument(
         '--bandwidth', type=float, default=DEFAULT_BANDWIDTH, metavar='RAD_PER_S',
-        help=f'of the momentum observer [rad/s] (default: {DEFAULT_BANDWIDTH:g})',
+        help=f'bandwidth of the momentum observer [rad/s] (default: {DEFAULT_BANDWIDTH:g})',
     )
     parser.add_argument(
         '--check', type=Path, nargs='+', default=[], metavar='BAG',
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         show(f'{name}: a step of {step:.3g} N m is seen within 50 ms{near_rest}')
     for name, found in checks.items():
         show(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
-    show(f'written to {args.output}; it is no safety function')
+    show(f'written to {args.output}; it is not a safety function')
     return 0
 
 

@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
         help='folder for comparison.json, report and results; by default nothing is written',
     )
     parser.add_argument(
-        '--force', action='store_true', help='overwrite what is there already'
+        '--force', action='store_true', help='overwrite existing files'
     )
     add_json_option(parser)
 

@@ -28,11 +28,11 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification completion bash '
         '-o ~/.local/share/bash-completion/completions/robot-identification', run,
     )
-    parser.add_argument('shell', choices=SHELLS, help='the shell that is to read the script')
+    parser.add_argument('shell', choices=SHELLS, help='shell that reads the script')
     parser.add_argument(
         '-o', '--output', type=Path, metavar='OUT', help='script to write (default: print it)'
     )
-    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    parser.add_argument('--force', action='store_true', help='overwrite existing files')
     add_json_option(parser)
 
 

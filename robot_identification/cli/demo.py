@@ -55,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--real-time-factor', type=float, default=REAL_TIME_FACTOR, metavar='F',
-        help='simulated over real time (default: %(default)s)',
+        help='ratio of simulated to real time (default: %(default)s)',
     )
     add_json_option(parser)
 

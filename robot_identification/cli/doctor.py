@@ -100,20 +100,20 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
     add_xacro_arguments(parser)
-    parser.add_argument('--topic', metavar='TOPIC', help='joint states of the bags')
+    parser.add_argument('--topic', metavar='TOPIC', help='topic of the joint states in the bags')
     add_mapping_option(parser)
     parser.add_argument(
         '--robot', metavar='R',
-        help='the arm of the recordings, by which their effort is judged; also a URDF or robot '
+        help='arm of the recordings, for the check of their effort; by default a URDF or robot '
         'YAML among the paths, or the name in a bag',
     )
     parser.add_argument(
         '--save-mapping', type=Path, metavar='FILE',
-        help='write what the columns of the first table were taken for, to be edited and given '
+        help='write the recognized columns of the first table as a mapping, to edit and pass '
         'with --mapping',
     )
     parser.add_argument(
-        '--force', action='store_true', help='overwrite the mapping that is there already'
+        '--force', action='store_true', help='overwrite an existing mapping'
     )
     add_json_option(parser)
 
@@ -140,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         for finding in findings:
             for line in _lines(finding):
-                # Each is one line, whatever the names in it hold.
+                # Each is one line, with any characters in its names.
                 show(shown_line(line))
     return UNUSABLE if any(finding.error for finding in findings) else 0
 
@@ -381,7 +381,7 @@ def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
 
 
 def _refusal(recording: Recording) -> str | None:
-    """Return why `identify` would refuse a recording, whatever the arm; None if it would not."""
+    """Return why `identify` would refuse a recording of any arm; None if it would not."""
     try:
         dataset = process(recording, KinematicFilter(), 'Nm')
     except DataError as error:
@@ -459,7 +459,7 @@ def _harmless_faults(urdf: Urdf, carried: frozenset[str]) -> list[str]:
     if not faults:
         return []
     more = f', and {len(faults) - 1} more such' if len(faults) > 1 else ''
-    return [f'of no matter to the arm: {faults[0].message}{more}']
+    return [f'without effect on the arm: {faults[0].message}{more}']
 
 
 def _gap_warnings(

@@ -68,18 +68,18 @@ def add_parser(subparsers: Any) -> None:
     )
     group.add_argument(
         '--report', type=Path, metavar='FILE.html',
-        help='page with limits, clearances, criteria, curves, what stays weak, how to run it',
+        help='page with limits, clearances, criteria, curves, weak parameters and commands',
     )
     group.add_argument('--csv', type=Path, metavar='FILE', help='samples of one run')
     group.add_argument(
         '--rate', type=float, metavar='HZ',
-        help="of the samples in the CSV file; by default the robot's own",
+        help="sampling rate of the CSV file; by default the robot's own",
     )
     group.add_argument(
         '--servoj', type=Path, metavar='FILE.script',
         help='URScript program that executes the motion without ROS',
     )
-    group.add_argument('--force', action='store_true', help='overwrite what is there already')
+    group.add_argument('--force', action='store_true', help='overwrite existing files')
     add_json_option(parser)
 
 
@@ -93,7 +93,7 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         '--checkpoint', type=Path, metavar='FILE',
-        help='keep the search in this file, and go on from it if it is there',
+        help='save the search to this file, and resume from an existing one',
     )
 
 
@@ -107,14 +107,14 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         '--planned', type=Path, metavar='FILE',
-        help='motion that the bag was to execute: criteria side by side, and tracking error',
+        help='planned motion of the bag, for its criteria and the tracking error',
     )
     group.add_argument(
         '--torque-noise', type=float, metavar='NM',
-        help='standard deviation of recorded torques, which standard errors are stated for '
-        '(default: 1 %% of the torque limits)',
+        help='standard deviation of recorded torques, for standard errors (default: 1 %% of '
+        'the torque limits)',
     )
-    group.add_argument('--topic', metavar='TOPIC', help='joint states of the bag')
+    group.add_argument('--topic', metavar='TOPIC', help='topic of the joint states in the bag')
     group.add_argument(
         '--joint-names', metavar='BAG=MODEL,..', help="where the bag's joint names differ"
     )

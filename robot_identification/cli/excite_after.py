@@ -31,9 +31,9 @@ def add_after_option(parser: argparse._ActionsContainer) -> None:
     """Add --after."""
     parser.add_argument(
         '--after', type=model_file, metavar='MODEL',
-        help='identified model: design the motion that shrinks most what is still uncertain in '
-        'it, and list what remains weak and the recording time required; with --evaluate, list '
-        'that of an existing motion; without --robot and --urdf the arm is the one in the model',
+        help='identified model: design the motion that most reduces its uncertainty, and list '
+        'the weak parameters and the recording time required; with --evaluate, list those '
+        'of an existing motion; without --robot and --urdf the arm is that of the model',
     )
 
 

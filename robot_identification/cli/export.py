@@ -54,10 +54,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--models', type=int, metavar='N',
-        help=f'models in --sim, drawn from the covariance; default {defaults.models}',
+        help=f'number of models in --sim, drawn from the covariance; default {defaults.models}',
     )
     parser.add_argument(
-        '--seed', type=int, help=f'of their draw; default {defaults.seed}',
+        '--seed', type=int, help=f'seed of these models; default {defaults.seed}',
     )
     parser.add_argument(
         '--usd-joints', metavar='PATH',
@@ -70,7 +70,7 @@ def add_parser(subparsers: Any) -> None:
             f'{form}, {what}' for form, what in FORMS.items()
         ) + f'; default {PLAIN}',
     )
-    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    parser.add_argument('--force', action='store_true', help='overwrite existing files')
     add_json_option(parser)
 
 
@@ -78,16 +78,16 @@ def _add_scene_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for a file of the user that is changed."""
     parser.add_argument(
         '--into', type=Path, metavar='FILE',
-        help='your URDF or MuJoCo scene, in which --urdf or --mjcf changes what was identified '
-        'and nothing else; without an output the changes are only shown',
+        help='your URDF or MuJoCo scene, in which --urdf or --mjcf changes identified values '
+        'only; without an output the changes are shown',
     )
     parser.add_argument(
         '--diff', action='store_true',
-        help='print what changes in the file as a patch, and all else on stderr',
+        help='print the changes of the file as a patch, and everything else on stderr',
     )
     parser.add_argument(
         '--joint-names', metavar='SCENE=MODEL,..',
-        help='joints of the scene that the model calls otherwise',
+        help='joints with other names in the scene than in the model',
     )
     parser.add_argument(
         '--override-defaults', action='store_true',

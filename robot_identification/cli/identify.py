@@ -37,18 +37,18 @@ def add_parser(subparsers: Any) -> None:
     add_robot_options(parser)
     add_arguments(parser, IdentifyArguments)
     parser.add_argument(
-        '--scheduler', metavar='WHO',
-        help=f'where bags are read for the common fit: {LOCAL} (processes on this '
+        '--scheduler', metavar='SCHEDULER',
+        help=f'workers that read bags for the common fit: {LOCAL} (processes on this '
         'machine), or the address of a Dask scheduler, tcp://HOST:8786 (docs/many_bags.md); by '
         'default this process',
     )
     parser.add_argument(
         '--processes', type=int, metavar='N',
-        help=f'of --scheduler {LOCAL}; by default one for each processor',
+        help=f'number of processes of --scheduler {LOCAL}; by default one for each processor',
     )
     parser.add_argument(
         '--save-mapping', type=Path, metavar='FILE',
-        help='write what the columns of the first table were taken for, to be edited and given '
+        help='write the recognized columns of the first table as a mapping, to edit and pass '
         'with --mapping',
     )
     add_output_option(parser, 'folder for model, report and results')

@@ -46,17 +46,17 @@ def add_parser(subparsers: Any) -> None:
             help=question.about,
         )
     parser.add_argument(
-        '--defaults', action='store_true', help='take the default where an option is not given'
+        '--defaults', action='store_true', help='use the defaults of options that are not given'
     )
     parser.add_argument(
         '--no-collision-check', action='store_true',
-        help='leave out the check of collisions: nothing is in reach of the arm',
+        help='omit the check of collisions; the workspace of the arm must be empty',
     )
     parser.add_argument(
         '-o', '--output', type=Path, default=DEFAULT_FOLDER, metavar='FOLDER',
-        help='where the files go (default: %(default)s)',
+        help='folder of the files (default: %(default)s)',
     )
-    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    parser.add_argument('--force', action='store_true', help='overwrite existing files')
     add_json_option(parser)
 
 

@@ -243,8 +243,8 @@ def _before(study: Study) -> list[str]:
         ]
     return [
         '## Before', '',
-        'One person holds the emergency stop. The runner is no safety function. Start it beside '
-        'the running driver, in this folder, with the number on the plate of the arm for '
+        'One person holds the emergency stop. The runner is not a safety function. Start it '
+        'beside the running driver, in this folder, with the number on the plate of the arm for '
         'SERIAL:', '',
         *_console([
             _launch_command(study),
@@ -253,8 +253,8 @@ def _before(study: Study) -> list[str]:
         ]), '',
         _description_words(study), '',
         'Every motion is commissioned in stages: a dry run, a slow run of one period, then full '
-        'speed. Each needs an operator who looks at the trajectory and arms the runner. The '
-        'commands below say what to call, wait for it, and record. For commissioning, before '
+        'speed. For each, look at the trajectory and arm the runner. The '
+        'commands below state what to call, wait for it, and record. For commissioning, before '
         'each:', '',
         *_console([
             'ros2 param set /experiment_runner dry_run true    # then the command, and arm',

@@ -36,7 +36,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     gravity = group.add_mutually_exclusive_group()
     gravity.add_argument(
         '--mounting', nargs=3, type=angle, metavar=('ROLL', 'PITCH', 'YAW'),
-        help='how the root frame is turned in the world [rad]; 180deg 0 0 hangs from a ceiling',
+        help='orientation of the root frame in the world [rad]; 180deg 0 0 for a ceiling',
     )
     gravity.add_argument(
         '--gravity', nargs=3, type=float, metavar=('GX', 'GY', 'GZ'),
@@ -53,8 +53,8 @@ def add_description_options(parser: argparse._ActionsContainer) -> None:
     add_xacro_arguments(parser)
     parser.add_argument(
         '--joints', nargs='+', metavar='J',
-        help='joints that move, in kinematic order; the others are held fixed: at '
-        "neutral, or where the robot YAML's `locked` says",
+        help='joints that move, in kinematic order; the others are held fixed at neutral, or '
+        'at `locked` of the robot YAML',
     )
 
 
@@ -107,7 +107,7 @@ def add_xacro_arguments(parser: argparse._ActionsContainer) -> None:
     """Add --xacro-arguments."""
     parser.add_argument(
         '--xacro-arguments', nargs='+', default=[], metavar='NAME:=VALUE',
-        help='for a description that is xacro; `doctor` names those that it declares',
+        help='arguments of a xacro description; `doctor` names the declared ones',
     )
 
 
@@ -160,7 +160,7 @@ def add_output_option(parser: argparse.ArgumentParser, what: str) -> None:
         '-o', '--output', type=Path, required=True, metavar='OUT', help=what
     )
     parser.add_argument(
-        '--force', action='store_true', help='overwrite what is there already'
+        '--force', action='store_true', help='overwrite existing files'
     )
 
 

@@ -47,11 +47,12 @@ def add_parser(subparsers: Any) -> None:
         'bag', nargs='?', type=Path, metavar='BAG', help=RECORDING
     )
     parser.add_argument(
-        '--causal', action='store_true', help='from the past only, as the live node predicts'
+        '--causal', action='store_true',
+        help='predict from past samples only, as the live node does',
     )
     parser.add_argument(
         '--energy', action='store_true',
-        help='kinetic energy, power, and what friction takes, with a report next to the output '
+        help='kinetic energy, power and energy lost to friction, with a report next to the output '
         '(docs/energy.md); not a safety function',
     )
     add_arguments(parser, EnergyOptions)

@@ -40,16 +40,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--truth-seed', type=seed, default=0, metavar='S',
-        help='which hidden robot: masses, friction, gains (default: %(default)s)',
+        help='seed of the hidden masses, friction and gains (default: %(default)s)',
     )
     parser.add_argument(
-        '--seed', type=seed, default=0, metavar='S', help='of the sensor noise (default: 0)'
+        '--seed', type=seed, default=0, metavar='S', help='seed of the sensor noise (default: 0)'
     )
     parser.add_argument('--noise-free', action='store_true', help='perfect sensors')
     add_arguments(parser, SimulatedArmOptions)
     parser.add_argument(
         '--repeat', type=int, default=1, metavar='N',
-        help='execute the trajectory N times, and go on being warm (default: %(default)s)',
+        help='execute the trajectory N times, with continuing temperatures (default: %(default)s)',
     )
     parser.add_argument(
         '--separate-bags', action='store_true',

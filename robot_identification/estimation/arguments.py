@@ -85,8 +85,8 @@ class IdentifyArguments:
         otherwise='chosen from the data', minimum=0.0, maximum=1000.0, metavar='HZ',
     )
     compensate_delay: bool | None = option(
-        bool, 'take kinematics earlier by the delay of the effort that is found (up to 20 ms; it '
-        'is reported in any case)',
+        bool, 'shift kinematics earlier by the identified delay of the effort (up to 20 ms; it '
+        'is always reported)',
     )
     corrections: str | None = option(
         str, 'corrections that are offered to each joint: a comma list of '

@@ -129,7 +129,7 @@ def choose_prior_weight(
     elif len(contradicting) >= MOST_CONTRADICTING * robot.n:
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
-        # Outliers and load are judged with a light regularization, whatever weight is tried.
+        # Outliers and load are judged with a light regularization, for every weight tried.
         estimator = replace(estimator, prior=cad_prior(robot, contradicting), prior_weight=1.0)
         weights = recipe.prior_weights
         if contradicting:

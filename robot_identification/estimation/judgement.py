@@ -55,7 +55,7 @@ class MadeModel(NamedTuple):
 
 
 class ExaminedFit(NamedTuple):
-    """Findings of the data on a fit, whatever bodies are made of it."""
+    """Findings of the data on a fit, independent of the bodies made of it."""
 
     findings: Findings
     recommendations: tuple[Recommendation, ...]

@@ -105,7 +105,7 @@ def project_consistently(
     theta = prior + deviation * step
     # The solver keeps the base parameters to its tolerance; they are to be kept to rounding.
     theta = keep_base(reduction, theta_base, theta, deviation)
-    # Whatever the solver says of itself, the result is what counts.
+    # The result is checked, not the status of the solver.
     return theta if _is_consistent(robot, reduction, theta) else None
 
 

@@ -100,7 +100,7 @@ def _recorded_motion(observations: Observations) -> Motion:
         np.concatenate([getattr(motion, name) for motion in motions])
         for name in ('q', 'dq', 'ddq')
     )
-    # Whatever the shares of the recordings were rounded to.
+    # The shares of the recordings were rounded.
     again = np.resize(np.arange(len(q)), SAMPLES)
     return Motion(q[again], dq[again], ddq[again])
 

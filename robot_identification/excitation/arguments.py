@@ -31,18 +31,20 @@ class DesignArguments:
     """
 
     experiment: str = option(
-        str, 'experiment file, or name of a shipped one; generic: made for the arm from the '
-        'limits of its description', default=GENERIC, metavar='FILE',
+        str, "experiment file, or name of a shipped one; generic: from the limits of the arm's "
+        'description', default=GENERIC, metavar='FILE',
     )
     seed: int = option(
-        int, 'same seed, same trajectory', default=0, minimum=0, maximum=2**31 - 1, metavar='S',
+        int, 'seed of the search; the same one gives the same trajectory',
+        default=0, minimum=0, maximum=2**31 - 1, metavar='S',
     )
     max_evaluations: int | None = option(
         int, 'evaluations of the criterion', minimum=1, maximum=10_000_000, metavar='N',
         otherwise=f'{Budget().evaluations}, and no limit with --time-limit',
     )
     time_limit: float | None = option(
-        float, 'end with the best so far after this time [s]', otherwise='no limit', minimum=0.0,
+        float, 'longest search [s]; it ends with the best motion so far', otherwise='no limit',
+        minimum=0.0,
         maximum=86_400.0, metavar='SECONDS',
     )
     processes: int | None = option(

@@ -58,7 +58,7 @@ class BaseColumns:
         self._base_change = self._change[:, self.reduction.independent]
 
     def softened(self, widths: FloatArray) -> BaseColumns:
-        """Return the same columns of friction that turns round within `widths` (n,) [rad/s]."""
+        """Return the same columns of friction that reverses within `widths` (n,) [rad/s]."""
         parameters, soft = self.reduction.parameters, copy(self)
         terms = tuple(
             replace(term, law=term.law.softened(float(widths[term.joint])))

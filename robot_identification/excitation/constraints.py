@@ -256,7 +256,7 @@ def conservative_shares(
     rounding: float = ROUNDING,
 ) -> FloatArray:
     """
-    Return shares of limits that a Fourier series cannot exceed, whatever its phases, (n, 4 or 5).
+    Return shares of limits that a Fourier series cannot exceed with any phases, (n, 4 or 5).
 
     The sum of the amplitudes of all harmonics bounds the position, sums times powers of their
     rates its derivatives. Columns: lower and upper end of the position range from its middle,

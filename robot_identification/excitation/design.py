@@ -71,7 +71,7 @@ def design_excitation(
     experiment : Experiment
         Form, margins, criterion, optimizer and segments.
     seed : int
-        Same seed and same evaluations, same bytes, whatever the number of processes.
+        The same seed and evaluations give the same bytes for any number of processes.
     budget : Budget, optional
         When to stop.
     report : callable

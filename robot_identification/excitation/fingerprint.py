@@ -40,7 +40,7 @@ def knowledge_sha256(knowledge: Knowledge | None) -> str:
     """Return the hash of what was known before a search; empty: nothing."""
     if knowledge is None:
         return ''
-    # Of what a search looks at, whatever else is known.
+    # Only of the inputs of a search.
     return canonical_sha256([_plain(getattr(knowledge, one.name)) for one in fields(Knowledge)])
 
 

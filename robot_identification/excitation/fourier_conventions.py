@@ -151,7 +151,7 @@ def conservative_bounds(
     a: FloatArray, b: FloatArray, base_rate: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
-    Return bounds that a motion cannot exceed, whatever the phases ([1]_ eq. 3.57).
+    Return bounds that a motion cannot exceed with any phases ([1]_ eq. 3.57).
 
     Of position off the centre [rad], velocity [rad/s] and acceleration [rad/s^2], shape (n,) each.
     """

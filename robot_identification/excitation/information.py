@@ -125,7 +125,7 @@ def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:
 
 def leave_open(rows: FloatArray, directions: FloatArray) -> FloatArray:
     """
-    Return what rows of information (k, b) say whatever happens along some directions.
+    Return the rows of information (k, b) without that along some directions.
 
     `directions` (k, m) are changes of the rows' right-hand sides. Rows and result are square roots
     of information.

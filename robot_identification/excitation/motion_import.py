@@ -50,7 +50,7 @@ def import_motion(
     several), or a published table of Fourier coefficients (`fourier_table`). Velocities or
     accelerations that the file does not give are those of a spline at rest at both ends: of degree
     5 through the positions, or of degree 3 through the velocities. The first sample is the start,
-    whatever its time. The result has the form `sampled`, or `fourier` for a table, and an empty
+    at any time. The result has the form `sampled`, or `fourier` for a table, and an empty
     certificate. Raises UsageError if there is no such file; DescriptionError, with file, line or
     point, and joint, if it is not a motion of these joints (kinematic order); UnsafeMotionError if
     a table does not start and end at rest.

@@ -57,7 +57,7 @@ COLLISION_SAMPLES = 5
 # Pairs that come no nearer than this beyond the clearance in so many random poses are left to the
 # proof [m].
 WATCHED, WATCHED_POSES = 0.05, 1000
-# Share of the velocity limit, or of 1 rad/s where there is none, within which friction turns round
+# Share of the velocity limit, or of 1 rad/s where there is none, within which friction reverses
 # in a descent of sharpness 1.
 SOFTNESS = 0.15
 # Steps among obstacles are at most this long [rad, root mean square].
@@ -249,7 +249,7 @@ class TrajectoryProblem:
         """
         Return the smooth stand-in, the mean of all sets of samples, and its gradient.
 
-        Friction turns round as smoothly: the sign of a velocity jumps, and jumps have no gradient.
+        Friction reverses as smoothly: the sign of a velocity jumps, and jumps have no gradient.
         """
         motion, columns = self._motion(self._samples, x), self._columns_at(sharpness)
         W, passage = columns.matrix(motion), columns.pass_forward(motion)

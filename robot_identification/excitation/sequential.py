@@ -224,9 +224,9 @@ def allowed_errors(rows: FloatArray, theta: FloatArray, noise: FloatArray) -> Fl
     Return the largest standard errors of parameters that are not weak, (b,), SI units.
 
     That is WEAK_SHARE of the value (zero where unknown), or of the value whose torque is as large
-    as the noise (n,), whichever is larger. The latter is of random poses, speeds and accelerations
-    within the limits, by their observation matrix (N, n, b): what the arm can show, whatever a
-    motion does; so a parameter that is nearly zero is judged by the torque it can make.
+    as the noise (n,); the larger counts. The latter is of random poses, speeds and accelerations
+    within the limits, by their observation matrix (N, n, b): what the arm can show in any
+    motion; so a parameter that is nearly zero is judged by the torque it can make.
     """
     signal = np.sqrt(np.mean((rows / noise[:, None]) ** 2, axis=0)).max(axis=0)
     allowed: FloatArray = WEAK_SHARE * np.maximum(

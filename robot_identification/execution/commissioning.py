@@ -5,7 +5,7 @@
 Stages of a first execution: a dry run, a slow run, and only then full speed.
 
 Each stage is noted in a file next to the trajectory, for this file, arm and serial number
-only. It is a record, not a signature: a user who may write the folder may write the record.
+only. It is a record, not a signature: write permission for the folder suffices to change it.
 """
 
 from __future__ import annotations

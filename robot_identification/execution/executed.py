@@ -83,7 +83,7 @@ def _smoothed(
     stamps: FloatArray, speeds: FloatArray, t: FloatArray, pieces: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return velocities and accelerations at `t` of the spline nearest to velocities (N, n)."""
-    # On even times no piece of the spline is without a value, whatever was not measured.
+    # On even times every piece of the spline has a value, also across missing samples.
     even = np.linspace(stamps[0], stamps[-1], len(stamps))
     ends = np.repeat([stamps[[0]], stamps[[-1]]], DEGREE, axis=0).reshape(2, DEGREE)
     knots = np.concatenate(

@@ -4,8 +4,8 @@
 """
 Limits of a motion on a real arm besides its own, and the torque its drives may need.
 
-A file is certified with the margins of its experiment. In front of people the margins are these,
-whatever the experiment stated.
+A file is certified with the margins of its experiment. A real arm needs at least these
+margins, for every experiment.
 """
 
 from __future__ import annotations

@@ -145,14 +145,14 @@ class Stopping:
     since: float  # when it began [s]
     attempt: StopUndecided | StopSent | Cancelling  # what has been done
     rests_since: float | None = None  # since when the arm is seen at rest [s]
-    leaving_at: float = np.inf  # when the process ends, whatever is known then [s]
+    leaving_at: float = np.inf  # when the process ends in any case [s]
     unproved: bool = False  # whether at first no stop could be proved: the reason says why
     name = 'STOPPING'
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Whatever went wrong, the motion has ended; only a person who arms again goes on."""
+    """The motion has ended after a fault; only arming again resumes."""
 
     reason: str  # what went wrong, and whether the arm rests
     # Goals that the controller has not released yet are cancelled until it does.

@@ -121,8 +121,8 @@ def smallest_mass_matrix_eigenvalue(
     """
     Look over the workspace for the pose in which the arm has least inertia.
 
-    A mass matrix that is not positive definite makes a simulation run away, whatever the torques
-    of the model look like along one motion.
+    A mass matrix that is not positive definite makes a simulation diverge, even if the torques
+    of the model are right along one motion.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def load_joint_drives(robot: str) -> dict[str, str]:
     """
     Return which drive each joint of a robot has, of those that its YAML names.
 
-    Joints with the same drive, of whatever robot, are the same hardware.
+    Joints with the same drive, of any robot, are the same hardware.
 
     Parameters
     ----------

@@ -6,10 +6,10 @@ Contact detection: external torques against the uncertainty of the model.
 
 A threshold is a factor times the standard deviation that model and noise have at this very state,
 so that it is wide where the model is unsure. The factor is found on free motion: of the largest
-ratio of each second, whose distribution is Gumbel's whatever that of the samples is, the quantile
+ratio of each second, whose distribution is Gumbel's for any one of the samples, the quantile
 that leaves as many false alarms an hour as are allowed.
 
-Where a joint rests or turns round, friction is anything up to break-away, and no model knows it.
+Where a joint rests or reverses, friction is anything up to break-away, and no model knows it.
 There, and as long as the observer remembers it, a torque is added: the largest that was seen at
 rest. Break-away bounds it, so that there is no tail to extrapolate.
 """
@@ -31,7 +31,7 @@ from robot_identification.prediction import evaluation_order, JointFunction, Sam
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
 FEWEST_BLOCKS = 20  # chosen: their standard deviation is then known to 16 %
-# A joint that is slower may stick or turn round [rad/s]: above the noise of measured velocities,
+# A joint that is slower may stick or reverse [rad/s]: above the noise of measured velocities,
 # below what matters in motion.
 REST_SPEED = 0.02
 # Errors of the model stay below the limit in free motion, or there would be alarms. So many times
@@ -123,7 +123,7 @@ class CollisionThresholds:
     Limits from which a joint counts as in contact.
 
     `factor` (n,) is external torque over its standard deviation, to be exceeded for `hold` [s]:
-    shorter bursts are noise. `rest` (n,) is added for a joint that rests or turns round [N m], see
+    shorter bursts are noise. `rest` (n,) is added for a joint that rests or reverses [N m], see
     `RestMemory`; None adds nothing. Raises UsageError if one of them is out of range.
     """
 
@@ -212,7 +212,7 @@ def calibrate_thresholds(
     maxima = _largest_of_blocks(ratios, rest_share < NEGLIGIBLE, starts, 'move')
     rests = rest_share >= MOSTLY
     at_rest = _largest_of_blocks(
-        size / np.maximum(rest_share, MOSTLY), rests, starts, 'rest and turn round'
+        size / np.maximum(rest_share, MOSTLY), rests, starts, 'rest and reverse'
     )
     return CollisionThresholds(
         _rarely_exceeded(maxima, allowed), hold, np.array([seen.max() for seen in at_rest])

@@ -54,7 +54,7 @@ class CollisionCalibration:
 
     @property
     def rest(self) -> FloatArray:
-        """Return what is added for joints that rest or turn round [N m], shape (n,)."""
+        """Return what is added for joints that rest or reverse [N m], shape (n,)."""
         rest = self.thresholds.rest
         return np.zeros(len(self.joint_names)) if rest is None else rest
 

@@ -59,7 +59,7 @@ def average_run_length(chart: Chart) -> float:
     below = np.where(rise >= chart.largest_step, 1.0, below)
     stays = np.diff(below, axis=1, prepend=0.0)
     length = np.linalg.solve(np.eye(BINS + 1) - stays, np.ones(BINS + 1))
-    # Rounding hides alarms that are rarer than anybody asks for.
+    # Rounding hides alarms that are rarer than any allowed rate.
     if not 0.0 < length[0] < LONGEST_RUN:
         return LONGEST_RUN
     return float(length[0])

@@ -32,7 +32,7 @@ from robot_identification.monitoring.health_reference import (
 # What is reduced at a time [s], and how many samples at most.
 BLOCK = 2.0
 MOST_SAMPLES = 4096  # chosen: two seconds at 2 kHz
-# After a longer pause, or when the clock goes back, a block ends; shorter ones are of no use [s].
+# After a longer pause, or when the clock goes back, a block ends; shorter ones are not usable [s].
 LONGEST_GAP = 0.1
 SHORTEST_BLOCK = 0.5
 # Numbers that are larger are no measurements [any unit].
@@ -212,7 +212,7 @@ class _JointWatch:
         self._windows, self._stamp, self._temperature = 0, math.nan, math.nan
         self.forget()
         self.reference: JointReference | None = None
-        # CUSUM and EWMA; none without a reference, or where its model is of no use.
+        # CUSUM and EWMA; none without a reference, or where its model is not usable.
         self._charts: tuple[Chart, Chart] | None = None
         self._scatter = math.nan
         self.reset()
@@ -294,7 +294,7 @@ class _JointWatch:
         if max(abs(window.change), window.unexplained, window.load) > LARGEST_SHARE:
             return (
                 'the residual is more than a hundred times the friction of the model: the model '
-                'is of no use for this joint, identify the arm again'
+                'is not usable for this joint, identify the arm again'
             )
         if reference is None:
             return self._imprecision(window)
@@ -302,7 +302,7 @@ class _JointWatch:
         if self._charts is None or 1.0 + expected < LEAST_LEVEL:
             return (
                 f'in the reference friction is {100.0 * (1.0 + expected):.0f} % of that of the '
-                'model: the model is of no use for this joint, identify the arm again'
+                'model: the model is not usable for this joint, identify the arm again'
             )
         usual = max(WORSE * reference.unexplained, UNEXPLAINED)
         if window.unexplained > usual:

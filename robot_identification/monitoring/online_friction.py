@@ -181,7 +181,7 @@ def viscous_slopes(model: IdentifiedModel) -> FloatArray:
     """
     Return how much friction of the model rises with speed [N m s/rad], shape (n,).
 
-    Whatever its laws are: from 0.5 to 1.5 rad/s, one joint moving.
+    It is that from 0.5 to 1.5 rad/s, with one joint moving, for any laws.
     """
     n, (slow, fast) = model.robot.n, SLOPE_SPEEDS
     speeds = np.concatenate([slow * np.eye(n), fast * np.eye(n)])

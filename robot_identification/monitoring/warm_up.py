@@ -156,7 +156,7 @@ def _wait_of(
     t, x = _thinned(times[known] / 60.0, values[known])
     if len(t) < FEWEST_VALUES or t[-1] - t[0] < 2.0 * options.chunk or not tolerance > 0.0:
         return None
-    # Rounded values are off by a part of their step, whatever the residuals say.
+    # Rounded values are off by a part of their step, even with small residuals.
     least = _rounding(values[known], tolerance) ** 2 * len(t) / int(known.sum())
     freedom = len(t) - 3
     z = float(-scipy.special.stdtrit(freedom, 0.5 * (1.0 - CONFIDENCE)))

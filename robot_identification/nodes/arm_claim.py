@@ -126,7 +126,7 @@ class ArmClaim:
 
     An arm is a set of joints on a topic of joint states; the simulated one is also its token,
     empty for a real arm. Two claims exclude each other if they have a joint or the token in
-    common, whatever the names and namespaces of the nodes are. The node's executor announces the
+    common, for any names and namespaces of the nodes. The node's executor announces the
     claim.
     """
 
@@ -213,9 +213,9 @@ class ArmClaim:
 
     def _refusal(self, others: dict[str, _Heard]) -> UnsafeMotionError:
         # A claim may be too new to have been heard.
-        who = ', '.join(sorted(other.node for other in others.values()))
+        owners = ', '.join(sorted(other.node for other in others.values()))
         return UnsafeMotionError(
-            f'the arm on {self._topic} is claimed by {who or "another process of this host"}: '
+            f'the arm on {self._topic} is claimed by {owners or "another process of this host"}: '
             'only one node may command an arm; abort or end that one first'
             + ''.join(
                 f' (if it crashed, wait {SILENCE - other.silent_for:.0f} s)'

@@ -87,17 +87,17 @@ class BagRecorder(Node):
                 'topics that are recorded as soon as they are published', longest=100)
         self._declare_notes()
         declare(self, 'start.expected_duration', 60.0,
-                'how long the recording will take [s]; twice its size must be free',
+                'expected duration of the recording [s]; twice its size must be free',
                 minimum=0.0, maximum=1e6)
         declare(self, 'start.topic_timeout', 5.0,
-                'how long to wait for publishers of the topics, and for the runner [s]',
+                'longest wait for publishers of the topics, and for the runner [s]',
                 minimum=0.0, maximum=600.0)
         declare(self, 'start.until_runner_ends', False,
-                'close the bag by itself when the motion of the experiment runner has ended')
+                'close the bag when the motion of the experiment runner has ended')
         declare(self, 'runner', 'experiment_runner', 'name of the experiment runner',
                 longest=200)
         declare(self, 'minimum_free_space', 500.0,
-                'a recording ends, or does not begin, with less free space than this [MB]',
+                'required free space [MB]; a recording with less does not begin, or ends',
                 minimum=0.0, maximum=1e9)
         self._state, self._reason = IDLE, 'nothing was recorded yet'
         self._session: RecordingSession | None = None
@@ -124,14 +124,15 @@ class BagRecorder(Node):
     def _declare_notes(self) -> None:
         """Declare what is noted in the bag; empty values are not."""
         declare(self, 'start.robot', '', 'name of the robot, noted in the bag')
-        declare(self, 'start.effort_unit', '', 'of the effort, noted in the bag; empty: not known',
+        declare(self, 'start.effort_unit', '', 'unit of the effort, noted in the bag; '
+                'empty: unknown',
                 choices=('', *STATED_UNITS))
-        declare(self, 'start.trajectory_sha256', '', 'of the trajectory, noted in the bag',
+        declare(self, 'start.trajectory_sha256', '', 'sha256 of the trajectory, noted in the bag',
                 check=_check_sha256)
         declare(self, 'start.serial', '', 'serial number of the robot, noted in the bag')
-        declare(self, 'start.payload', '', 'what the flange carries, noted in the bag')
+        declare(self, 'start.payload', '', 'payload of the flange, noted in the bag')
         declare(self, 'start.configuration_hash', '',
-                'hash of what the experiment was configured with, noted in the bag')
+                'hash of the configuration of the experiment, noted in the bag')
         declare(self, 'start.mounting', '',
                 'roll pitch yaw of the root frame in the world [rad], noted in the bag',
                 check=_check_mounting)

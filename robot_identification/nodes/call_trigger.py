@@ -6,7 +6,7 @@ Call a Trigger service once; the exit code states whether it succeeded.
 
     python -m robot_identification.nodes.call_trigger /identifier/identify
 
-`ros2 service call` ends with 0 whatever the answer is, and waits forever for a node that is gone.
+`ros2 service call` ends with 0 for every answer, and waits forever for a node that has ended.
 """
 
 from __future__ import annotations

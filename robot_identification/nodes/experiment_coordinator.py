@@ -62,7 +62,8 @@ class ExperimentCoordinator(Node):
         declare_programs(self)
         self._token = declare(
             self, 'simulation_token', '',
-            'shared with the simulated robot, which this node arms itself; empty: a person arms',
+            'shared with the simulated robot, which this node arms itself; empty: the operator '
+            'arms',
             longest=200,
         )
         self._service_clients = ServiceClients(self)
@@ -89,22 +90,24 @@ class ExperimentCoordinator(Node):
         self._thread.start()
 
     def _declare_experiment(self) -> None:
-        declare(self, 'program', 'excitation', 'what to go through', choices=tuple(PROGRAMS))
+        declare(self, 'program', 'excitation', 'sequence of steps', choices=tuple(PROGRAMS))
         declare(self, 'output', '', 'folder for trajectories, bags and results')
         declare(self, 'trajectory_file', '',
                 'certified trajectory to execute; empty: one is designed from the experiment')
         declare(self, 'experiment', 'demo', 'experiment file, or name of a shipped one')
         declare(self, 'seeds', [1, 2],
-                'of the designs; excitation: one trajectory each, identified from the first one',
+                'seeds of the designs; excitation: one trajectory each, identified from the '
+                'first one',
                 minimum=0, maximum=2**31 - 1, longest=1000)
-        declare(self, 'max_evaluations', 300, 'for each design', minimum=1, maximum=10_000_000)
+        declare(self, 'max_evaluations', 300, 'evaluations of each design',
+                minimum=1, maximum=10_000_000)
         declare(self, 'effort_unit', '', "unit noted in the bags; empty: the robot's",
                 choices=('', *STATED_UNITS))
         declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
         declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)
         declare(self, 'optional_topics', [''],
-                'recorded where published, like those that the recorder knows', longest=100)
-        declare(self, 'patience', 3600.0, 'how long to wait for a person [s]',
+                'topics recorded where published, besides those of the recorder', longest=100)
+        declare(self, 'patience', 3600.0, 'longest wait for the operator [s]',
                 minimum=1.0, maximum=1e6)
 
     def close(self) -> bool:

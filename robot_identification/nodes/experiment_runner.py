@@ -5,9 +5,9 @@
 """
 Executes a certified trajectory: checks, arms, approaches, executes, watches, stops.
 
-A person arms it, for one file, by typing its hash back. Nothing is sent in a dry run, which is the
-default. Whatever goes wrong in motion ends it: the arm is brought to rest, FAULT is latched, and
-only a person who arms again goes on. Without a person it moves only the simulated robot that
+The operator arms it, for one file, by typing its hash. Nothing is sent in a dry run, which is the
+default. Every fault in motion ends it: the arm is brought to rest, FAULT is latched, and only
+arming again resumes. Without an operator it moves only the simulated robot that
 carries the same `simulation_token`, which the same process started.
 
 The decisions are those of `execution.state_machine`; this node translates messages to its events
@@ -84,11 +84,13 @@ class ExperimentRunner(Node):
         self.finished: int | None = None
         declare_robot(self)
         declare_runner(self)
-        prefix = declare(self, 'tf_prefix', '', "before the names of the driver's joints")
+        prefix = declare(self, 'tf_prefix', '', "prefix of the driver's joint names")
         self._token = declare(
             self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
         )
-        joint_states = declare(self, 'joint_states_topic', 'joint_states', 'measured state')
+        joint_states = declare(
+            self, 'joint_states_topic', 'joint_states', 'topic of the measured joint states',
+        )
         self._description = RobotDescription(self, used=not self._token, prefix=prefix)
         robot = robot_from_parameters(self)
         arm = DriverArm(robot, prefix, simulated=bool(self._token))

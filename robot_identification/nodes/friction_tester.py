@@ -4,9 +4,9 @@
 """
 Measures the break-away torque of one joint or wheel through an effort interface.
 
-It sends torques to a forward controller's command topic, for one joint, armed by a human who types
-back what is armed. Nothing is sent in a dry run, which is the default. Whatever goes wrong makes
-the torque zero and latches FAULT. The other joints must be held by something else: they get zero,
+It sends torques to a forward controller's command topic, for one joint, armed by the operator by
+typing its name. Nothing is sent in a dry run, which is the default. Every fault makes the
+torque zero and latches FAULT. The other joints must be held by something else: they get zero,
 and the test ends when one of them moves.
 """
 
@@ -58,7 +58,7 @@ REFRESH_PERIOD = 0.5  # period of diagnostics [s]; chosen: as of the experiment 
 # runner.
 GRAPH_PERIOD = 0.25
 ARMED_SECONDS = 60.0  # [s] (docs/break_away.md); chosen: as of the experiment runner
-# Zero is sent again and again for so long [s]; chosen: 25 messages, as one may be lost.
+# Zero is sent repeatedly for so long [s]; chosen: 25 messages, as one may be lost.
 ZERO_SECONDS = 0.5
 # The cap of the test over the largest torque of the pre-test (docs/break_away.md); chosen: room
 # for the scatter of repeats.
@@ -78,14 +78,16 @@ class FrictionTester(Node):
         self.finished: int | None = None
         declare_robot(self)
         declare_tester(self)
-        self._prefix = declare(self, 'tf_prefix', '', "before the names of the driver's joints")
+        self._prefix = declare(self, 'tf_prefix', '', "prefix of the driver's joint names")
         token = declare(
             self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
         )
-        states = declare(self, 'joint_states_topic', 'joint_states', 'measured state')
+        states = declare(
+            self, 'joint_states_topic', 'joint_states', 'topic of the measured joint states',
+        )
         self._commands = declare(
             self, 'commands_topic', 'forward_effort_controller/commands',
-            'Float64MultiArray of torques [N m] that the controller takes', read_only=True,
+            'topic of the torques for the controller [N m], a Float64MultiArray', read_only=True,
         )
         declare(
             self, 'controller_joints', [''],
@@ -481,7 +483,7 @@ class FrictionTester(Node):
         return time.monotonic() - self._new_at
 
     def _on_state(self, message: JointState) -> None:
-        """Answer a joint state with a torque; whatever goes wrong in that makes it zero."""
+        """Answer a joint state with a torque, zero after an error."""
         try:
             self._answer(message)
         except Exception as error:

@@ -55,7 +55,7 @@ class Identifier(Node):
         declare_robot(self)
         _declare_options(self)
         prefix = declare(
-            self, 'tf_prefix', '', "in front of the driver's joint names in robot_description",
+            self, 'tf_prefix', '', "prefix of the driver's joint names in robot_description",
             longest=128, read_only=True,
         )
         self._description = RobotDescription(self, used=False, prefix=prefix)
@@ -295,9 +295,9 @@ def _declare_options(node: Node) -> None:
 
 def _declare_identification(node: Node) -> None:
     """Declare what the command line's `identify` offers, by the same words."""
-    declare(node, 'identify.bags', [''], "bags to identify from; ['']: what was heard")
+    declare(node, 'identify.bags', [''], "bags to identify from; ['']: the messages of ~/listen")
     declare(node, 'identify.output', '', 'folder for model, report and results')
-    declare(node, 'identify.force', False, 'overwrite results that are there already')
+    declare(node, 'identify.force', False, 'overwrite existing results')
     declare(node, 'identify.tables', False, 'write the tables of a paper, too')
     for one in options_of(IdentifyArguments):
         declare(
@@ -310,23 +310,23 @@ def _declare_identification(node: Node) -> None:
 def _declare_listening(node: Node) -> None:
     declare(
         node, 'listen.topics', ['joint_states'],
-        'topics to hear, first that of the joint states; NAME=PACKAGE/msg/TYPE where the type of '
-        'another is not known before it is published',
+        'topics to record, that of the joint states first; NAME=PACKAGE/msg/TYPE where the '
+        'type is unknown before the first message',
     )
     declare(
         node, 'listen.output', '',
-        'bag to write what is heard to; empty: a temporary one, deleted at the next ~/listen',
+        'bag of the received messages; empty: a temporary one, deleted at the next ~/listen',
     )
     declare(
         node, 'listen.quiet', 0.0,
-        'identify when nothing new came for so long [s]; 0: wait for ~/identify', minimum=0.0,
+        'identify after this time without a message [s]; 0: wait for ~/identify', minimum=0.0,
         maximum=86_400.0,
     )
     declare(
-        node, 'listen.maximum_size', 4000.0, 'of all messages that are heard [MB]', minimum=0.1,
+        node, 'listen.maximum_size', 4000.0, 'limit of all received messages [MB]', minimum=0.1,
         maximum=1e6,
     )
-    declare(node, 'listen.at_start', False, 'listen as soon as the node is up')
+    declare(node, 'listen.at_start', False, 'listen from the start of the node')
 
 
 def _options(node: Node) -> IdentifyOptions:

@@ -50,7 +50,7 @@ class Instance:
         node.create_subscription(String, TOPIC, self._on_instance, _QOS)
 
     def say_last_word(self) -> None:
-        """Report on /diagnostics why this node leaves; after whatever it had to end has ended."""
+        """Report on /diagnostics why this node ends, after everything else has ended."""
         # A listener gets only what is published after it was met.
         deadline = time.monotonic() + LAST_WORD_SECONDS
         while not self._diagnostics.get_subscription_count() and time.monotonic() < deadline:

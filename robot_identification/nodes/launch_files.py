@@ -180,7 +180,7 @@ def names_of(declared: Iterable[Argument]) -> tuple[str, ...]:
 
 
 def value(name: str, kind: Any = str) -> ParameterValue:
-    """Return an argument as a parameter of one type, whatever it looks like."""
+    """Return an argument as a parameter of one type, independent of its form."""
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 

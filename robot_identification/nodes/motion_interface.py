@@ -44,7 +44,7 @@ KIND = 'JointTrajectoryController'
 LIST_TIMEOUT = 2.0
 # Longer pauses between looks are this process's own [s]; chosen: the period of requests.
 OWN_PAUSE = 0.5
-# Since this process began; whatever is there is known then [s]; chosen: above discovery, 0.3 to
+# From the start of this process until other nodes are known [s]; chosen: above discovery, 0.3 to
 # 3 s (docs/security.md).
 DISCOVERY_TIME = 5.0
 # Answers to a request to cancel that state that there is nothing to be cancelled any more.

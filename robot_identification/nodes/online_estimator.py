@@ -105,7 +105,7 @@ class OnlineEstimatorNode(Node):
         self._ranked = ''
         self.add_on_set_parameters_callback(self._on_parameters)
         declare(self, 'model_file', '', 'identified_model.yaml of the bare arm; may be set while '
-                'running, which begins anew')
+                'running, which resets the estimates')
         declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
                 'compares', longest=4096)
         self._joint_states = DirectSubscription(self, JointState, 'joint_states', SENSOR)
@@ -123,7 +123,7 @@ class OnlineEstimatorNode(Node):
 
     def _declare_options(self) -> None:
         self._prefix = declare(
-            self, 'tf_prefix', '', "in front of the driver's joint names and of frames",
+            self, 'tf_prefix', '', "prefix of the driver's joint names and of frames",
             longest=128, read_only=True,
         )
         self._link = declare(
@@ -131,39 +131,41 @@ class OnlineEstimatorNode(Node):
             "stated; empty: the tool's", longest=128, read_only=True,
         )
         self._thinning = ThinningOptions(cutoff=declare(
-            self, 'cutoff', 10.0, 'of the low-pass before the estimation [Hz]', minimum=1.0,
+            self, 'cutoff', 10.0, 'cut-off frequency of the low-pass before the estimation [Hz]',
+            minimum=1.0,
             maximum=50.0, read_only=True,
         ), rate=declare(
-            self, 'rate', 25.0, 'samples per second that are estimated from [Hz]', minimum=5.0,
+            self, 'rate', 25.0, 'rate of the samples that are used for the estimates [Hz]',
+            minimum=5.0,
             maximum=100.0, read_only=True,
         ))
         self._rate = declare(
-            self, 'joint_state_rate', 0.0, 'of the joint states [Hz]; 0: that of the recording '
-            'which the model was identified from', minimum=0.0, maximum=2000.0, read_only=True,
+            self, 'joint_state_rate', 0.0, 'rate of the joint states [Hz]; 0: that of the '
+            'training recording', minimum=0.0, maximum=2000.0, read_only=True,
         )
         self._payload_memory = declare(
-            self, 'payload_memory', 60.0, 'for how long a sample counts for the payload [s]',
+            self, 'payload_memory', 60.0, 'memory of the estimate of the payload [s]',
             minimum=10.0, maximum=3600.0, read_only=True,
         )
         self._friction_memory = declare(
-            self, 'friction_memory', 30.0, 'for how long a sample counts for friction [s]',
+            self, 'friction_memory', 30.0, 'memory of the estimate of friction [s]',
             minimum=10.0, maximum=3600.0, read_only=True,
         )
         self._false_alarms = declare(
-            self, 'false_alarms', 0.1, 'changes of payload per hour of motion that may be '
-            'reported where there are none', minimum=1e-4, maximum=60.0, read_only=True,
+            self, 'false_alarms', 0.1, 'false changes of the payload per hour of motion',
+            minimum=1e-4, maximum=60.0, read_only=True,
         )
         self._acceleration_noise = declare(
-            self, 'acceleration_noise', 0.1, 'of the filtered accelerations [rad/s^2]; inertia is '
-            'estimated where they exceed three times this', minimum=0.0, maximum=10.0,
+            self, 'acceleration_noise', 0.1, 'noise of the filtered accelerations [rad/s^2]; '
+            'inertia is estimated where they exceed three times this', minimum=0.0, maximum=10.0,
             read_only=True,
         )
         self._publish_period = declare(
-            self, 'publish_period', 1.0, 'between two messages of the estimates and diagnostics '
-            '[s]', minimum=0.05, maximum=60.0, read_only=True,
+            self, 'publish_period', 1.0, 'period of the estimates and diagnostics [s]',
+            minimum=0.05, maximum=60.0, read_only=True,
         )
         self._advice_period = declare(
-            self, 'advice_period', 10.0, 'between two statements on warming up [s]',
+            self, 'advice_period', 10.0, 'period of the statements on warming up [s]',
             minimum=0.5, maximum=600.0, read_only=True,
         )
 

@@ -27,7 +27,7 @@ from robot_identification.studies.temperature import (
     figures_of_run, judge_settling, RunFigures, Settling, SettlingOptions,
 )
 
-# What drive gains come from, of whoever publishes it.
+# Sources of drive gains, by any publisher.
 TARGET_TOPICS = ('rtde/target_moment', 'rtde/target_current', 'target_moment', 'target_current')
 TORQUE_SOURCES = ('target', 'urdf')
 NO_PAYLOAD, UNKNOWN_PAYLOAD = '0', 'unknown'
@@ -62,7 +62,7 @@ class Coordinator(Protocol):
 def declare_programs(node: Node) -> None:
     """Declare the parameters that only some programs have."""
     declare(node, 'torque_from', 'target',
-            'static_poses: where torques come from, target (recorded target_moment), urdf, or '
+            'static_poses: source of the torques, target (recorded target_moment), urdf, or '
             'the path of a model whose masses are trusted')
     declare(node, 'payload.mass', 0.0, 'payload: its mass [kg]; 0: not known',
             minimum=0.0, maximum=100.0)

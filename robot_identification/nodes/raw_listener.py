@@ -113,7 +113,7 @@ class RawListener:
         return self.path
 
     def close(self) -> None:
-        """Close the bag, whatever came."""
+        """Close the bag, also without messages."""
         for topic, subscription in self._subscriptions.items():
             self._take(topic, subscription, DEPTH)
             self._node.destroy_subscription(subscription)

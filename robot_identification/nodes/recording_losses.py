@@ -27,8 +27,8 @@ class LossCounter:
     Counts as `lost` what was published on a topic after its first message and did not arrive.
 
     A publisher numbers what it publishes, and DDS keeps the order of each publisher: what is
-    missing between two numbers was lost, at whatever rate they come. rclpy does not know whose a
-    number is. While there are several publishers, and where a middleware gives no numbers, the
+    missing between two numbers was lost, at any rate. rclpy does not know the publisher of a
+    number. While there are several publishers, and where a middleware gives no numbers, the
     losses that the middleware itself reports are counted instead, and what a full queue replaced
     is not seen.
     """

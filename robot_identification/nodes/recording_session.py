@@ -186,7 +186,7 @@ class RecordingSession:
                 self._subscribe(name, kind)
                 self._declare(self.topics[name])
             except Exception as error:
-                # Whatever is published there, it must not end the recording.
+                # No content of a topic may end the recording.
                 self._refused.add(name)
                 self._drop(name)
                 self._node.get_logger().warning(f'left out: {error}')
@@ -354,6 +354,6 @@ def offered_qos(qos: QoSProfile) -> OfferedQos:
 
 
 def _identity_of(path: Path) -> tuple[int, int]:
-    """Return what a file is, whatever its name."""
+    """Return the identity of a file, independent of its name."""
     status = path.stat()
     return status.st_dev, status.st_ino

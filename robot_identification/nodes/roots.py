@@ -4,7 +4,7 @@
 """
 Paths that parameters name, inside the folders that the operator allowed.
 
-Everybody on the graph can set a parameter and call a service: only what is below
+Every node on the graph can set a parameter and call a service: only what is below
 `allowed_read_roots` is read, and only below `allowed_write_roots` anything is written.
 """
 

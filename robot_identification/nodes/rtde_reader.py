@@ -92,7 +92,7 @@ class RtdeReader(Node):
         )
         frequency = declare(
             self, 'frequency', 0.0,
-            'samples a second [Hz]; 0: as many as the robot gives, 125 (CB3) or 500',
+            'rate of the samples [Hz]; 0: that of the robot, 125 (CB3) or 500',
             minimum=0.0, maximum=500.0, read_only=True,
         )
         keys = declare(
@@ -101,11 +101,11 @@ class RtdeReader(Node):
             longest=100, check=_check_keys, read_only=True,
         )
         required = declare(
-            self, 'required_keys', [''], 'of the keys, those without which nothing is read',
+            self, 'required_keys', [''], 'required fields; without them nothing is read',
             longest=100, check=_check_keys, read_only=True,
         )
         timeout = declare(
-            self, 'timeout', 2.0, 'what connecting, an answer or a sample may take [s]',
+            self, 'timeout', 2.0, 'longest wait for a connection, an answer or a sample [s]',
             minimum=0.05, maximum=60.0, read_only=True,
         )
         shortest = declare(
@@ -115,7 +115,7 @@ class RtdeReader(Node):
         )
         longest = declare(
             self, 'longest_reconnect_period', 30.0,
-            'what these pauses grow to, and the pause after the robot has refused [s]',
+            'longest of these pauses, and the pause after a refusal by the robot [s]',
             minimum=0.05, maximum=3600.0, read_only=True,
         )
         late = declare(

@@ -22,11 +22,11 @@ def declare_runner(node: Node) -> None:
 def _declare_motion(node: Node) -> None:
     declare(node, 'trajectory_file', '', 'certified trajectory to execute')
     declare(node, 'arm.sha256', '',
-            'its sha256, typed back by the operator; of a real arm for each arming', longest=64)
-    declare(node, 'arm.executions', 1, 'how many executions one arming is good for',
+            'its sha256, typed by the operator; for a real arm anew for each arming', longest=64)
+    declare(node, 'arm.executions', 1, 'number of executions of one arming',
             minimum=1, maximum=1000)
     declare(node, 'dry_run', True, 'check and plan everything, send nothing')
-    declare(node, 'periods', 0, 'how often the motion is repeated; 0: as the file says',
+    declare(node, 'periods', 0, 'repetitions of the motion; 0: those of the file',
             minimum=0, maximum=1000)
     declare(node, 'speed', 1.0, 'share of the planned speed', minimum=0.02, maximum=1.0)
     declare(node, 'knot_rate', 50.0, 'knots per second of the motion at full speed [Hz]',
@@ -48,11 +48,11 @@ def _declare_safety(node: Node) -> None:
     declare(node, 'effort_unit', '', "unit of the driver's effort; empty: the robot's",
             choices=('', *STATED_UNITS))
     declare(node, 'watch_effort', True,
-            'stop where efforts are far above what the description expects')
+            'stop where efforts far exceed those of the description')
     declare(node, 'watch_safety', True,
             "need a UR driver's safety mode, robot mode and program state; false only for "
             'an arm whose driver has none', read_only=True)
-    declare(node, 'require_recorder', True, 'move only while the recorder records')
+    declare(node, 'require_recorder', True, 'move only while the recorder is recording')
     declare(node, 'recorder', 'bag_recorder', "name of the recorder's node", read_only=True)
     declare(node, 'commissioning', True,
             'a dry run, then a slow run, then full speed; only the simulated robot may go '
@@ -64,6 +64,6 @@ def _declare_safety(node: Node) -> None:
             'serial number of the arm, which is commissioned on its own; must be stated for a '
             'real arm')
     declare(node, 'payload', [NOT_STATED],
-            'mass [kg] and centre in the tool frame [m] of what the arm carries, [0.0] for '
-            'nothing; must be stated for a real arm',
+            'mass [kg] and centre in the tool frame [m] of the payload, [0.0] for none; must '
+            'be stated for a real arm',
             minimum=NOT_STATED, maximum=100.0, longest=4)

@@ -6,7 +6,7 @@ A simulated joint or wheel with an effort interface, by itself or in an arm, for
 
 It stands where a driver with a forward effort controller stands: torques in, joint states out, in
 real time. In an arm one joint takes torques, and drives hold the others. It leaves (exit code 5)
-as soon as anybody else publishes joint states or listens to its commands: it must not share a
+as soon as another node publishes joint states or listens to its commands: it must not share a
 graph with a real robot.
 """
 
@@ -107,10 +107,10 @@ class SimulatedEffortJoint(Node):
         self.finished: int | None = None
         declare_robot(self)
         self._machine = self._declare_machine()
-        rate = declare(self, 'rate', 200.0, 'of the joint states [Hz]', minimum=10.0,
+        rate = declare(self, 'rate', 200.0, 'rate of the joint states [Hz]', minimum=10.0,
                        maximum=1000.0, read_only=True)
         self._timeout = declare(
-            self, 'command_timeout', 0.5, 'a torque is held no longer than this [s]',
+            self, 'command_timeout', 0.5, 'longest time that a torque is held [s]',
             minimum=0.01, maximum=10.0, read_only=True,
         )
         token = declare(self, 'simulation_token', '',
@@ -135,7 +135,7 @@ class SimulatedEffortJoint(Node):
         )
         in_arm = declare(
             self, 'in_arm', False,
-            'whether it is a joint of the arm that robot names, all of which is simulated; the '
+            'the joint is one of the arm that robot names, which is simulated as a whole; the '
             'constants below are then not used', read_only=True,
         )
         constants = EffortJointConstants(**{
@@ -144,16 +144,16 @@ class SimulatedEffortJoint(Node):
             )
             for key, (default, description, minimum, maximum) in _WHEEL.items()
         })
-        start = declare(self, 'initial_position', 0.0, 'where the joint by itself rests first '
-                        '[rad]', minimum=-10.0, maximum=10.0, read_only=True)
+        start = declare(self, 'initial_position', 0.0, 'initial position of the joint '
+                        'without an arm [rad]', minimum=-10.0, maximum=10.0, read_only=True)
         pose = declare(
             self, 'initial_positions', [0.0],
-            'where the joints of an arm stand first [rad], as the model counts, kinematic order',
+            'initial positions of the joints of an arm [rad], those of the model, kinematic order',
             minimum=-10.0, maximum=10.0, longest=64, read_only=True,
         )
-        noise = declare(self, 'velocity_noise', 0.003, 'of the measured velocity [rad/s]',
+        noise = declare(self, 'velocity_noise', 0.003, 'noise of the measured velocity [rad/s]',
                         minimum=0.0, maximum=1.0, read_only=True)
-        seed = declare(self, 'noise_seed', 0, 'of the noise', minimum=0, maximum=2**31 - 1,
+        seed = declare(self, 'noise_seed', 0, 'seed of the noise', minimum=0, maximum=2**31 - 1,
                        read_only=True)
         if not in_arm:
             return _OneJoint(name, constants, start, noise, seed)

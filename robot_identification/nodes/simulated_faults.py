@@ -45,7 +45,7 @@ DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
     ),
     'silence': ('no joint states are published', None),
     'freeze': ('joint states keep their values, under new stamps', None),
-    'repeat': ('the same joint state comes again and again, with its stamp', None),
+    'repeat': ('the same joint state comes repeatedly, with its stamp', None),
     'shuffle': ('every joint state has another order of joints', None),
     'clock_jump': (
         'added to the stamps of joint states [s]', (-LARGEST_CLOCK_JUMP, LARGEST_CLOCK_JUMP)
@@ -92,21 +92,21 @@ class InjectedContact:
     def __init__(self, node: Node, links: Sequence[str]) -> None:
         self._node = node
         declare(
-            node, CONTACT_LINK, links[-1], 'link that is touched by the next contact',
+            node, CONTACT_LINK, links[-1], 'link of the next contact',
             choices=tuple(links),
         )
         declare(
-            node, CONTACT_POINT, NO_FORCE, 'where, in the frame of the link [m]',
+            node, CONTACT_POINT, NO_FORCE, 'point of the contact in the frame of the link [m]',
             minimum=-FURTHEST_POINT, maximum=FURTHEST_POINT, longest=3, check=_three,
         )
         declare(
-            node, CONTACT_DURATION, 0.5, 'how long the next contact lasts [s of simulated time]',
+            node, CONTACT_DURATION, 0.5, 'duration of the next contact [s of simulated time]',
             minimum=SHORTEST_CONTACT, maximum=LONGEST_CONTACT,
         )
         declare(
             node, CONTACT_FORCE, NO_FORCE,
-            "force on the arm in the URDF's root frame [N]: another one begins a contact anew, "
-            'zero ends it, and it is zero again when the contact is over',
+            "force on the arm in the URDF's root frame [N]: a new value begins a contact, zero "
+            'ends it; it becomes zero when the contact ends',
             minimum=-LARGEST_FORCE, maximum=LARGEST_FORCE, longest=3, check=_three,
         )
         self._force = NO_FORCE

@@ -6,7 +6,7 @@ A simulated robot that stands where ur_robot_driver stands.
 
 Same topics, joint names in alphabetical order, effort in ampere, or in N m for an arm whose YAML
 says so. It leaves (exit code 5) as soon
-as anybody else publishes joint states or listens to commands: it must not share a graph with a
+as another node publishes joint states or listens to commands: it must not share a graph with a
 real arm.
 """
 
@@ -65,16 +65,16 @@ class SimulatedRobot(Node):
         self.finished: int | None = None
         declare_robot(self)
         truth_seed = declare(
-            self, 'truth_seed', 0, 'which hidden robot: masses, friction, gains',
+            self, 'truth_seed', 0, 'seed of the hidden masses, friction and gains',
             minimum=0, maximum=2**31 - 1,
         )
         noise_seed = declare(
-            self, 'noise_seed', 0, 'of the sensor noise', minimum=0, maximum=2**31 - 1
+            self, 'noise_seed', 0, 'seed of the sensor noise', minimum=0, maximum=2**31 - 1
         )
-        noise = declare(self, 'sensor_noise', True, 'whether sensors are noisy and quantized')
+        noise = declare(self, 'sensor_noise', True, 'noisy and quantized sensors')
         factor = declare(
             self, 'real_time_factor', 1.0,
-            'simulated over wall-clock time; other than 1 publishes /clock',
+            'ratio of simulated to wall-clock time; other than 1 publishes /clock',
             minimum=0.1, maximum=20.0,
         )
         token = declare(
@@ -82,17 +82,17 @@ class SimulatedRobot(Node):
         )
         start = declare(
             self, 'initial_positions', [0.0, -1.57, 1.57, -1.57, -1.57, 0.0],
-            'where the robot stands first [rad], kinematic order',
+            'initial positions of the joints [rad], kinematic order',
             minimum=-10.0, maximum=10.0, longest=64,
         )
         publish_truth = declare(
             self, 'publish_truth', False, 'publish ~/noise_free_joint_states (tests and demo)'
         )
         discovery_time = declare(
-            self, 'discovery_time', 2.0, 'how long to look for other robots before speaking [s]',
+            self, 'discovery_time', 2.0, 'time to look for other robots before publishing [s]',
             minimum=0.0, maximum=10.0,
         )
-        self._prefix = declare(self, 'tf_prefix', '', 'put before every joint name')
+        self._prefix = declare(self, 'tf_prefix', '', 'prefix of every joint name')
         self._robot = robot_from_parameters(self)
         self._arm = DriverArm(self._robot, self._prefix)
         self._period = driver_period(self._robot)

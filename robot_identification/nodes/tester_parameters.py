@@ -29,7 +29,7 @@ def declare_tester(node: Node) -> None:
             "its moment is subtracted by the robot's description", choices=POSES)
     declare(node, 'dry_run', True, 'check everything, send nothing')
     declare(node, 'arm.confirmation', '',
-            'what is armed, typed back for each arming: ~/arm says what to type', longest=200)
+            'confirmation that is typed for each arming; the answer of ~/arm has it', longest=200)
     declare(node, 'torque_cap', 0.0,
             'largest torque of a ramp, without gravity [N m]; 0.0: the pre-test sets it',
             minimum=0.0, maximum=1000.0)
@@ -37,12 +37,13 @@ def declare_tester(node: Node) -> None:
             "largest torque of all [N m]; 0.0: 80 % of the joint's limit in the robot YAML",
             minimum=0.0, maximum=1000.0)
     declare(node, 'pre_test.step', 0.1,
-            'by how much a call of ~/step raises the torque of the pre-test [N m]',
+            'increase of the torque of the pre-test by a call of ~/step [N m]',
             minimum=0.001, maximum=20.0)
     declare(node, 'inertia', 0.0,
-            "of link and rotor on the joint's side [kg m^2]; 0.0: by the robot's description",
+            "inertia of link and rotor on the joint's side [kg m^2]; 0.0: from the robot's "
+            'description',
             minimum=0.0, maximum=1000.0)
-    declare(node, 'continuous', False, 'whether the position wraps around at a turn')
+    declare(node, 'continuous', False, 'the position wraps around at a turn')
     for one in options_of(BreakAwaySettings):
         declare(
             node, one.key, getattr(BreakAwaySettings, one.name), one.text, minimum=one.minimum,
@@ -52,11 +53,11 @@ def declare_tester(node: Node) -> None:
             'longest silence of the joint states before the torque is zeroed [s], wall time',
             minimum=0.02, maximum=2.0)
     declare(node, 'correction', DEFAULT_CORRECTION,
-            'what the reported torque is: that at the onset of motion, that at the threshold less '
-            'inertia, or with none that at the threshold, which is reported in any case',
+            'reported torque: at the onset of motion, at the threshold less inertia, or with '
+            'none at the threshold, which is always reported',
             choices=CORRECTIONS)
     declare(node, 'output', '', 'folder of the results, one for all joints of an arm')
-    declare(node, 'overwrite', False, 'replace what the results hold of this joint')
+    declare(node, 'overwrite', False, 'replace the results of this joint')
 
 
 def settings_of(

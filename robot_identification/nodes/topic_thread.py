@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A thread that takes what comes on topics at once, whatever else its node does."""
+"""A thread that takes the messages of topics at once, independent of its node's work."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class TorquePredictorNode(Node):
         self.add_on_set_parameters_callback(self._on_parameters)
         declare(self, 'model_file', '', 'identified_model.yaml; may be set while running')
         declare(self, 'collision_file', '',
-                'what `robot-identification collision` wrote for the model; may be set while '
+                'output of `robot-identification collision` for the model; may be set while '
                 'running')
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
@@ -112,33 +112,35 @@ class TorquePredictorNode(Node):
 
     def _declare_options(self) -> None:
         kept = declare(
-            self, 'friction_reference', '', 'file that keeps what friction health compares with: '
-            'it is read, or written once it is learned; empty: learned at every start',
+            self, 'friction_reference', '', 'file of the reference of friction health: read, '
+            'or written once it is learned; empty: learned at every start',
             read_only=True,
         )
         self._options = PredictorOptions(
             cutoff=declare(
-                self, 'cutoff', CAUSAL_CUTOFF, 'of the causal low-pass [Hz]', minimum=1.0,
+                self, 'cutoff', CAUSAL_CUTOFF, 'cut-off frequency of the causal low-pass [Hz]',
+                minimum=1.0,
                 maximum=200.0, read_only=True,
             ),
             bandwidth=declare(
                 self, 'observer_bandwidth', DEFAULT_BANDWIDTH,
-                'of the momentum observer [rad/s], its time constant is one over it; '
+                'bandwidth of the momentum observer [rad/s], one over its time constant; '
                 'collision_file has its own', minimum=0.1, maximum=500.0, read_only=True,
             ),
             tf_prefix=declare(
-                self, 'tf_prefix', '', "in front of the driver's joint names", longest=128,
+                self, 'tf_prefix', '', "prefix of the driver's joint names", longest=128,
                 read_only=True,
             ),
             feed_forward=declare(
-                self, 'feed_forward', OFF, 'what ~/feed_forward holds: gravity, and friction in '
+                self, 'feed_forward', OFF, 'content of ~/feed_forward: gravity, and friction in '
                 'the direction of the velocity on ~/reference; friction: that without gravity, '
                 'for robots that add gravity themselves', choices=(OFF, *FEED_FORWARD),
                 read_only=True,
             ),
             feed_forward_bandwidth=declare(
-                self, 'feed_forward_bandwidth', 0.0, 'of the observer of what the model lacks, '
-                'whose torque is fed forward, too [Hz]; 0: none', minimum=0.0, maximum=20.0,
+                self, 'feed_forward_bandwidth', 0.0, 'bandwidth of the observer of the remaining '
+                'torque, which is added to the feed-forward [Hz]; 0: none',
+                minimum=0.0, maximum=20.0,
                 read_only=True,
             ),
             friction_reference=(

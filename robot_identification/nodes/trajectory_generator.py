@@ -70,7 +70,7 @@ class TrajectoryGenerator(Node):
                 minimum=one.minimum, maximum=one.maximum,
             )
         self._prefix = declare(
-            self, 'tf_prefix', '', "in front of the driver's names of joints and links",
+            self, 'tf_prefix', '', "prefix of the driver's names of joints and links",
             longest=128, read_only=True,
         )
         self._description = RobotDescription(self, used=True, prefix=self._prefix)

@@ -6,7 +6,7 @@ Forward dynamics of many rollouts at once, with friction that is stiff and has a
 
 A step is a leapfrog step: bodies at the positions in its middle, friction and servo at the
 velocities of its end. The latter makes it stable for any friction and any servo: dry friction
-that turns round within 0.003 rad/s on a wrist of 0.01 kg m^2 has a time constant of microseconds.
+that reverses within 0.003 rad/s on a wrist of 0.01 kg m^2 has a time constant of microseconds.
 Velocities of the end solve ``M (v - dq) / h + b = tau - F(v)``, the condition for a minimum of a
 convex function where friction grows with velocity, by Newton's method with a search along its
 step. Without friction the error of a step is of third order, with friction of second order.

@@ -4,7 +4,7 @@
 """
 Friction of an identified model in steady sliding, tabulated over velocity.
 
-Laws are evaluated once. A control loop then looks their torque up, whatever the laws are.
+Laws are evaluated once. A control loop then looks up their torque, for any laws.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ SHIFTS = np.linspace(-LARGEST_SHIFT, LARGEST_SHIFT, 21)
 # Little is learned from less motion than this, and nothing new from more samples [s], [1].
 SHORTEST_MOTION = 3.0
 MOST_SAMPLES = 5000  # at the rate of the regression
-# The regression is made at about this rate, whatever that of the recording [Hz].
+# The regression is made at about this rate, for any rate of the recording [Hz].
 REGRESSION_RATE = 120.0
 # Fast enough to keep the corners that friction has where a joint reverses.
 KINEMATIC_FILTER = KinematicFilter(cutoff=25.0)

@@ -5,7 +5,7 @@
 Plausibility of the effort, in its stated unit.
 
 Unit and sign are judged by the torques of the URDF's bodies. Their masses may be wrong, and no
-sensor says who is right: what is found are notes, and nothing is refused.
+sensor decides: findings are notes, and nothing is refused.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ MOST_ROWS = 10_000
 # Cut-off of the kinematics over the rate of the recording, at most that of the default filter:
 # differences of positions have noise up to half the rate.
 CUTOFF_SHARE = 0.25
-# Velocity at which the sign of the dry friction turns round [rad/s].
+# Velocity at which the sign of the dry friction reverses [rad/s].
 SLIDING = 0.01
 # Directions of columns below this share of the largest are rounding.
 SMALLEST_DIRECTION = 1e-8

@@ -39,7 +39,7 @@ SAFETY_MODES: Mapping[int, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """Samples that are of no use, with the reason."""
+    """Samples that are not usable, with the reason."""
 
     reason: str  # Key of `Dataset.excluded`
     rows: BoolArray  # shape (N,); the samples

@@ -82,7 +82,7 @@ def _read_npz(path: Path) -> Arrays:
         with np.load(path, allow_pickle=False) as stored:
             return {name: np.asarray(stored[name]) for name in stored.files}
     except Exception as error:
-        # Reading ZIP and the header of arrays raises whatever comes up in a damaged file.
+        # Reading ZIP and the header of arrays raises any exception in a damaged file.
         raise BagError(f'{path} cannot be read as NPZ: {error}') from error
 
 
@@ -97,7 +97,7 @@ def _read_mat(path: Path) -> Arrays:
     try:
         content = scipy.io.loadmat(str(path), squeeze_me=True, struct_as_record=False)
     except Exception as error:
-        # The reader raises whatever comes up in a file that is damaged.
+        # The reader raises any exception in a damaged file.
         raise BagError(f'{path} cannot be read as MAT: {error}') from error
     arrays: Arrays = {}
     for name, value in content.items():

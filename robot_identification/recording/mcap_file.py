@@ -184,7 +184,7 @@ class McapFile:
         Return whether rosbags reads the messages in the order of the file, and within bounds.
 
         It sorts by log time, which would mix what is before and after a clock was set back, and it
-        unpacks a chunk to whatever size it has.
+        unpacks a chunk of any size.
         """
         if self._index_damage or self._chunks is None:
             return False

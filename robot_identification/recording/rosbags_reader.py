@@ -59,6 +59,6 @@ def read_by_rosbags(path: Path, topics: Collection[str]) -> Iterator[RawBlock]:
                 if block.add(log_time, bytes(data)):
                     yield block.take()
     except Exception as error:
-        # Whatever it is: the careful readers say what is wrong.
+        # For any exception the careful readers state what is wrong.
         raise NotIntactError from error
     yield from (block for block in blocks.values() if len(block))

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Record a simulated robot without ROS, faster than real time, once or again and again."""
+"""Record a simulated robot without ROS, faster than real time, once or repeatedly."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _spectra(
     coherence = None
     if dataset.measured_dq is not None:
         fast = (dataset.measured_dq - dataset.motion.dq)[one.rows, joint][part]
-        # Of one window it would be 1 whatever the signals are.
+        # One window gives 1 for any signals.
         if np.isfinite(fast).all() and np.any(fast != 0.0) and count >= FEWEST_WINDOWS * length:
             first, second = (
                 scipy.signal.coherence(values, fast, dataset.rate, nperseg=length)[1][1:]

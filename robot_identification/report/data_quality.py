@@ -68,7 +68,7 @@ def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
 
 
 def _of_driver(custom: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what a recorder knew of the driver; nothing where it knew nothing at all."""
+    """Return what a recorder knew of the driver, if anything."""
     record = read_driver_record(custom)
     described = [] if record is None else record.describe()
     return described if any(text != NOT_KNOWN for _, text in described) else []

@@ -87,7 +87,7 @@ class Axis:
             self.high = max(self.high, float(values.max()))
 
     def set_limits(self, low: float, high: float) -> None:
-        """Show this range, whatever the data are."""
+        """Show this range instead of that of the data."""
         self.low, self.high, self.fixed = low, high, True
 
     def ends(self) -> tuple[float, float]:

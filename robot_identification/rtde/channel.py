@@ -29,7 +29,7 @@ _LOOK = 0.2
 
 
 class RtdeRefusedError(DataError):
-    """The robot, or whatever answers, does not give what is asked; asking on is of no use."""
+    """The robot, or another program at its address, refuses the request; a retry is useless."""
 
 
 class RtdeLostError(DataError):

@@ -33,7 +33,7 @@ SLOWEST = 0.1  # [Hz] (docs/rtde.md); chosen: temperatures change within minutes
 LAST_STAMP = 2.0**31 - 1.0
 # What a controller takes as the names of one recipe [bytes], by UR's guide.
 LONGEST_RECIPE = 2048
-# A sample may take so many periods, whatever the timeout is (docs/rtde.md); chosen: two may be
+# A sample may take so many periods, for any timeout (docs/rtde.md); chosen: two may be
 # lost.
 PERIODS_TO_WAIT = 3.0
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Samples of a robot's RTDE interface for as long as they are wanted, whatever happens to it.
+Samples of a robot's RTDE interface, with reconnection after failures.
 
 Each sample is handed on as it comes and kept nowhere, so that none can come twice or from before
 a connection broke. A robot that refuses or does not answer is asked again after growing pauses.

@@ -21,14 +21,14 @@ class SimulatedArmOptions:
     """Effects of a simulated arm; None: without."""
 
     static_friction: bool | None = option(
-        bool, 'joints that stick: break-away, Stribeck and load-dependent friction'
+        bool, 'static friction: break-away, Stribeck and load-dependent friction'
     )
     stiffness: float | None = option(
-        float, 'of elastic joints [N m/rad], whose rotors are recorded as rotor_states',
+        float, 'stiffness of elastic joints [N m/rad]; their rotors are recorded as rotor_states',
         otherwise='rigid', minimum=0.0, maximum=1e9, metavar='K',
     )
     warm_up: float | None = option(
-        float, 'how many times faster than real joints these warm up and lose viscous friction, '
+        float, 'ratio to real joints of the rates of warming up and losing viscous friction, '
         'with temperatures recorded as joint_temperatures',
         otherwise='friction stays as it is', minimum=0.0, maximum=1e4, metavar='FACTOR', bare=1.0,
     )

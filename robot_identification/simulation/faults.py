@@ -32,7 +32,7 @@ class StreamFaults:
     delay: float = 0.0
     silence: bool = False  # whether no sample is published
     freeze: bool = False  # whether old values come under new stamps
-    repeat: bool = False  # whether the same sample comes again and again, with its stamp
+    repeat: bool = False  # whether the same sample comes repeatedly, with its stamp
     shuffle: bool = False  # whether each sample has another order of joints than the one before
     clock_jump: float = 0.0  # added to the stamps [s], -100 to 100
 

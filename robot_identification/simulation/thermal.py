@@ -82,7 +82,7 @@ def make_thermal_model(
     power = (
         coulomb * np.sqrt(2.0 / np.pi) * TYPICAL_SPEED + viscous * TYPICAL_SPEED**2
     )
-    # A joint without friction has no heat of its own, whatever its resistance is.
+    # A joint without friction has no heat of its own, with any resistance.
     power = np.where(power > 0.0, power, 1.0)
     resistance = rise / (1.0 - np.exp(-WARM_UP_TIME / TIME_CONSTANT)) / power
     return ThermalModel(

@@ -24,7 +24,7 @@ def find_training_data(
     Bags are compared by the SHA-256 of their message files: copies, names and folders make no
     difference. The same bag is no training data if its window from `start` to `stop` [s after the
     first joint state] does not overlap the model's. A bag that shares only some files has another
-    time base: it is training data whatever the windows.
+    time base: it is training data for any windows.
     """
     entries = model.provenance.get('bags', ())
     files = set(data_hashes(bag))

@@ -22,7 +22,7 @@ GOOD_NRMSE, USABLE_NRMSE = 0.15, 0.30
 # One joint above this is named, and the whole is no longer good.
 JOINT_NRMSE = 0.35
 # One joint from here on is predicted no better than by a constant, the mean of its effort: the
-# model is of no use for it, however well the others are predicted. By definition.
+# model is not usable for it, however well the others are predicted. By definition.
 CONSTANT_NRMSE = 1.0
 # A part of the squared error above this is what the error mainly is.
 MAIN_SHARE = 0.5
@@ -218,7 +218,7 @@ def judge(
         reasons.insert(0, f'the data do not determine {", ".join(findings.unidentifiable)}')
     if missing:
         reasons.insert(0, (
-            f'the model is of no use for {", ".join(missing)}: a constant, the mean of the '
+            f'the model is not usable for {", ".join(missing)}: a constant, the mean of the '
             'effort, predicts as well'
         ))
     missed = worst is not None and worst.value > JOINT_NRMSE

@@ -49,7 +49,7 @@ def test_says_what_is_seen_and_counts_alarms(calibrated):
         step = f'{joint["smallest_step"]:.3g}'
         assert f'{joint["name"]}: a step of {step} N m is seen within 50 ms' in outcome.out
     assert f'{bag}: 0 alarms in' in outcome.out
-    assert 'no safety function' in outcome.out
+    assert 'not a safety function' in outcome.out
 
 
 def test_as_json(calibrated, model_file, tmp_path):

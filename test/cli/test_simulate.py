@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`simulate`: arms with the effects of a lab's, once or again and again."""
+"""`simulate`: arms with the effects of a lab's, once or repeatedly."""
 
 import json
 

@@ -154,7 +154,7 @@ def test_logarithms_of_singular_values_and_their_gradients(name, rng):
 ], ids=['hidden', 'fewer rows than columns'])
 @pytest.mark.parametrize('name', CRITERIA)
 def test_what_does_not_show_all_is_infinitely_bad_and_no_warning(name, W):
-    """Whatever the others see; a gradient that is zero lets a search turn round."""
+    """Whatever the others see; a gradient that is zero lets a search reverse."""
     assert CRITERIA[name](W) == INF
     for sharpness in (2.0, INF):
         value, gradient = CRITERIA[name].descend(W, sharpness)

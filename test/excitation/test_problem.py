@@ -217,7 +217,7 @@ def test_what_is_known_stands_below_the_new_rows(make, rng):
 def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     make, rng, changes, sharpness
 ):
-    """By the base columns, whose friction turns round slowly, and by central differences."""
+    """By the base columns, whose friction reverses slowly, and by central differences."""
     problem = make(**changes)
     x = problem.draw(rng)
     value, gradient = problem.descend(x, sharpness)

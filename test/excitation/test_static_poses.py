@@ -175,7 +175,7 @@ def alone(**changes):
 
 
 def test_motions_that_cannot_be_scaled_in_order_are_no_motions(ur5):
-    """A motion a hundredth as large has steps that friction would not turn round in."""
+    """A motion a hundredth as large has steps that friction would not reverse in."""
     problem = TrajectoryProblem(ur5, alone())
     drawn, again = (problem.draw(np.random.default_rng(0)) for _ in range(2))
     np.testing.assert_array_equal(drawn, again)

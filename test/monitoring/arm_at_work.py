@@ -58,6 +58,6 @@ def feed(estimator, times, motion, residual):
 
 
 def resting(motion, count):
-    """Return the first pose of a motion again and again."""
+    """Return the first pose of a motion repeatedly."""
     still = np.zeros((count, motion.q.shape[1]))
     return Motion(np.tile(motion.q[0], (count, 1)), still, still)

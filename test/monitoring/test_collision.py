@@ -97,7 +97,7 @@ def shares_of(stamps, dq):
 
 
 def turning(seconds, seed, friction=20.0):
-    """Return stamps, velocities and observed torques of two joints that turn round every 2 s."""
+    """Return stamps, velocities and observed torques of two joints that reverse every 2 s."""
     # Beside the noise of `observed`, friction is wrong by up to 20 deviations while they rest.
     stamps, external = observed(seconds, seed)
     dq = np.sin(np.pi * stamps[:, None] / 2.0 + np.array([0.0, 1.0]))
@@ -208,7 +208,7 @@ def test_wrong_calls_are_refused(identification):
     with pytest.raises(UsageError, match=r'rest: bandwidth must be a positive number'):
         RestMemory(0.0)
     stamps, external = observed(60.0, 3)
-    for share, verb in ((1.0, 'move'), (0.0, 'rest and turn round')):
+    for share, verb in ((1.0, 'move'), (0.0, 'rest and reverse')):
         with pytest.raises(DataError, match=rf'joint 1 of 2 is to {verb} in at least 20 seconds'):
             calibrate_thresholds(
                 external, np.ones_like(external), stamps,

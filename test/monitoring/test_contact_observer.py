@@ -45,7 +45,7 @@ def arm(ur5):
 
 
 def test_who_is_not_touched_feels_nothing(arm):
-    """Not even where joints turn round: friction belongs to the sample, not to those before it."""
+    """Not even where joints reverse: friction belongs to the sample, not to those before it."""
     # The sign of the simulated friction changes within a sample, the model's within some 0.01
     # rad/s, a dozen samples here. With the smoothed velocity, 7 ms late, a third of the friction
     # would be felt at each of them.

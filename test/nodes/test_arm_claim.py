@@ -118,7 +118,7 @@ def test_two_with_one_token_are_one_arm(claim_of):
 
 
 def test_of_many_at_one_instant_one_gets_the_arm(claim_of):
-    """Rivals are released by a barrier, again and again: never two, and never none."""
+    """Rivals are released by a barrier, repeatedly: never two, and never none."""
     claims = [claim_of(f'rival_{k}') for k in range(RIVALS)]
     barrier = threading.Barrier(RIVALS)
 

@@ -41,7 +41,7 @@ def test_a_message_without_a_stamp_is_refused():
 
 @given(st.lists(st.integers(0, 10 * NANOSECONDS), min_size=1, max_size=50), st.data())
 def test_growing_stamps_are_the_time(steps, data):
-    """Whenever they arrive: the rate of the replay is of no matter."""
+    """Whenever they arrive: the rate of the replay has no effect."""
     stamps = [START + sum(steps[: k + 1]) for k in range(len(steps))]
     arrivals = data.draw(st.lists(
         st.integers(0, 2**62), min_size=len(steps), max_size=len(steps)

@@ -110,7 +110,7 @@ def test_a_driver_that_repeats_old_values_is_found():
 
 
 def test_equal_positions_with_another_effort_are_no_duplicates():
-    """An arm that rests gives the same position again and again, its noise differs."""
+    """An arm that rests gives the same position repeatedly, its noise differs."""
     recording = record()
     q, dq = np.copy(recording.q), np.copy(recording.dq)
     q[300:310], dq[300:310] = q[300], dq[300]

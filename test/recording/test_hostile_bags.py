@@ -115,7 +115,7 @@ def test_a_database_that_asks_for_all_memory_is_refused(sqlite_bag, monkeypatch)
 
 
 def interior_page(child, cells=130):
-    """Return a page of 1024 bytes of a table that names a child again and again."""
+    """Return a page of 1024 bytes of a table that names a child repeatedly."""
     cell = struct.pack('>IB', child, 1)
     content = 1024 - cells * len(cell)
     pointers = [content + number * len(cell) for number in range(cells)]

@@ -219,7 +219,7 @@ def test_one_joint_that_a_constant_predicts_makes_a_model_bad():
     assert bag.nrmse_mean < 0.3
     verdict = judge([bag], unseen=True)
     assert verdict.level == BAD
-    assert verdict.reasons[0].startswith('the model is of no use for two: a constant')
+    assert verdict.reasons[0].startswith('the model is not usable for two: a constant')
     assert 'two' in verdict.next_step and 'sign' in verdict.next_step
     # A tenth of it leaves 63 % unexplained: bad for that joint, of some use all the same.
     residual, effort = turned(0.1)

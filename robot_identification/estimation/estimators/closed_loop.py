@@ -8,8 +8,8 @@ The control law is that of an arm whose drives know its model: the torque of the
 proportional-derivative servo scaled by the mass matrix, so that its bandwidth does not change with
 the estimate. Friction acts with its value along the reference, and Runge-Kutta steps of fourth
 order lead from stamp to stamp. Where the servo compensates friction as well, an arm that starts on
-its reference stays on it, whatever its parameters: no steps are needed then, only an arm that
-there can be.
+its reference stays on it, with any parameters: no steps are needed then, only a physically
+consistent arm.
 """
 
 from __future__ import annotations

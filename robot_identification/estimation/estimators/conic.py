@@ -73,7 +73,7 @@ def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
     Return x of ``min x'Px/2 + q'x, b - Ax in K`` by clarabel; None without it or an optimum.
 
     `state` takes the module, for its cones, and returns P, q, A, b and the list of cones. Whether
-    x is feasible is left to the caller, who knows what the unknowns mean.
+    x is feasible is left to the caller, which knows the meaning of the unknowns.
     """
     try:
         import clarabel

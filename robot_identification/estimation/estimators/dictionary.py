@@ -254,8 +254,8 @@ def solve_bounded(
     """
     Return the x (k,) of least ``|R @ x - z|``, bounded unknowns not negative.
 
-    Free unknowns are eliminated first by QR, so that they are exact whatever the bounds do.
-    Bounded columns are scaled by their length or `shortest`, whichever is larger. `shrinkage` is
+    Free unknowns are eliminated first by QR, so that they are exact for any bounds.
+    Bounded columns are scaled by the larger of their length and `shortest`. `shrinkage` is
     added to the squares, per squared unknown in that scale; the fourth power of the ratio times as
     much where the column is shorter.
     """

@@ -73,8 +73,8 @@ def refine(problem: ConsistentProblem, weight: float, x: FloatArray) -> FloatArr
     """
     Return a solution x (s,) that was right to a solver's tolerance, right to rounding.
 
-    The problem is convex and steps only lower its value: whatever possible point a solver
-    returned, the result is no worse, and the best where steps end.
+    The problem is convex and steps only lower its value: the result is no worse than
+    the feasible point of a solver, and the best where steps end.
     """
     bodies = 10 * problem.links
     roots = [

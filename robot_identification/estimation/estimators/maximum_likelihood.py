@@ -154,8 +154,8 @@ class MaximumLikelihood(Estimator):
             )
         except NotPeriodicError as error:
             raise DataError(
-                f'{dataset.source}: {error}; estimator maximum_likelihood needs the same motion '
-                'again and again: record an excitation trajectory of two periods or more, or '
+                f'{dataset.source}: {error}; estimator maximum_likelihood needs a repeated '
+                'motion: record an excitation trajectory of two periods or more, or '
                 'choose --estimator iv'
             ) from error
         return replace(found, follows=found.follows & part.rows)

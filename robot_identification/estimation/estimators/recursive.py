@@ -249,7 +249,7 @@ class RecursiveLeastSquares(Estimator):
     """
     Least squares row by row in the order of time, as an arm at work would be watched [1]_.
 
-    Without forgetting the result is that of weighted least squares, whatever the blocks: it shows
+    Without forgetting the result is that of weighted least squares, for any blocks: it shows
     what a live estimate would end at. With forgetting it is that of the end of the last
     recording, and follows what changes on the way: friction that warms up, a tool that is taken.
     """

@@ -22,7 +22,7 @@ import scipy
 
 # Of the splines: accelerations are smooth.
 DEGREE = 5
-# A knot needs so many samples, whatever the sampling rate.
+# A knot needs so many samples, at any sampling rate.
 SAMPLES_PER_KNOT = 4
 
 

@@ -17,7 +17,7 @@ from robot_identification.excitation.optimizers.optimizer import (
 from robot_identification.excitation.optimizers.random_motion import draw_fitted, look
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
-# Means of many singular values first, their extremes later, and friction that turns round as
+# Means of many singular values first, their extremes later, and friction that reverses as
 # slowly: sharpness and most evaluations.
 STAGES = ((2.0, 30), (8.0, 30), (32.0, 40))
 # Criteria that have no extremes are smooth by themselves.
@@ -59,7 +59,7 @@ class Spectral(Optimizer):
             for candidate in self._to_polish(problem, state)
         ]
         if state.rounds == 0:
-            # A safe motion within a second, whatever comes of the descents.
+            # A safe motion within a second, even if all descents fail.
             jobs += [Job(look, problem.draw(rng)) for _ in range(FIRST_LOOKS)]
         stages = STAGES if any(problem.extremes) else SMOOTH_STAGES
         for k in range(self.starts):

@@ -33,7 +33,7 @@ LEAST_RADIUS = 2.0e-3  # of the box at which a search ends, in the coefficients'
 BROKEN = 0.02
 KEPT = 2.0e-3  # sum of breaches at which limits count as kept
 # What a breach costs per unit of the multipliers, how slowly that falls, and its bounds: above the
-# highest the objective would count for nothing.
+# highest the objective would have no effect.
 PENALTY, FORGET, LEAST_PENALTY, MOST_PENALTY = 1.5, 0.5, 0.1, 30.0
 # Price of giving up a part of what is broken already, in penalties, and its curvature in prices.
 RELAXED, BENT = 10.0, 0.01

@@ -32,7 +32,7 @@ class Parametrization(ABC):
     scaling them scales the motion, its velocity and its acceleration.
 
     A closed form starts and ends at rest, without acceleration and in the same position,
-    whatever its coefficients; only such a one can be designed. The acceleration of a smooth form
+    for any coefficients; only such a one can be designed. The acceleration of a smooth form
     is continuous; of others no jerk can be limited. Of an ordered form coefficients belong to each
     other: they are arranged once they are drawn, and then only scaled.
     """

@@ -21,7 +21,7 @@ from robot_identification.excitation.parametrizations.stop_and_go import (
 
 # So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
 SAMPLES_OF_A_MOVE = 40
-# Steps of a monotone motion [rad]: friction turns round in much less, and `find_dwells` sees the
+# Steps of a monotone motion [rad]: friction reverses in much less, and `find_dwells` sees the
 # side that a joint came from in a quarter of it.
 LEAST_STEP = 0.02
 # What is added to every drawn step, as a share of the mean one, so that few are too small.

@@ -51,7 +51,7 @@ class DictionaryFriction(FrictionLaw):
         abs(l) tanh(dq / w)                         load_sliding, by width w
         abs(l) s(q; r) / r                          load_presliding, by radius r
 
-    A term takes energy whatever the motion, or (pre-sliding, under a constant load) stores no more
+    A term dissipates energy in any motion, or (pre-sliding, under a constant load) stores no more
     than ``r / 2`` times its coefficient. So does a sum with coefficients that are not negative.
     """
 

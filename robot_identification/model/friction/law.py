@@ -158,7 +158,7 @@ class FrictionLaw(ABC):
         return None
 
     def softened(self, width: float) -> FrictionLaw:
-        """Return a law of as many columns that turns round within `width` [rad/s] at least."""
+        """Return a law of as many columns that reverses within `width` [rad/s] at least."""
         own = getattr(self, 'width', None)
         return self if own is None else replace(self, **{'width': max(own, width)})
 

@@ -15,7 +15,7 @@ from robot_identification.model.friction.law import FrictionLaw
 
 @dataclass(frozen=True)
 class FrictionOffset(FrictionLaw):
-    """A torque that is there whatever the motion: current bias, or unequal Coulomb friction."""
+    """A constant torque: current bias, or unequal Coulomb friction."""
 
     name = 'offset'
     plain = (0.0, 0.0)

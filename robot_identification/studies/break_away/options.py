@@ -33,7 +33,7 @@ class BreakAwaySettings:
     torque_limit: float
     inertia: float
     ramp_rate: float = option(
-        float, 'of the torque [N m/s]; 0.0: from zero to the cap in 20 s', default=0.0,
+        float, 'rate of the torque [N m/s]; 0.0: from zero to the cap in 20 s', default=0.0,
         minimum=0.0, maximum=100.0,
     )
     threshold: float = option(
@@ -41,24 +41,24 @@ class BreakAwaySettings:
         maximum=1.0,
     )
     confirming_samples: int = option(
-        int, 'how many samples in a row must be above the threshold', default=3, minimum=1,
+        int, 'number of consecutive samples above the threshold', default=3, minimum=1,
         maximum=100,
     )
     repeats: int = option(int, 'ramps in each direction', default=25, minimum=2, maximum=1000)
     window: float = option(
-        float, 'how far the joint may be from where it stood [rad]', default=0.3, minimum=0.02,
+        float, 'largest distance of the joint from its start [rad]', default=0.3, minimum=0.02,
         maximum=3.0,
     )
     tolerance: float = option(
-        float, 'how near its start the joint must come to rest [rad]', default=0.02,
+        float, 'largest distance from the start at rest after a return [rad]', default=0.02,
         minimum=0.001, maximum=0.5,
     )
     settle_time: float = option(
-        float, 'how long it must rest there before a ramp [s]', default=0.5, minimum=0.0,
+        float, 'minimum rest there before a ramp [s]', default=0.5, minimum=0.0,
         maximum=30.0,
     )
     return_timeout: float = option(
-        float, 'how long a return may take [s]', default=30.0, minimum=1.0, maximum=300.0,
+        float, 'longest return [s]', default=30.0, minimum=1.0, maximum=300.0,
     )
     return_speed: float = option(
         float, 'largest speed of the return [rad/s]', default=0.2, minimum=0.01, maximum=1.0,
@@ -74,12 +74,12 @@ class BreakAwaySettings:
         float, 'k_I of the return [1/s^2]', default=0.001, minimum=0.0, maximum=10.0,
     )
     onset_travel: float = option(
-        float, 'way after which the onset of motion is seen [rad]; more than the joint yields '
+        float, 'displacement at the onset of motion [rad]; more than the joint yields '
         'before it breaks away', default=5.0e-4, minimum=1e-6, maximum=0.2,
     )
     longest_gap: float = 0.2
     patience: float = option(
-        float, 'how long the pre-test waits for the next ~/step [s]', default=30.0, minimum=1.0,
+        float, 'longest wait of the pre-test for the next ~/step [s]', default=30.0, minimum=1.0,
         maximum=300.0,
     )
     continuous: bool = False

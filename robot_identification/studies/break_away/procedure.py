@@ -6,7 +6,7 @@ The break-away test of one joint: torque samples out, joint states in, no clock 
 
 A joint is brought to its start pose and let come to rest; then the torque grows at a constant rate
 until the joint is faster than a threshold for some samples in a row (Rajagopal 2017, section
-3.6: 0.13 rad/s, 25 repeats). Directions alternate. Whatever goes wrong makes the torque zero and
+3.6: 0.13 rad/s, 25 repeats). Directions alternate. Every fault makes the torque zero and
 ends the test.
 """
 

@@ -29,7 +29,7 @@ class CampaignOptions:
         metavar='N',
     )
     retry: bool = option(
-        bool, 'do runs again that failed, though nothing of them has changed', default=False,
+        bool, 'repeat failed runs that have not changed', default=False,
     )
 
     def __post_init__(self) -> None:

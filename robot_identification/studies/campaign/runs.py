@@ -4,8 +4,8 @@
 """
 One run of a campaign: bags in, a folder with model, report and state out.
 
-Whoever does it, this process, another or one on another machine, writes the folder itself. The
-state is written last and removed first: where it is, it is of the files beside it.
+The process that does it, this one, another or one on another machine, writes the folder. The
+state is written last and removed first: where it exists, it is that of the files beside it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SCHEMA_VERSION = 1  # of the file
 STATE_FILE = 'run.json'
 MODEL_FILE = 'identified_model.yaml'
 DONE, FAILED = 'done', 'failed'
-# Stamps before that are not of a clock that anybody has set.
+# Stamps before that are not of a clock that was set.
 FIRST_DATE = datetime(2000, 1, 1, tzinfo=timezone.utc)
 # Exit code of a run that ended by an unexpected error.
 UNEXPECTED = 1
@@ -109,7 +109,7 @@ def explain_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def do_run(job: RunJob) -> str:
-    """Do a run, leave its folder, whatever happens, and return its name."""
+    """Do a run, write its folder, also after an error, and return its name."""
     folder = Path(job.folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STATE_FILE).unlink(missing_ok=True)
@@ -231,7 +231,7 @@ def _write_state(folder: Path, state: Mapping[str, Any]) -> None:
 
 
 def _with_temperature(found: Identification, run: Run) -> tuple[Identification, str]:
-    """Return an identification that knows its temperatures as far as anybody does."""
+    """Return an identification with its temperatures, as far as known."""
     model = found.model
     if model.temperature is not None and np.all(np.isfinite(model.temperature)):
         return found, 'bag'

@@ -4,8 +4,8 @@
 """
 Runs of a campaign in other processes: on this machine, one for each run, or on a Dask cluster.
 
-A run takes seconds to minutes, so that a process of its own costs little, and whatever a run does
-to its process, the others go on.
+A run takes seconds to minutes, so that a process of its own costs little, and a run
+that ends its process does not stop the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def work_locally(jobs: Sequence[RunJob], processes: int) -> Iterator[str]:
     """
     Do runs in other processes, and yield the name of each when it is done.
 
-    A run whose process is killed again and again has failed.
+    A run whose process is killed repeatedly has failed.
     """
     with LocalProcesses(processes, fresh=True) as local:
         for outcome in local.outcomes(_do_logged, jobs):

@@ -25,7 +25,7 @@ class ComparisonOptions:
         default=False,
     )
     robots: tuple[str, ...] | None = option(
-        str, 'known robots or robot YAMLs that say drives and gear ratios, one for each model',
+        str, 'known robots or robot YAMLs with drives and gear ratios, one for each model',
         otherwise='those with the names of the arms', count='+', metavar='R',
     )
     trajectory: Path | None = option(

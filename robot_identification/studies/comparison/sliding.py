@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The sliding friction of an identified model: Coulomb and viscous, whatever laws it has."""
+"""The sliding friction of an identified model: Coulomb and viscous, for any laws."""
 
 from __future__ import annotations
 

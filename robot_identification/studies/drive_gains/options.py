@@ -29,7 +29,7 @@ class DriveGainsOptions(ReadingOptions):
     """
 
     smallest_current: float = option(
-        float, 'poses at which a joint has a smaller current are left out for it [A]',
+        float, 'smallest current [A]; poses with less are left out for the joint',
         default=0.05, metavar='A',
     )
     intercept: bool = option(bool, 'allow the current an offset at rest', default=False)

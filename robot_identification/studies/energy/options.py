@@ -22,10 +22,10 @@ class EnergyOptions:
     """
 
     threshold: float | None = option(
-        float, 'of --energy: compare kinetic energy with it', metavar='J'
+        float, 'kinetic energy that --energy is compared with [J]', metavar='J'
     )
     trajectory: Path | None = option(
-        Path, 'of --energy: a planned motion in the place of a bag', metavar='FILE'
+        Path, 'planned motion for --energy instead of a bag', metavar='FILE'
     )
 
     def __post_init__(self) -> None:

@@ -31,7 +31,7 @@ class FrictionMapOptions(ReadingOptions):
         bool, 'accept currents of unknown drive gains: friction is then in A', default=False,
     )
     payload: tuple[float, ...] | None = option(
-        float, 'mass that the flange carried [kg], one for all bags or one for each',
+        float, 'mass on the flange [kg], one for all bags or one for each',
         otherwise='what the bags note', count='+', metavar='KG',
     )
     model: str | None = option(
@@ -43,7 +43,8 @@ class FrictionMapOptions(ReadingOptions):
         otherwise='that of the model, or 0', metavar='S',
     )
     bins: int = option(
-        int, 'positions at which both ways are compared, at most', default=SegmentOptions.bins,
+        int, 'largest number of positions at which both directions are compared',
+        default=SegmentOptions.bins,
     )
     start: float | None = option(
         float, 'start of the window after the first joint state [s]', metavar='S',

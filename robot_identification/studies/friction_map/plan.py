@@ -49,10 +49,11 @@ class SegmentPlan:
     count: int = option(int, 'number of speeds', default=12, metavar='N')  # number of speeds
     # Longest way of a segment to either side of its middle [rad].
     travel: float = option(
-        float, 'longest way of a segment to either side [rad]', default=1.0, metavar='RAD',
+        float, 'largest displacement of a segment to either side [rad]',
+        default=1.0, metavar='RAD',
     )
     # Number of times that all of it is done.
-    repeats: int = option(int, 'number of times that all is done', default=1, metavar='N')
+    repeats: int = option(int, 'number of repetitions', default=1, metavar='N')
     # Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
     # short, and the second limits the speed.
     longest: float = 6.0

@@ -4,7 +4,7 @@
 """
 Constant-velocity segments in a recording, and the pairs of them that go both ways.
 
-Gravity at a position is the same whichever way the joint passes it, friction turns around. So
+Gravity at a position is the same in both directions of the joint, friction is reversed. So
 half the difference of the torques of both ways, at the same position and speed, is friction
 without any model of the arm, and half their sum is gravity, with what friction has that does not
 turn around.

@@ -33,8 +33,8 @@ class PayloadOptions:
 
     static: bool = option(bool, 'use rests alone: mass and centre of mass', default=False)
     changes: str = option(
-        str, 'what of every joint may differ from the model: nothing, the offset, or offset, '
-        'Coulomb and viscous friction', choices=tuple(CHANGES), default='offset',
+        str, 'parameters of every joint that may differ from the model: nothing, the offset, or '
+        'offset, Coulomb and viscous friction', choices=tuple(CHANGES), default='offset',
     )
     frame: str | None = option(
         str, 'link to state the payload in, fixed to the last one',

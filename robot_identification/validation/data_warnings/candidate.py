@@ -17,7 +17,7 @@ class Candidate:
 
     warning: DataWarning  # what is suspected
     # by how much its hypothesis raises the logarithm of the posterior; infinite where the signals
-    # show it by themselves, whatever the model
+    # show it by themselves, without a model
     gain: float
     # sum over the joints of the fall of the logarithm of the residual's variance
     fall: float = np.inf

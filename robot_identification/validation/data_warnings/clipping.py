@@ -20,7 +20,7 @@ TIMES_AS_MANY = 2.0
 
 
 def find_clipping(evidence: Evidence) -> list[Candidate]:
-    """Return the joints whose effort stands at its largest or smallest value again and again."""
+    """Return the joints whose effort stands at its largest or smallest value repeatedly."""
     shares = np.zeros(evidence.robot.n)
     for joint in range(evidence.robot.n):
         for sign in (1.0, -1.0):

@@ -63,7 +63,7 @@ class Evidence:
     columns: IntArray  # (b,) independent inertial columns
     motion: Motion  # at the M samples
     torque: FloatArray  # (M, n) measured torque of the joints [N m]
-    # (m, f) for each joint what acts on it alone whatever its load: friction, rotor, and an offset
+    # (m, f) for each joint what acts on it alone under any load: friction, rotor, and an offset
     # of each recording; orthonormal, in the band of the motion
     unloaded: tuple[FloatArray, ...]
     # (m, f + 1) the same with friction in proportion to the load that the URDF's bodies put on the
@@ -268,7 +268,7 @@ def friction_bases(
     windows: Sequence[Window],
     motion: Motion,
 ) -> tuple[FloatArray, ...]:
-    """Return orthonormal columns (m, f) for each joint of what acts on it whatever its load."""
+    """Return orthonormal columns (m, f) for each joint of what acts on it under any load."""
     recording = np.concatenate([np.full(len(one.rows), one.recording) for one in windows])
     offsets = (recording[:, None] == np.unique(recording)).astype(float)
     bases = []

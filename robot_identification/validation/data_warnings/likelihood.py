@@ -6,7 +6,7 @@ Posterior of a hypothesis, from the torques and from the URDF.
 
 Friction, rotors and offsets act on one joint alone. They are projected off its rows, and the rows
 are reduced by orthogonal transformations, so that a hypothesis costs one small least-squares
-problem whatever the number of samples.
+problem for any number of samples.
 
 The noise of every joint is unknown, so the data enter by the logarithm of the residual's variance,
 times the number of independent samples. The URDF enters as in a Student distribution: where its

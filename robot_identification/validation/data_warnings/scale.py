@@ -108,6 +108,6 @@ def _best(
     ]
     at = int(np.argmin([fit.score for fit in fits]))
     if at in (0, len(factors) - 1):
-        # Whatever makes an effort vanish or dwarf the others is no factor of it.
+        # An effort that vanishes or dwarfs the others is not off by a factor.
         return 1.0, evidence.fit
     return float(factors[at]), fits[at]

@@ -10,7 +10,7 @@ simulated arms of `benchmarks/data_warnings.py` (docs/verdict.md has the table),
 of a UR10 and of a Panda, none of which may raise a false warning.
 """
 
-# Samples that the tests work on: enough to show whatever is wrong throughout a recording.
+# Samples that the tests work on: enough for a fault throughout a recording.
 SAMPLES = 800
 # They are no further apart than this [s], so that delays and filters can be seen.
 LONGEST_STEP = 0.05

@@ -17,7 +17,7 @@ SAMPLES = 1500
 
 
 class Arm:
-    """A motion of three joints whose torques can be drawn again and again."""
+    """A motion of three joints whose torques can be drawn repeatedly."""
 
     def __init__(self, robot):
         self.reduction = arm_reduction(robot, 'viscous,coulomb,offset')
