@@ -139,8 +139,8 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
     if stop - start < SHORTEST:
         return _Split(
             bags, None, None,
-            f'{bags[0]} is {stop - start:.1f} s long: all of it is used to identify, and nothing '
-            'is left to validate on but held-out blocks',
+            f'{bags[0]} is {stop - start:.1f} s long: all of it is used to identify, and only '
+            'held-out blocks remain for validation',
         )
     boundary = round(stop - HELD_OUT * (stop - start), 2)
     return _Split(

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         calibration.joint_names, calibration.smallest_step, calibration.rest, strict=True
     ):
         near_rest = f', {rest:.3g} N m more near rest' if rest > 0.0 else ''
-        show(f'{name}: a step of {step:.3g} N m is seen within 50 ms{near_rest}')
+        show(f'{name}: a step of {step:.3g} N m is detected within 50 ms{near_rest}')
     for name, found in checks.items():
         show(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
     show(f'written to {args.output}; it is not a safety function')
@@ -102,9 +102,9 @@ def _describe_useless(model: IdentifiedModel, calibration: CollisionCalibration)
         return ''
     names = ', '.join(np.array(calibration.joint_names)[useless])
     return (
-        f'{names}: a touch must be stronger than the joint itself to be seen in time; the model '
-        'does not fit these recordings, or they are too short: look at `validate`, identify from '
-        'more motion, or record minutes of free motion'
+        f'{names}: only contacts above the torque limit of the joint are detected in time; the '
+        'model does not fit these recordings, or they are too short: run `validate`, identify '
+        'from more motion, or record minutes of free motion'
     )
 
 

@@ -229,7 +229,7 @@ def _examine_table(path: Path, options: ExamineOptions) -> _Examined:
     joints = find_joint_names(path, mapping=mapping)
     if not joints:
         raise DataError(
-            f'{path} has no column that is known for the position of a joint: name them as in '
+            f'{path} has no column that is recognized as the position of a joint: name them as in '
             'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md)'
         )
     read = describe_table(understand_table(path, joints, mapping=mapping))
@@ -254,7 +254,7 @@ def _with_meaning(
     there = set(recording.joint_names)
     arms = [robot for robot in robots if there.issuperset(robot.joint_names)]
     if not arms:
-        fact = 'what its effort is was not looked at: give its arm with --robot, or its URDF'
+        fact = 'the kind of its effort was not checked: give its arm with --robot, or its URDF'
         return replace(found, facts=[*found.facts, fact])
     robot = arms[0]
     try:
@@ -265,7 +265,7 @@ def _with_meaning(
     warnings = list(found.warnings)
     if meaning.contradicts(str(stated)):
         warnings.insert(0, (
-            f'it says its effort is in {stated}, but the effort is '
+            f'it states its effort in {stated}, but the effort is '
             f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'
         ))
     if meaning.mounting:
@@ -298,7 +298,7 @@ def _examine_recording(recording: Recording, what: str) -> _Examined:
         warnings += driver_remarks([('the recording', recording.metadata)], unit)
         warnings += current_remarks(currents, unit)
     if 'effort_unit' not in recording.metadata:
-        warnings.append('the recording does not say the unit of its effort: give --effort-unit')
+        warnings.append('the recording does not state the unit of its effort: give --effort-unit')
     refusal = _refusal(recording)
     return _Examined(
         facts, [*warnings, *recording.notes],
@@ -314,10 +314,10 @@ def _driver_facts(recording: Recording) -> list[str]:
     described = record.describe()
     lacking = [title for title, text in described if text == NOT_KNOWN]
     if len(lacking) == len(described):
-        return ['driver: nothing of it was known to the recorder']
+        return ['driver: unknown to the recorder']
     return [
         *(f'{title}: {text}' for title, text in described if text != NOT_KNOWN),
-        *([f'not known of the driver: {", ".join(lacking)}'] if lacking else []),
+        *([f'unknown of the driver: {", ".join(lacking)}'] if lacking else []),
     ]
 
 
@@ -348,7 +348,7 @@ def _time_warnings(recording: Recording) -> list[str]:
     if recording.completeness.state == 'recovered':
         warnings.append(f'{recording.completeness.describe()}: {recording.completeness.cause}')
     if recording.stamps_from == 'log':
-        warnings.append('header stamps are absent; the time of recording has to serve')
+        warnings.append('header stamps are absent; the time of recording is used')
     steps, period = np.diff(recording.stamps), _median_period(recording)
     warnings += _sampling_warnings(steps, period)
     for kind, count in {
@@ -366,7 +366,7 @@ def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
     warnings = []
     if period > 1.0 / LOW_RATE:
         warnings.append(
-            f'{1.0 / period:.3g} Hz is slow: acceleration is known of motion below about '
+            f'{1.0 / period:.3g} Hz is slow: acceleration can be computed for motion below about '
             f'{0.1 / period:.2g} Hz; record faster, or excite slowly'
         )
     usual = steps[(steps > 0.0) & (steps < 3.5 * period)]
@@ -374,7 +374,7 @@ def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
     if jitter > NOTABLE_JITTER:
         warnings.append(
             f'the clock jitters: intervals vary by {jitter:.0%} of the period (standard '
-            'deviation), which derivatives see as noise; log the time of the measurement, not '
+            'deviation), which adds noise to derivatives; log the time of the measurement, not '
             'that of writing'
         )
     return warnings
@@ -410,8 +410,7 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
     except SeveralArmsError as error:
         robots = [make_robot_model(urdf, joints=joints) for joints in error.arms]
         facts.append(
-            f'{len(robots)} arms: every command but this one wants the joints of one, after '
-            '--joints'
+            f'{len(robots)} arms: every other command needs the joints of one, after --joints'
         )
     facts += _bodies(urdf)
     for robot in robots:
@@ -514,7 +513,7 @@ def _examine_calibration(path: Path) -> _Examined:
         else f'poses of {len(calibration.poses)} joints'
     )
     return _Examined(
-        [f'{kind}; `robot-identification urdf --calibration` says whether they fit an arm']
+        [f'{kind}; `robot-identification urdf --calibration` checks whether they fit an arm']
     )
 
 
@@ -537,7 +536,7 @@ def _examine_yaml(path: Path) -> _Examined:
     if 'urdf' in content:
         return _examine_robot(load_robot(str(path)))
     raise DescriptionError(
-        f'{path} is no robot, link table, calibration, experiment, trajectory or model file of '
+        f'{path} is not a robot, link table, calibration, experiment, trajectory or model file of '
         'this package '
         f'(keys: {", ".join(map(str, content))})'
     )

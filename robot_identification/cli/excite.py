@@ -182,7 +182,7 @@ def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.evaluate is None and args.output is None:
-        raise UsageError('say where the trajectory goes: -o trajectory.yaml')
+        raise UsageError('name the trajectory file: -o trajectory.yaml')
     if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
         raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
     if args.torque_noise is not None and not 0.0 < args.torque_noise < float('inf'):
@@ -235,7 +235,7 @@ def _design(
         save = search_saver(checkpoint, owner)
         if checkpoint.exists():
             state = load_search(checkpoint, owner)
-            say(f'{checkpoint}: the search goes on after {state.evaluations} evaluations')
+            say(f'{checkpoint}: the search resumes after {state.evaluations} evaluations')
     processes = design.processes or (1 if design.is_short else available_processors())
     try:
         return design_excitation(
@@ -245,7 +245,7 @@ def _design(
     except KeyboardInterrupt:
         end_progress_line()
         if checkpoint is not None and checkpoint.exists():
-            say(f'the same command goes on from {checkpoint}')
+            say(f'the same command resumes from {checkpoint}')
         raise
     finally:
         end_progress_line()

@@ -97,9 +97,9 @@ def describe_weakness(weakness: Weakness) -> str:
     remarks = [
         _verdict(weakness),
         *(f'note: {note}' for note in weakness.notes),
-        f'allowed are {WEAK_SHARE:.0%} of the value, or of what makes a torque of the size of the '
-        'noise; errors are those of noise that is white in time: measured noise is not, so they '
-        'are too small, all by about the same factor, and times by its square',
+        f'allowed are {WEAK_SHARE:.0%} of the value, or of the value whose torque is as large as '
+        'the noise; errors assume white noise, but measured noise is correlated in time: they are '
+        'too small, all by about the same factor, and times by its square',
     ]
     for remark in remarks:
         lines += textwrap.wrap(

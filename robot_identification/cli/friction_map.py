@@ -58,13 +58,13 @@ def run(args: argparse.Namespace) -> int:
     """Make the map, or the motion for it."""
     if (args.plan is None) == (not args.bags):
         raise UsageError(
-            'name bags to map, or an experiment file with --plan to make the motion: one of both'
+            'name either bags to map, or an experiment file with --plan'
         )
     if args.plan is not None:
         return _plan(args)
     for name in (*(one.name for one in options_of(SegmentPlan)), 'of'):
         if getattr(args, name) is not None:
-            raise UsageError(f'--{name} is of a motion to be made: add --plan, or leave it out')
+            raise UsageError(f'--{name} is for designing a motion: add --plan, or leave it out')
     options = from_values(FrictionMapOptions, lambda key: getattr(args, key))
     found = run_friction_map(
         robot_from_options(args), args.bags,

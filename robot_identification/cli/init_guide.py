@@ -238,8 +238,8 @@ def _before(study: Study) -> list[str]:
     if study.laboratory.source != 'ros':
         return [
             '## Before', '',
-            'The way to the start of each motion is yours: slowly, and clear of everything.'
-            if study.laboratory.source == 'csv' else 'Nothing moves: all of it is simulated.',
+            'Move the arm to the start of each motion yourself, slowly and away from obstacles.'
+            if study.laboratory.source == 'csv' else 'No arm moves: everything is simulated.',
         ]
     return [
         '## Before', '',
@@ -274,7 +274,7 @@ def _before(study: Study) -> list[str]:
         'A dry run and a slow run are made with `program:=record` and an `output` of their own: a '
         'slow run is recorded, too. The commands below are at full speed: type the third line of '
         'commissioning before each.', '',
-        'What the arm carries is part of the record: another payload is commissioned again.',
+        'The payload is part of the record: another payload is commissioned again.',
     ]
 
 

@@ -173,7 +173,7 @@ def _check_units(others: Sequence[BagSurvey], unit: str) -> None:
     stated = {survey.stated_unit for survey in others} - {None, unit}
     if stated:
         raise UsageError(
-            f'the bags say their effort is in {", ".join(sorted({unit, *map(str, stated)}))}: '
+            f'the bags state their effort in {", ".join(sorted({unit, *map(str, stated)}))}: '
             'choose with --effort-unit'
         )
 

@@ -182,12 +182,12 @@ def hash_bags(bags: Sequence[Path]) -> dict[Path, str]:
 def unit_notes(stated: Sequence[tuple[str, str | None]], unit: str) -> list[str]:
     """Return remarks on the units that bags state, where they differ or only some do."""
     notes = [
-        f'{bag} says its effort is in {its_unit}, it is read as {unit}'
+        f'{bag} states its effort in {its_unit}, it is read as {unit}'
         for bag, its_unit in stated if its_unit is not None and its_unit != unit
     ]
     if any(its_unit is not None for _, its_unit in stated):
         notes += [
-            f'{bag} does not say the unit of its effort: {unit} is assumed'
+            f'{bag} does not state the unit of its effort: {unit} is assumed'
             for bag, its_unit in stated if its_unit is None
         ]
     return notes
@@ -218,7 +218,7 @@ def choose_effort_unit(
     recorded = {recording.metadata.get('effort_unit', '') for recording in recordings} - {''}
     if len(recorded) > 1 or not recorded <= set(EFFORT_UNITS):
         raise UsageError(
-            f'the bags say their effort is in {", ".join(sorted(recorded))}: choose with '
+            f'the bags state their effort in {", ".join(sorted(recorded))}: choose with '
             '--effort-unit'
         )
     unit = recorded.pop() if recorded else robot.effort_unit

@@ -32,7 +32,7 @@ def check_robot_name(recording: Recording, robot: str) -> str:
     if found is None and not recording.topic:
         return ''
     if found is None:
-        return f'{recording.source} does not say which robot it is of: {robot} is assumed'
+        return f'{recording.source} does not state its robot: {robot} is assumed'
     if found != robot:
         raise DataError(
             f'{recording.source} was recorded on the robot {found!r}, the model is of {robot!r}: '

@@ -86,8 +86,8 @@ class JointResidual:
             return 'no residual'
         follows = self.strongest_signal()
         if self.is_white:
-            return 'white' if not follows else f'white, but goes with {follows}'
-        return f'not white, goes with {follows}' if follows else 'not white'
+            return 'white' if not follows else f'white, but correlated with {follows}'
+        return f'not white, correlated with {follows}' if follows else 'not white'
 
     def without_samples(self) -> JointResidual:
         """Return what is known of it, without the samples: those of a long bag take memory."""
@@ -141,18 +141,18 @@ def whiteness_words(residuals: Sequence[JointResidual]) -> str:
     coloured = [one for one in residuals if not one.is_zero and not one.is_white]
     if not coloured:
         return (
-            'The residuals cannot be distinguished from white noise, or differ from it by nothing '
-            'of consequence: the model explains what motion can explain.'
+            'The residuals cannot be distinguished from white noise, or hardly differ from it: '
+            'the model explains everything that the motion can explain.'
         )
     share = np.median([one.independent / len(one) for one in coloured])
     which = 'all joints' if len(coloured) == len(residuals) else ', '.join(
         one.joint for one in coloured
     )
     return (
-        f'The residuals of {which} are not white noise: samples count like '
-        f'{number(100.0 * float(share), 2)} % as many independent ones. The model leaves '
-        'something that it could know. That is usual with real arms, and standard errors which '
-        'count every sample as new would be too small.'
+        f'The residuals of {which} are not white noise: the samples have the '
+        f'information of {number(100.0 * float(share), 2)} % as many independent ones. The model '
+        'lacks an effect, as is usual with real arms, and standard errors that assume '
+        'independent samples would be too small.'
     )
 
 

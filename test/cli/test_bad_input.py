@@ -153,7 +153,7 @@ CASES = (
     Case(
         'Bag that states an unknown effort unit',
         lambda k: k.identify(k.record(metadata={'robot': 'ur5', 'effort_unit': 'mA'})), 2,
-        'the bags say their effort is in mA',
+        'the bags state their effort in mA',
     ),
     Case('Effort in ampere and unknown drive gains', lambda k: k.identify(
         k.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'}), robot='ur5e'), 2,
@@ -328,7 +328,7 @@ def test_a_bag_that_names_no_robot_is_used_with_a_warning(kit, command):
     found = command('predict', kit.model_file, bag, '-o', kit.results / 'p.csv')
     assert found.code == 0
     assert 'warning:' in found.err
-    assert 'does not say which robot it is of: ur5 is assumed' in found.err
+    assert 'does not state its robot: ur5 is assumed' in found.err
     named = command('predict', kit.model_file, kit.bag, '-o', kit.results / 'q.csv')
     assert (named.code, named.err) == (0, '')
 

@@ -47,7 +47,7 @@ def test_says_what_is_seen_and_counts_alarms(calibrated):
     outcome, out, bag = calibrated
     for joint in read_yaml(out)['joints']:
         step = f'{joint["smallest_step"]:.3g}'
-        assert f'{joint["name"]}: a step of {step} N m is seen within 50 ms' in outcome.out
+        assert f'{joint["name"]}: a step of {step} N m is detected within 50 ms' in outcome.out
     assert f'{bag}: 0 alarms in' in outcome.out
     assert 'not a safety function' in outcome.out
 
@@ -69,7 +69,7 @@ def test_says_where_it_is_of_no_use(calibrated, model_file, tmp_path):
         patch.setattr('robot_identification.monitoring.collision_file.SURE', 1e3)
         outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'rare.yaml')
     assert outcome.code == 0
-    assert 'stronger than the joint itself' in outcome.err
+    assert 'above the torque limit of the joint' in outcome.err
 
 
 def test_says_how_long_a_recording_must_be(calibrated, model_file, tmp_path):

@@ -467,7 +467,7 @@ def test_doctor_says_what_is_wrong(journey, command, tmp_path):
     assert found.code == 4
     assert found.out.count('  error: ') == len(bad) + 1
     assert found.out.count('  usable') == 1
-    for words in ('parses', 'aliases', 'no robot, link table, calibration, experiment',
+    for words in ('parses', 'aliases', 'not a robot, link table, calibration, experiment',
                   'empty file', 'missing'):
         assert words in found.out
     content = one_object(command('doctor', *paths, '--json').out)
@@ -497,6 +497,6 @@ def test_doctor_warns_of_what_will_not_be_identified(command, tmp_path, scene):
     assert found.code == 0
     for words in (
         'elbow_joint: effort is zero throughout', 'wrist_3_joint moves by 0.0000 only',
-        '1 joint states repeat a stamp', 'follow a pause', 'does not say the unit',
+        '1 joint states repeat a stamp', 'follow a pause', 'does not state the unit',
     ):
         assert words in found.out

@@ -169,10 +169,10 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     assert 'effort is motor current (effort per torque of the URDF: ' in found.out
     assert 'warning: it says' not in found.out
     wrong = write_run(tmp_path / 'wrong', made.robot, made.runs[0], metadata={'effort_unit': 'Nm'})
-    assert 'what its effort is was not looked at' in command('doctor', wrong).out
+    assert 'the kind of its effort was not checked' in command('doctor', wrong).out
     found = command('doctor', wrong, '--robot', 'ur5').out.splitlines()
     assert found[1] == (
-        '  warning: it says its effort is in Nm, but the effort is motor current: give '
+        '  warning: it states its effort in Nm, but the effort is motor current: give '
         '--effort-unit A'
     )
     # A description among the paths will do as well.

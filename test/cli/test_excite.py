@@ -78,7 +78,7 @@ def test_a_search_goes_on_from_its_checkpoint(command, arm, tmp_path):
     second = command(*run, '--max-evaluations', 300, '-o', parts, '--checkpoint', search,
                      '--force')
     assert second.code == 0
-    assert 'goes on after' in second.err
+    assert 'resumes after' in second.err
     assert parts.read_bytes() == whole.read_bytes()
     other = command(*run, '--seed', 7, '-o', tmp_path / 'o.yaml', '--checkpoint', search)
     assert other.code == 2
@@ -124,7 +124,7 @@ def test_interrupted_searches_say_how_they_go_on(monkeypatch, command, arm, tmp_
     found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml', '--checkpoint',
                     search)
     assert found.code == 130
-    assert f'the same command goes on from {search}' in found.err
+    assert f'the same command resumes from {search}' in found.err
     assert not (tmp_path / 't.yaml').exists()
 
 

@@ -136,9 +136,9 @@ def test_the_motion_is_written_with_its_certificate(mapped, tmp_path):
 
 
 @pytest.mark.parametrize(('arguments', 'code', 'words'), [
-    ('-o {out}', 2, 'name bags to map, or an experiment file with --plan'),
-    ('{bag} --plan demo -o {out}', 2, 'one of both'),
-    ('{bag} --count 3 -o {out}', 2, '--count is of a motion to be made: add --plan'),
+    ('-o {out}', 2, 'name either bags to map, or an experiment file with --plan'),
+    ('{bag} --plan demo -o {out}', 2, 'name either bags to map'),
+    ('{bag} --count 3 -o {out}', 2, '--count is for designing a motion: add --plan'),
     ('{bag} --payload 1 2 -o {out}', 2, '--payload names 2 masses for 1 bags'),
     ('{bag} --payload -1 -o {out}', 2, '--payload is -1 kg, a mass is at least 0'),
     ('{bag} --bins 2 -o {out}', 2, 'bins of segments are 2, needed are at least 4'),

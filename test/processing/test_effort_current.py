@@ -120,7 +120,7 @@ def test_the_doctor_and_identify_say_what_contradicts(rng, tmp_path):
     )
     said = run_command('doctor', bag).out
     assert 'Driver: ur_robot_driver 3.8.0' in said
-    assert 'not known of the driver: ' in said and 'PolyScope' in said
+    assert 'unknown of the driver: ' in said and 'PolyScope' in said
     assert 'effort over actual_current: elbow 5' in said
     assert said.count('warning: effort is read as motor current') == 1
     remarks = recorded_remarks([read_recording(bag, JOINTS)], 'A')

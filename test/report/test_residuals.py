@@ -76,7 +76,7 @@ def test_what_goes_with_the_motion_is_named(recording):
     for one in collected([scored(recording, left)]):
         assert one.strongest_signal() == 'velocity'
         assert one.correlations[1] == pytest.approx(np.sqrt(0.5), abs=0.05)
-        assert 'goes with velocity' in one.finding()
+        assert 'correlated with velocity' in one.finding()
 
 
 def test_sizes_are_those_of_a_normal_residual(recording):

@@ -191,7 +191,7 @@ def test_what_a_reader_should_know_is_said(cold, warm):
     old = replace(warm, covariance_kind='residual', quality={}, provenance=cold.provenance)
     notes = ' '.join(compare_models(cold, old).notes)
     assert 'covariance residual does not count' in notes
-    assert 'does not say degrees of freedom' in notes
+    assert 'does not state degrees of freedom' in notes
     assert 'from a same recording' in notes
     notes = ' '.join(compare_models(current[0], warm).notes)
     assert 'motor current for one and joint torque for the other' in notes
@@ -431,11 +431,11 @@ def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
 
 
 def test_joints_without_size_or_gear_are_refused(arm, cold, robots):
-    with pytest.raises(DataError, match='the robot YAMLs of arm say the size of no joint'):
+    with pytest.raises(DataError, match='the robot YAMLs of arm state the size of no joint'):
         compare_joints_of_size([cold], [{}], [np.full(3, 100.0)])
     with pytest.raises(DataError, match='friction of motors needs all of them'):
         motor_friction(sliding_friction(cold, common_range([cold])), np.array([100, 100, np.nan]))
-    with pytest.raises(DataError, match='says nothing beside that of another arm'):
+    with pytest.raises(DataError, match='cannot be compared with that of another arm'):
         compare_joints_of_size(
             [replace(cold, relative_scale=True)], [{'pan': 'big'}], [np.full(3, 100.0)]
         )

@@ -97,7 +97,7 @@ def test_a_noisy_joint_does_not_settle_by_its_noise():
     values = [(10.0, 8.0)] * 4
     told = judged(values, errors=np.tile([1e-3, 0.5], (4, 1)))
     assert told.settled
-    assert 'too noisy to tell: lift' in told.reason
+    assert 'too noisy to decide: lift' in told.reason
     told = judged(values, errors=np.full((4, 2), 0.5))
     assert not told.settled
     assert 'record joint temperatures' in told.reason

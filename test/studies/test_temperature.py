@@ -234,7 +234,7 @@ def test_coulomb_friction_that_moves_is_found(models):
 def test_what_cannot_be_studied_is_refused(models):
     with pytest.raises(DataError, match='one model shows no change'):
         study_temperature(models[:1])
-    with pytest.raises(DataError, match='model 2 of 2 does not say its temperatures'):
+    with pytest.raises(DataError, match='model 2 of 2 does not state its temperatures'):
         study_temperature([models[0], replace(models[1], temperature=None)])
     same = replace(models[1], temperature=models[0].temperature)
     with pytest.raises(DataError, match='no joint of arm shows how friction changes'):

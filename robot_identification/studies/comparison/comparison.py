@@ -188,8 +188,8 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
         tuple(groups),
         (*common.notes, *_warnings(first, second), *(
             () if all(known) else (
-                'a model file does not say degrees of freedom: its errors are taken as exact, '
-                'identify again to have them',
+                'a model file does not state degrees of freedom: its errors are taken as '
+                'exact, identify again to add them',
             )
         )),
     )

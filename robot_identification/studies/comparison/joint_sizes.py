@@ -78,7 +78,7 @@ def compare_joints_of_size(
         if model.relative_scale:
             raise DataError(
                 f'the model of {model.robot.name} is of relative scale, for its drive gains were '
-                'unknown: its friction says nothing beside that of another arm'
+                'unknown: its friction cannot be compared with that of another arm'
             )
         sized = np.array([name in sizes for name in names])
         friction = motor_friction(
@@ -96,8 +96,8 @@ def compare_joints_of_size(
     if not found:
         names_of_robots = ', '.join(dict.fromkeys(model.robot.name for model in models))
         raise DataError(
-            f'the robot YAMLs of {names_of_robots} say the size of no joint: add `drive` to their '
-            'joints (docs/formats/robot.md), and name them with --robots'
+            f'the robot YAMLs of {names_of_robots} state the size of no joint: add `drive` to '
+            'their joints (docs/formats/robot.md), and name them with --robots'
         )
     return tuple(_of_size(size, found[size]) for size in sorted(found))
 

@@ -362,7 +362,7 @@ def fit_gains(
         f'{gain.joint}: {gain.points - gain.both_sides} of {gain.points} poses were reached from '
         'one side only; static friction can shift the gain by '
         + (f'{gain.bias_bound:.3g} N m/A' if math.isfinite(gain.bias_bound)
-           else 'an amount that these poses do not tell')
+           else 'an amount that these poses do not determine')
         for gain in joints if gain.is_seen and gain.both_sides < gain.points
     )
 

@@ -91,8 +91,9 @@ def _from_poses(
     if torque is None and not _all_have(recordings, 'target_torque'):
         raise NotIdentifiableError(
             f'{", ".join(recording.source for recording in recordings)}: the scale is not '
-            'observable. Currents alone do not tell torques: record target_moment with the joint '
-            'states, give a known payload (--payload, --loaded), or trust masses (--torque-from)'
+            'observable. Currents alone do not determine torques: record target_moment with the '
+            'joint states, give a known payload (--payload, --loaded), or trust masses '
+            '(--torque-from)'
         )
     wanted = options.current
     if wanted is None:

@@ -199,8 +199,8 @@ def payload_meaning(found: PayloadEstimate) -> Meaning:
     return Meaning(
         'Payload found', 'usable' if found.weak or found.relative_scale else 'good',
         tuple(sentences),
-        'record a motion that turns the wrist faster: some of it is hardly seen' if found.weak
-        else 'tell the controller, and weigh the tool once: nothing checks a scale better',
+        'record a motion that turns the wrist faster: some parameters are poorly determined'
+        if found.weak else 'set it on the controller, and weigh the tool once to check the scale',
     )
 
 

@@ -121,7 +121,7 @@ def _range(models: Sequence[IdentifiedModel], study: TemperatureStudy) -> FloatA
 def _temperatures(model: IdentifiedModel) -> FloatArray:
     if model.temperature is None:
         raise DataError(
-            'a model does not say its temperatures: record joint temperatures, and identify again'
+            'a model does not state its temperatures: record joint temperatures, identify again'
         )
     return model.temperature
 

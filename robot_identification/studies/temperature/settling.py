@@ -202,5 +202,5 @@ def _judge(
         if not np.any(np.isfinite(column))
     ]
     if silent:
-        reason += f'; too noisy to tell: {", ".join(silent)}'
+        reason += f'; too noisy to decide: {", ".join(silent)}'
     return Settling(settled, by, largest, joint, reason)

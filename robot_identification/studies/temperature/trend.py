@@ -114,7 +114,7 @@ def study_temperature(
         check_same_arm(models[0], model)
         if model.temperature is None:
             raise DataError(
-                f'model {number} of {len(models)} does not say its temperatures: record joint '
+                f'model {number} of {len(models)} does not state its temperatures: record joint '
                 'temperatures with the motion, and identify again'
             )
     T = np.array([model.temperature for model in models], dtype=float)
