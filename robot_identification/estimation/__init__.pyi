@@ -37,6 +37,7 @@ from .problem import (
 from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe
 from .rows import (
+    divided_period as divided_period, parts_of_period as parts_of_period,
     RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK, TIME_BLOCKS as TIME_BLOCKS,
     TrainingData as TrainingData,
 )

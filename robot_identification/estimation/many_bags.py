@@ -28,8 +28,8 @@ from robot_identification.estimation.fitting import training_data
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.problem import Observations, Result
 from robot_identification.estimation.rows import (
-    begin_time_blocks, count_time_blocks, make_layouts, ObservationBlock, QRAccumulator,
-    RowTreatment, TrainingData, Weighing,
+    count_time_blocks, make_layouts, ObservationBlock, QRAccumulator, RowTreatment, TimeBlocks,
+    TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
 from robot_identification.model import BaseReduction, KinematicFilter, RobotModel
@@ -376,9 +376,10 @@ class _BagRows(Observations):
             for block in self._kept or () for rows in block.joints
         )
 
-    def _begin_time_blocks(self) -> tuple[list[IntArray], int]:
+    def label_blocks(self) -> tuple[list[TimeBlocks], int]:
+        """Return the blocks of the bag, and how many blocks all bags have."""
         before, total, count = self.place
-        return [begin_time_blocks(self.data[0].rows, before, total, count)], count
+        return [self.data[0].divide(before, total, count)], count
 
 
 class BagObservations(Observations):

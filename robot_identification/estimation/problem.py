@@ -21,8 +21,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.estimation.rows import (
-    begin_time_blocks, count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
-    ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
+    count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
+    ObservationBlock, QRAccumulator, RowTreatment, TimeBlocks,
+    TrainingData, Weighing,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
@@ -218,6 +219,20 @@ class Observations:
         ))
 
     @property
+    def repeats(self) -> bool:
+        """Whether a recording is of a motion that repeats itself."""
+        return any(part.period is not None for part in self.data)
+
+    @property
+    def distinct_duration(self) -> float:
+        """Time that the samples take, repetitions of a motion counted once [s]."""
+        taken = [np.count_nonzero(part.rows) / part.dataset.rate for part in self.data]
+        distinct = [
+            min(part.period or time, time) for part, time in zip(self.data, taken, strict=True)
+        ]
+        return self.duration * sum(distinct) / sum(taken)
+
+    @property
     def loaded(self) -> BoolArray:
         """Unknowns whose columns are in proportion to the load, shape (size,)."""
         loaded = np.zeros(self.reduction.rank + self.nuisance, dtype=bool)
@@ -325,7 +340,11 @@ class Observations:
             samples=samples,
             reduction=self.reduction,
             nuisance=self.nuisance,
-            blocks=tuple(zip(*by_joint, strict=True)) if count > 1 else (),
+            blocks=tuple(
+                block for block, of_block in zip(
+                    zip(*by_joint, strict=True), zip(*piles, strict=True), strict=True
+                ) if any(pile.count for pile in of_block)
+            ) if count > 1 else (),
             observations=self,
         )
 
@@ -341,7 +360,7 @@ class Observations:
             As in `factor`.
 
         """
-        begins, count = self._begin_time_blocks()
+        labels, count = self.label_blocks()
         piles = [
             [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
             for layout in self._layouts
@@ -352,7 +371,7 @@ class Observations:
                 if theta is not None and weigh is not None:
                     residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
                     table = table * weigh(joint, residual)[:, None]
-                part = np.searchsorted(begins[block.bag], rows.samples, side='right') - 1
+                part = labels[block.bag](rows.samples)
                 edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
                 for first, last in pairwise(edges):
                     if last > first:
@@ -384,15 +403,14 @@ class Observations:
                 torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
         return torques
 
-    def _begin_time_blocks(self) -> tuple[list[IntArray], int]:
-        """Return the sample of each recording that blocks of time begin at, and their number."""
+    def label_blocks(self) -> tuple[list[TimeBlocks], int]:
+        """Return the blocks of the samples of each recording, and how many blocks there are."""
         sizes = [int(part.rows.sum()) for part in self.data]
         count = count_time_blocks(self.duration, self.time_blocks)
-        begins = [
-            begin_time_blocks(part.rows, sum(sizes[:bag]), sum(sizes), count)
-            for bag, part in enumerate(self.data)
+        labels = [
+            part.divide(sum(sizes[:bag]), sum(sizes), count) for bag, part in enumerate(self.data)
         ]
-        return begins, count
+        return labels, count
 
     def _compute(self, with_load: bool = True) -> Iterator[ObservationBlock]:
         loaded = with_load and any(layout.loaded.any() for layout in self._layouts)

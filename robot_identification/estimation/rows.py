@@ -20,6 +20,8 @@ SHORTEST_DECIMATED = 100
 TIME_BLOCKS = 32
 # They are no shorter than this [s]: a few times what smoothing and friction remember.
 SHORTEST_BLOCK = 0.5
+# Parts of a period that say something of how estimates scatter, at least.
+FEWEST_PARTS = 6
 # Rows that are gathered before they are reduced.
 PILE_ROWS = 4096
 
@@ -38,6 +40,21 @@ class TrainingData:
     effort: FloatArray | None = None
     # Joints whose effort was not really recorded: their rows say nothing.
     constant_effort: tuple[int, ...] = ()
+
+    @property
+    def period(self) -> float | None:
+        """Time after which the motion repeats itself [s], where its parts make enough blocks."""
+        return divided_period(self.dataset)
+
+    def divide(self, before: int, total: int, count: int) -> TimeBlocks:
+        """
+        Return the blocks of the samples of the recording, of `count` for all recordings.
+
+        `before` samples are taken of earlier recordings and `total` of all.
+        """
+        return TimeBlocks(
+            begin_time_blocks(self.rows, before, total, count), self.dataset.stamps, self.period
+        )
 
 
 @dataclass(frozen=True)
@@ -160,6 +177,42 @@ def begin_time_blocks(rows: BoolArray, before: int, total: int, count: int) -> I
         begins[inside] = part.start + taken[ranks[inside] - passed]
         passed += len(taken)
     return begins
+
+
+def divided_period(dataset: Dataset) -> float | None:
+    """Return the time after which a motion repeats itself [s], if its parts are enough blocks."""
+    period = dataset.period
+    return None if period is None or period < FEWEST_PARTS * SHORTEST_BLOCK else period
+
+
+def parts_of_period(t: FloatArray, period: float, most: int) -> IntArray:
+    """Return the part of a period that times (m,) are in [s], of at most so many parts."""
+    # A period is known to rounding only.
+    parts = min(most, int(period / SHORTEST_BLOCK + 0.01))
+    found: IntArray = (t % period / period * parts).astype(np.intp)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class TimeBlocks:
+    """
+    Blocks of the samples of a recording: parts of its time, or of a period that it repeats.
+
+    What a model leaves unexplained comes back with the motion, so that the repetitions of a motion
+    are no further evidence on it: a block is a part of the period in all its repetitions.
+    """
+
+    begins: IntArray  # (count,): sample that each block of time begins at
+    stamps: FloatArray  # (N,): of the recording [s]
+    period: float | None  # after which the motion repeats itself [s]
+
+    def __call__(self, samples: IntArray) -> IntArray:
+        """Return the blocks of some samples (m,), in which they increase."""
+        if self.period is None:
+            return np.searchsorted(self.begins, samples, side='right') - 1
+        first, last = np.searchsorted(self.begins, [0, len(self.stamps) - 1], side='right') - 1
+        t = self.stamps[samples] - self.stamps[0]
+        return first + parts_of_period(t, self.period, int(last - first) + 1)
 
 
 class QRAccumulator:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
+from robot_identification.processing.blocks import thin_chosen
 from robot_identification.processing.fourier import fit_fourier, FourierSeries
 
 # Samples of the positions that the period is searched in, and tried on, at most.
@@ -33,6 +34,8 @@ SAME_SHARE = 0.05
 ALIKE_SHARE = 0.2
 # Samples below which no repetition is looked for.
 FEWEST_COMPARED = 20
+# Samples that a multiple of a time may be off, which is known to a part of a sample.
+MOST_SHIFT = 2.0
 # Shortest times are tried first; so many of them.
 MOST_CANDIDATES = 6
 # A longer time is the period only where its series leaves less than this part of the squares.
@@ -160,7 +163,7 @@ def find_repetition(stamps: FloatArray, q: FloatArray, rows: BoolArray) -> float
     To about a sample, unlike `find_periodic_motion`, and without a model of the motion. None where
     it does not repeat itself, or is seen less than twice.
     """
-    chosen = np.flatnonzero(rows)
+    chosen = thin_chosen(rows, 2 * COMPARED_SAMPLES)
     if len(chosen) < FEWEST_COMPARED:
         return None
     x = q[chosen]
@@ -232,32 +235,33 @@ def _repetitions(t: FloatArray, x: FloatArray) -> list[float]:
     near = ALIKE_SHARE * float(finite.max())
     candidates: list[float] = []
     away = False
-    for lag in range(2, longest + 1):
+    for lag in range(2, longest):
         away = away or change[lag] > near
-        right = change[lag + 1] if lag < longest else np.inf
-        if away and change[lag] <= min(near, change[lag - 1], right):
-            found = _settle_lag(values, known, lag, longest)
-            if found is not None and found[1] <= limit:
-                candidates.append(found[0] * step)
+        if away and change[lag] <= min(near, change[lag - 1], change[lag + 1]):
+            found = _settle_lag(values, known, lag, longest, max(lag // 64, 1))
+            # At the end of what is searched the change may go on to fall.
+            if found is not None and found[1] <= limit and round(found[0]) < longest:
+                candidates.append(_over_repetitions(values, known, found[0]) * step)
             if len(candidates) == MOST_CANDIDATES:
                 break
     return candidates
 
 
 def _settle_lag(
-    values: FloatArray, known: BoolArray, lag: int, longest: int
+    values: FloatArray, known: BoolArray, lag: int, longest: int, step: int
 ) -> tuple[float, float] | None:
     """
     Return the lag near one at which the median squared change is least, and that change.
 
-    The way to the motion, which is not repeated, moves the lag of the least mean.
+    It is searched by steps of at most `step`. The way to the motion, which is not repeated, moves
+    the lag of the least mean.
     """
     def change(lag: int) -> float:
         both = known[lag:] & known[:-lag]
         moved = np.sum((values[lag:] - values[:-lag])[both] ** 2, axis=1)
         return float(np.median(moved)) if moved.size else np.inf
 
-    least, step = change(lag), max(lag // 64, 1)
+    least = change(lag)
     while step:
         tried = [
             (change(other), other) for other in (lag - step, lag + step) if 1 < other <= longest
@@ -274,6 +278,18 @@ def _settle_lag(
     both = left + right
     shift = (left - right) / both if np.isfinite(both) and both > 0.0 else 0.0
     return lag + shift, least
+
+
+def _over_repetitions(values: FloatArray, known: BoolArray, lag: float) -> float:
+    """Return a lag from the longest multiple of it, up to half of the recording."""
+    multiple = 2
+    while (reach := round(multiple * lag)) + 2 <= len(values) // 2:
+        found = _settle_lag(values, known, reach, len(values) // 2, 1)
+        if found is None or abs(found[0] - multiple * lag) > MOST_SHIFT:
+            break
+        lag = found[0] / multiple
+        multiple *= 2
+    return lag
 
 
 def _mean_changes(values: FloatArray, known: BoolArray) -> FloatArray:

@@ -98,8 +98,8 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
     """
     Return the covariance of an estimate, which must have its problem.
 
-    `kind` is a key of COVARIANCES; by default 'hac' where the rows that were solved are there,
-    else 'blocks', or 'residual' if the data cannot be divided. Raises UsageError if the kind is
+    `kind` is a key of COVARIANCES; by default 'hac' where the rows that were solved are there and
+    no motion repeats itself, else 'blocks', or 'residual' if the data cannot be divided. Raises UsageError if the kind is
     unknown, or needs data that the estimate does not have.
     """
     if kind is None:
@@ -114,7 +114,10 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
 def _best_covariance(estimate: Estimate) -> Covariance:
     observations = problem_of(estimate).observations
     try:
-        if observations is not None and observations.can_collect and not estimate.weighted:
+        if (
+            observations is not None and observations.can_collect and not estimate.weighted
+            and not observations.repeats
+        ):
             seen = _sum_residuals(estimate, observations)
             if _are_solved(estimate, seen):
                 return hac_covariance(estimate, seen=seen)
@@ -159,7 +162,8 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     """
     Return the covariance by the scatter of the scores over blocks of time.
 
-    The factors of the blocks are all that is needed; overlapping windows of about the third root
+    Where a motion repeats itself, a block is a part of the period in all its repetitions: the
+    errors of a model come back with the motion. The factors of the blocks are all that is needed; overlapping windows of about the third root
     of their number serve as batches [2]_. Raises TooFewBlocksError below two blocks.
     """
     problem = problem_of(estimate)
@@ -170,7 +174,7 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     sums = moving_sums(window, length)
     return _assemble(
         'blocks', coordinates, sums.T @ sums / length, blocks.geometry(float(length)),
-        length * _duration(problem) / len(blocks.scores),
+        length * _distinct_duration(problem) / len(blocks.scores),
     )
 
 
@@ -269,7 +273,7 @@ def bootstrap_covariance(
         coordinates.to_parameters(np.cov(np.array(found), rowvar=False)),
         _of_all(estimate, coordinates, freedom),
         held_by_bounds(estimate),
-        length * _duration(problem) / count,
+        length * _distinct_duration(problem) / count,
         notes,
     )
 
@@ -399,6 +403,12 @@ def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
 def _duration(problem: IdentificationProblem) -> float:
     """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
     return math.nan if problem.observations is None else problem.observations.duration
+
+
+def _distinct_duration(problem: IdentificationProblem) -> float:
+    """Return that time with repetitions of a motion counted once [s]; NaN likewise."""
+    observations = problem.observations
+    return math.nan if observations is None else observations.distinct_duration
 
 
 def _notes(estimate: Estimate) -> tuple[str, ...]:

@@ -133,8 +133,8 @@ def _factors(
             dataset.fitted & np.all(np.isfinite(dataset.effort), axis=1),
         )
         for dataset in datasets
-    ], treatment=RowTreatment(slowest=SLOWEST))
-    starts = np.cumsum([0] + [len(dataset) for dataset in datasets])
+    ], time_blocks=TIME_BLOCKS, treatment=RowTreatment(slowest=SLOWEST))
+    labels, _ = observations.label_blocks()
     parts: dict[int, list[FloatArray]] = {}
     samples = np.zeros(robot.n, dtype=int)
     width = reduction.rank + robot.n * (len(datasets) - 1) + 2
@@ -144,7 +144,7 @@ def _factors(
             table[:, observations.columns(joint)] = rows.table[:, :-1]
             table[:, -2], table[:, -1] = added[block.bag][rows.samples, joint], rows.tau
             samples[joint] += len(table)
-            label = (starts[block.bag] + rows.samples) * TIME_BLOCKS // starts[-1]
+            label = labels[block.bag](rows.samples)
             for part in np.unique(label):
                 triangles = parts.setdefault(
                     int(part), [np.zeros((0, width)) for _ in range(robot.n)]

@@ -18,9 +18,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation import (
-    combine_factors, ConsistentBody, Covariance, covariance_of, Estimate, fit_consistent_body,
-    IdentificationProblem, joint_test, JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS,
-    TriangularFactor, WeightedLeastSquares,
+    combine_factors, ConsistentBody, Covariance, covariance_of, divided_period, Estimate,
+    fit_consistent_body, IdentificationProblem, joint_test, JointTest, parts_of_period, problem_of,
+    SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
@@ -110,6 +110,8 @@ class LoadedRun:
     tau: FloatArray  # (N, n) measured joint torque [N m]
     rows: BoolArray  # (N,) samples that count
     duration: float = math.inf  # of the samples that count [s]
+    t: FloatArray | None = None  # (N,) since the start [s]
+    period: float | None = None  # after which the motion repeats itself [s]
 
 
 def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
@@ -117,7 +119,8 @@ def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
     rows = dataset.fitted & np.all(np.isfinite(dataset.effort), axis=1)
     return LoadedRun(
         dataset.motion, dataset.effort / model.effort_per_torque, rows,
-        float(np.count_nonzero(rows)) / dataset.rate,
+        float(np.count_nonzero(rows)) / dataset.rate, dataset.stamps - dataset.stamps[0],
+        divided_period(dataset),
     )
 
 
@@ -230,7 +233,11 @@ class _Rows:
                 self.blocks * count // max(sum(int(r.rows.sum()) for r in self.runs), 1),
                 int(min(run.duration, 1.0e9) / SHORTEST_BLOCK),
             ))
-            label = (np.cumsum(run.rows) - 1) * parts // max(count, 1)
+            label = (
+                (np.cumsum(run.rows) - 1) * parts // max(count, 1)
+                if run.t is None or run.period is None
+                else parts_of_period(run.t, run.period, parts)
+            )
             triangles: dict[int, list[FloatArray]] = {}
             for rows, tables in self._tables(bag, run, theta):
                 for part in np.unique(label[rows]):
