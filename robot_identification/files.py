@@ -50,20 +50,32 @@ MACHINE_WRITTEN = TextLimits(MAXIMUM_TEXT_BYTES, 2_000_000)
 _SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """YAML 1.2 numbers, no aliases, no duplicate keys, no deep nesting."""
+class _StrictLoader(
+    yaml.composer.Composer, yaml.cyaml.CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
+):
+    """
+    YAML 1.2 numbers, no aliases, no duplicate keys, no deep nesting.
+
+    Text becomes events in libyaml, five times as fast as in Python; nodes are composed here.
+    """
 
     _depth = 0
+
+    def __init__(self, stream: str) -> None:
+        yaml.cyaml.CParser.__init__(self, stream)
+        yaml.composer.Composer.__init__(self)
+        yaml.constructor.SafeConstructor.__init__(self)
+        yaml.resolver.Resolver.__init__(self)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.constructor.ConstructorError(
-                None, None, 'aliases are not allowed here', self.get_mark()
+                None, None, 'aliases are not allowed here', self.peek_event().start_mark
             )
-        # PyYAML looks through all levels for every word.
         if self._depth >= DEEPEST_LEVEL:
             raise yaml.constructor.ConstructorError(
-                None, None, f'more than {DEEPEST_LEVEL} levels are nested here', self.get_mark()
+                None, None, f'more than {DEEPEST_LEVEL} levels are nested here',
+                self.peek_event().start_mark,
             )
         self._depth += 1
         try:
@@ -117,7 +129,7 @@ _FLOAT = (
 _StrictLoader.add_implicit_resolver(*_FLOAT)
 
 
-def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+def _plain_int(loader: _StrictLoader, node: yaml.ScalarNode) -> int:
     # PyYAML's own would read 010 as eight.
     value = int(node.value)
     if abs(value) > LARGEST_INTEGER:
@@ -219,7 +231,7 @@ def dump_yaml(content: Mapping[str, Any]) -> str:
     )
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Long texts in block style; numbers that read back to the same bits."""
 
     def ignore_aliases(self, data: Any) -> bool:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import KinematicFilter
@@ -24,13 +26,20 @@ def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> F
     filter are those of one pass.
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
-    sections = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='sos')
+    sections = _butterworth(kinematic_filter.order, cutoff, rate)
     # Three time constants of the slowest pole, at most the signal itself.
     padding = min(int(np.ceil(3.0 * rate / cutoff)), len(x) - 1)
     filtered: FloatArray = scipy.signal.sosfiltfilt(
         sections, x, axis=0, padtype='odd', padlen=padding
     )
     return filtered
+
+
+@cache
+def _butterworth(order: int, cutoff: float, rate: float) -> FloatArray:
+    """Return the sections of a low-pass, which many short signals go through."""
+    sections: FloatArray = scipy.signal.butter(order, cutoff, fs=rate, output='sos')
+    return sections
 
 
 def _usable_cutoff(rate: float, kinematic_filter: KinematicFilter) -> float:

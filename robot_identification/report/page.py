@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+from functools import cache
 import hashlib
 from pathlib import Path
 import re
@@ -25,6 +26,18 @@ def render_page(template: str, **content: Any) -> str:
 
     A name that the template uses and `content` does not have is an error.
     """
+    script = (_TEMPLATES / 'page.js').read_text(encoding='utf-8')
+    digest = hashlib.sha256(script.encode()).digest()
+    return _environment().get_template(template).render(
+        version=__version__, script=Markup(script),
+        # No other script runs in the page.
+        script_hash=base64.b64encode(digest).decode('ascii'), **content,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Return the environment of all pages; a template is compiled once in a process."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -42,13 +55,7 @@ def render_page(template: str, **content: Any) -> str:
         unit=lambda text: text.replace('^2', '²'),
         typed=_typed,
     )
-    script = (_TEMPLATES / 'page.js').read_text(encoding='utf-8')
-    digest = hashlib.sha256(script.encode()).digest()
-    return environment.get_template(template).render(
-        version=__version__, script=Markup(script),
-        # No other script runs in the page.
-        script_hash=base64.b64encode(digest).decode('ascii'), **content,
-    )
+    return environment
 
 
 def _typed(text: str) -> Markup:
