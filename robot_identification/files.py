@@ -51,7 +51,8 @@ _SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
 class _StrictLoader(
-    yaml.composer.Composer, yaml.cyaml.CParser, yaml.constructor.SafeConstructor, yaml.resolver.Resolver
+    yaml.composer.Composer, yaml.cyaml.CParser, yaml.constructor.SafeConstructor,
+    yaml.resolver.Resolver,
 ):
     """
     YAML 1.2 numbers, no aliases, no duplicate keys, no deep nesting.

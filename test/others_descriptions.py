@@ -26,15 +26,15 @@ UNPACKED = ('.urdf', '.xacro', '.yaml', 'package.xml')
 # below a flying base; a humanoid, of which one arm is named. Files without masses are in no table:
 # of such an arm there is nothing to simulate.
 BY_DAY = """
-z1_description/urdf/z1.urdf
 double_pendulum_description/urdf/double_pendulum_continuous.urdf
 borinot_description/urdf/borinot_flying_arm_2.urdf
-alex_description/urdf/alex_nub_hands.urdf Left{ShoulderPitch,ShoulderRoll,ShoulderYaw,ElbowPitch}
 """
 
 # By night, of the installed package: joints without end, seven joints, a hobby arm, a prismatic
 # joint on a mobile base. Joints stand where the file has several arms.
 BY_NIGHT = """
+z1_description/urdf/z1.urdf
+alex_description/urdf/alex_nub_hands.urdf Left{ShoulderPitch,ShoulderRoll,ShoulderYaw,ElbowPitch}
 kinova_description/robots/kinova.urdf
 xarm_description/urdf/xarm7.urdf
 so_arm_description/urdf/so101.urdf

@@ -22,6 +22,7 @@ import subprocess
 import sys
 
 from builders import run_command
+from long_tests import long_test
 import pytest
 from robot_identification import __version__
 from robot_identification.cli.main import make_parser
@@ -51,12 +52,14 @@ def site(tmp_path_factory) -> Path:
     return folder / 'html'
 
 
+@long_test
 def test_site_is_built_without_a_warning(site):
     """Every page is there; a page in no table of contents would have been a warning."""
     built = {path.relative_to(site).with_suffix('') for path in site.rglob('*.html')}
     assert {path.relative_to(DOCS).with_suffix('') for path in PAGES} <= built
 
 
+@long_test
 def test_site_needs_no_network(site):
     """Scripts, styles, pictures and fonts come with it; other addresses are links to follow."""
     loaded = re.compile(r'<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)="([^"]+)"')
@@ -70,6 +73,7 @@ def test_site_needs_no_network(site):
     assert not re.search(r'(?:url\(|@import)\s*["\']?(?:https?:)?//', styles)
 
 
+@long_test
 def test_formulas_are_drawn_by_the_browser(site):
     """None is left out, and none is LaTeX."""
     theory = (DOCS / 'theory.md').read_text(encoding='utf-8')
@@ -82,6 +86,7 @@ def test_formulas_are_drawn_by_the_browser(site):
     ))
 
 
+@long_test
 def test_commands_page_has_every_command_and_option(site):
     """It is made from the parsers."""
     shown = (site / 'commands.html').read_text(encoding='utf-8')

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from builders import FIRST_STAMP, joint_states, run_command, write_bag
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
@@ -42,7 +43,9 @@ def record(path, robot, truth, driver, seed):
     return write_bag(path, messages, {'robot': robot.name, 'effort_unit': 'A'})
 
 
-@pytest.mark.parametrize(('home', 'away'), [('floor', 'ceiling'), ('ceiling', 'floor')])
+@pytest.mark.parametrize(('home', 'away'), [
+    ('floor', 'ceiling'), pytest.param('ceiling', 'floor', marks=long_test),
+])
 def test_one_set_of_parameters_serves_floor_and_ceiling(
     arm, tmp_path, without_pictures, home, away
 ):

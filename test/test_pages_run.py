@@ -42,9 +42,9 @@ LEFT_OUT = {
     'bag_1 bag_2 bag_3': 'test_temperature.py has recordings of several temperatures',
     'tcp://': 'test_many_bags.py has a scheduler',
 }
-DAY = ('README.md', 'docs/your_own_log.md', 'docs/compare.md', 'docs/payload.md')
+DAY = ('README.md', 'docs/your_own_log.md')
 NIGHT = (
-    'docs/quick_start.md', 'docs/export.md', 'docs/drift.md',
+    'docs/quick_start.md', 'docs/export.md', 'docs/drift.md', 'docs/compare.md', 'docs/payload.md',
     'docs/prediction.md', 'docs/descriptions.md', 'docs/sequential_design.md',
     'docs/experiments.md', 'docs/excitation.md', 'docs/effort.md', 'docs/energy.md',
     'docs/temperature.md', 'docs/simulation.md', 'docs/ros2_control.md', 'docs/many_bags.md',

@@ -13,6 +13,7 @@ import types
 
 from builders import run_command
 from export.exported_models import changed_prior, model_of
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_model
@@ -55,6 +56,7 @@ def result(ur5, tmp_path):
     return tmp_path
 
 
+@long_test
 def test_the_page_runs_from_the_bags_to_the_moving_arm(scene, tmp_path):
     """
     Every command ends well, and the code's simulation stays near the recording for 0.1 s.

@@ -115,7 +115,7 @@ def run_line(line: str) -> Run:
 
 
 @pytest.fixture(scope='module', params=[
-    'ur5e', pytest.param('cb3', marks=long_test),
+    pytest.param(name, marks=long_test) for name in ('ur5e', 'cb3')
 ])
 def walked(request, without_pictures, tmp_path_factory) -> tuple[Path, Path, list[Run]]:
     """Return a page, the folder in which its blocks without a robot were run, and the runs."""

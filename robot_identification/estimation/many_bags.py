@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from robot_identification.arrays import (
-    BoolArray, FloatArray, IntArray, LARGEST_IN_MEMORY, release, slices_of,
+    BoolArray, FloatArray, LARGEST_IN_MEMORY, release, slices_of,
 )
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.fitting import training_data

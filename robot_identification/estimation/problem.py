@@ -219,11 +219,6 @@ class Observations:
         ))
 
     @property
-    def repeats(self) -> bool:
-        """Whether a recording is of a motion that repeats itself."""
-        return any(part.period is not None for part in self.data)
-
-    @property
     def distinct_duration(self) -> float:
         """Time that the samples take, repetitions of a motion counted once [s]."""
         taken = [np.count_nonzero(part.rows) / part.dataset.rate for part in self.data]

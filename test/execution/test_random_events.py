@@ -17,7 +17,7 @@ from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SE
 
 SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 400
 BATCH = 200
-# What the issue of safe stops allows over the planned peaks.
+# Allowed over the planned peaks: what every stop is proved to keep.
 SHARE = 1.1
 # Rounding of the knots' central differences.
 ROUNDING = 1e-3

@@ -37,7 +37,8 @@ from robot_identification.estimation.problem import Estimate, IdentificationProb
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, Coordinates, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
-    longest_lag, MOST_FREEDOM, moving_sums, problem_of, TimeBlocks, TooFewBlocksError, WindowSums,
+    longest_lag, MOST_FREEDOM, moving_sums, PhaseSums, problem_of, TimeBlocks, TooFewBlocksError,
+    WindowSums,
 )
 from robot_identification.validation import autocovariance
 
@@ -98,8 +99,8 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
     """
     Return the covariance of an estimate, which must have its problem.
 
-    `kind` is a key of COVARIANCES; by default 'hac' where the rows that were solved are there and
-    no motion repeats itself, else 'blocks', or 'residual' if the data cannot be divided. Raises UsageError if the kind is
+    `kind` is a key of COVARIANCES; by default 'hac' where the rows that were solved are there,
+    else 'blocks', or 'residual' if the data cannot be divided. Raises UsageError if the kind is
     unknown, or needs data that the estimate does not have.
     """
     if kind is None:
@@ -114,10 +115,7 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
 def _best_covariance(estimate: Estimate) -> Covariance:
     observations = problem_of(estimate).observations
     try:
-        if (
-            observations is not None and observations.can_collect and not estimate.weighted
-            and not observations.repeats
-        ):
+        if observations is not None and observations.can_collect and not estimate.weighted:
             seen = _sum_residuals(estimate, observations)
             if _are_solved(estimate, seen):
                 return hac_covariance(estimate, seen=seen)
@@ -163,8 +161,9 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     Return the covariance by the scatter of the scores over blocks of time.
 
     Where a motion repeats itself, a block is a part of the period in all its repetitions: the
-    errors of a model come back with the motion. The factors of the blocks are all that is needed; overlapping windows of about the third root
-    of their number serve as batches [2]_. Raises TooFewBlocksError below two blocks.
+    errors of a model come back with the motion. The factors of the blocks are all that is needed;
+    overlapping windows of about the third root of their number serve as batches [2]_. Raises
+    TooFewBlocksError below two blocks.
     """
     problem = problem_of(estimate)
     coordinates = Coordinates(estimate, estimate.weights)
@@ -190,8 +189,9 @@ def hac_covariance(
     Scores of all joints are added sample by sample, so that what joints share at the same time
     counts; their products over fewer than `lag` samples get Bartlett's weights. By default that is
     the largest of Newey and West's rule, 1.3 root N and twenty correlation distances of the
-    residuals, at most a sixth of the data. Raises UsageError if there are no observations, or they
-    are not the rows that were solved.
+    residuals, at most a sixth of the data. Where a motion repeats itself, scores are added over
+    all its repetitions first: the errors of a model come back with the motion. Raises UsageError
+    if there are no observations, or they are not the rows that were solved.
     """
     problem = problem_of(estimate)
     observations = problem.observations
@@ -207,9 +207,11 @@ def hac_covariance(
         )
     theta = np.append(estimate.theta, estimate.nuisance)
     coordinates = Coordinates(estimate, estimate.weights)
-    samples = int(problem.samples.max())
+    # Repetitions of a motion are counted once.
+    share_seen = observations.distinct_duration / observations.duration
+    samples = max(round(int(problem.samples.max()) * share_seen), 1)
     if lag is None:
-        lag = lag_of_products(seen.products, seen.samples)
+        lag = lag_of_products(seen.products, max(round(seen.samples * share_seen), 1))
     length = min(lag + 1, samples)
     total = np.sum(list(observations.collect(partial(
         _sum_windows, coordinates=coordinates.map_of_scores(), length=length, theta=theta,
@@ -224,7 +226,7 @@ def hac_covariance(
         freedom = freedom / share
     return _assemble(
         'hac', coordinates, total / length, (correction, freedom),
-        length * _duration(problem) / samples,
+        length * _distinct_duration(problem) / samples,
     )
 
 
@@ -296,16 +298,20 @@ def _sum_windows(
     weights: FloatArray,
 ) -> FloatArray:
     """Return the sum over windows of the products of the scores in coordinates, (f, f)."""
-    sums = WindowSums(coordinates.shape[1], length)
+    total = np.zeros((coordinates.shape[1],) * 2)
+    sums: WindowSums | PhaseSums | None = None
     bag = -1
     for block in observations.blocks():
-        if block.bag != bag:
-            sums.finish()
+        if sums is None or block.bag != bag:
+            total += 0.0 if sums is None else sums.finish()
             bag = block.bag
+            part = observations.data[bag]
+            sums = WindowSums(len(total), length) if part.period is None else PhaseSums(
+                len(total), length, part.dataset.stamps, part.period, part.dataset.rate
+            )
         first, scores = _scores(block, observations, theta, weights)
         sums.add(first, scores @ coordinates)
-    sums.finish()
-    return sums.total
+    return total if sums is None else total + sums.finish()
 
 
 def _scores(
@@ -400,13 +406,12 @@ def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
     return bool(np.all(np.abs(seen.squares - expected) <= SAME_ROWS * expected + rounding))
 
 
-def _duration(problem: IdentificationProblem) -> float:
-    """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
-    return math.nan if problem.observations is None else problem.observations.duration
-
-
 def _distinct_duration(problem: IdentificationProblem) -> float:
-    """Return that time with repetitions of a motion counted once [s]; NaN likewise."""
+    """
+    Return the time that the samples of a problem take [s]; NaN where rates are unknown.
+
+    Repetitions of a motion are counted once.
+    """
     observations = problem.observations
     return math.nan if observations is None else observations.distinct_duration
 

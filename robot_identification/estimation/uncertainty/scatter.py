@@ -44,6 +44,8 @@ WINDOW_PER_ROOT = 1.3
 # Most that the variance of a parameter is raised for what the fit takes of the noise: beyond,
 # the windows do not tell it.
 LARGEST_CORRECTION = 20.0
+# Parts of a period at most: every 5 ms of 100 s.
+MOST_PHASES = 20000
 # More than this is as good as infinitely many.
 MOST_FREEDOM = 1.0e6
 
@@ -248,12 +250,12 @@ class WindowSums:
     """
     Sum of the outer products of all sums over `length` consecutive samples, ends included.
 
-    Divided by `length` this is Newey and West's sum with Bartlett's weights. `total` (size, size)
-    is complete after `finish`.
+    Divided by `length` this is Newey and West's sum with Bartlett's weights; `finish` returns it,
+    (size, size).
     """
 
     def __init__(self, size: int, length: int) -> None:
-        self.total = np.zeros((size, size))
+        self._total = np.zeros((size, size))
         self._length = length
         self._tail = np.zeros((0, size))
         self._next = 0
@@ -262,14 +264,18 @@ class WindowSums:
         """Go on with the scores of samples from number `first`; those left out count as zero."""
         missing = first - self._next if len(self._tail) else 0
         if missing >= self._length:
-            self.finish()
+            self._end()
         elif missing > 0:
             self._take(np.zeros((missing, scores.shape[1])))
         self._take(scores)
         self._next = first + len(scores)
 
-    def finish(self) -> None:
-        """End a recording: what comes next has nothing to do with it."""
+    def finish(self) -> FloatArray:
+        """Return the sum of a recording, to which nothing is added any more."""
+        self._end()
+        return self._total
+
+    def _end(self) -> None:
         if len(self._tail):
             self._take(np.zeros((self._length - 1, self._tail.shape[1])))
         self._tail = self._tail[:0]
@@ -277,8 +283,39 @@ class WindowSums:
     def _take(self, scores: FloatArray) -> None:
         rows = np.vstack([self._tail, scores])
         sums = moving_sums(rows, self._length)[len(self._tail):]
-        self.total += sums.T @ sums
+        self._total += sums.T @ sums
         self._tail = rows[max(len(rows) - self._length + 1, 0):]
+
+
+class PhaseSums:
+    """
+    The same for a motion that repeats itself: windows of its period, with all its repetitions.
+
+    `stamps` (N,) are those of the recording [s], `period` [s] and `rate` [Hz] those of the motion.
+    """
+
+    def __init__(
+        self, size: int, length: int, stamps: FloatArray, period: float, rate: float
+    ) -> None:
+        self._stamps, self._period = stamps, period
+        samples = max(round(period * rate), 1)
+        self._scores = np.zeros((min(samples, MOST_PHASES), size))
+        self._length = length
+        self._width = min(max(round(length * len(self._scores) / samples), 1), len(self._scores))
+
+    def add(self, first: int, scores: FloatArray) -> None:
+        """Go on with the scores of samples from number `first`."""
+        t = self._stamps[first: first + len(scores)] - self._stamps[0]
+        phase = (t % self._period / self._period * len(self._scores)).astype(np.intp)
+        np.add.at(self._scores, phase, scores)
+
+    def finish(self) -> FloatArray:
+        """Return the sum of a recording, whose last window goes on at the start of the period."""
+        width = self._width
+        rows = np.vstack([self._scores[len(self._scores) - width + 1:], self._scores])
+        sums = moving_sums(rows, width)[width - 1:]
+        found: FloatArray = sums.T @ sums * (self._length / width)
+        return found
 
 
 def moving_sums(rows: FloatArray, length: int) -> FloatArray:

@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
@@ -234,6 +235,7 @@ class Unfitted(FakeProblem):
         return self.draw(np.random.default_rng(int(1e9 * np.abs(shares).sum())))
 
 
+@long_test
 def test_learning_from_earlier_searches_pays():
     """After the same evaluations, on an average of six seeds: ahead of random starts alone."""
     def best(optimizer, seed):
