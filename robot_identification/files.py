@@ -50,10 +50,7 @@ MACHINE_WRITTEN = TextLimits(MAXIMUM_TEXT_BYTES, 2_000_000)
 _SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
-class _StrictLoader(
-    yaml.composer.Composer, yaml.cyaml.CParser, yaml.constructor.SafeConstructor,
-    yaml.resolver.Resolver,
-):
+class _StrictLoader(yaml.composer.Composer, yaml.CSafeLoader):
     """
     YAML 1.2 numbers, no aliases, no duplicate keys, no deep nesting.
 
@@ -63,20 +60,19 @@ class _StrictLoader(
     _depth = 0
 
     def __init__(self, stream: str) -> None:
-        yaml.cyaml.CParser.__init__(self, stream)
+        yaml.CSafeLoader.__init__(self, stream)
         yaml.composer.Composer.__init__(self)
-        yaml.constructor.SafeConstructor.__init__(self)
-        yaml.resolver.Resolver.__init__(self)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.constructor.ConstructorError(
-                None, None, 'aliases are not allowed here', self.peek_event().start_mark
+                None, None, 'aliases are not allowed here', event.start_mark
             )
         if self._depth >= DEEPEST_LEVEL:
             raise yaml.constructor.ConstructorError(
                 None, None, f'more than {DEEPEST_LEVEL} levels are nested here',
-                self.peek_event().start_mark,
+                event.start_mark,
             )
         self._depth += 1
         try:
@@ -239,12 +235,12 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def _represent_text(dumper: _Dumper, text: str) -> yaml.Node:
     style = '|' if '\n' in text else None
     return dumper.represent_scalar('tag:yaml.org,2002:str', text, style=style)
 
 
-def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
+def _represent_float(dumper: _Dumper, value: float) -> yaml.Node:
     text = {float('inf'): '.inf', float('-inf'): '-.inf'}.get(value, repr(value))
     return dumper.represent_scalar('tag:yaml.org,2002:float', '.nan' if value != value else text)
 

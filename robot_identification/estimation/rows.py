@@ -212,7 +212,7 @@ class TimeBlocks:
             return np.searchsorted(self.begins, samples, side='right') - 1
         first, last = np.searchsorted(self.begins, [0, len(self.stamps) - 1], side='right') - 1
         t = self.stamps[samples] - self.stamps[0]
-        return first + parts_of_period(t, self.period, int(last - first) + 1)
+        return int(first) + parts_of_period(t, self.period, int(last - first) + 1)
 
 
 class QRAccumulator:
