@@ -216,15 +216,26 @@ def test_a_wrong_file_is_refused_by_its_name(saved, keys, value, message):
     assert str(path) in str(refusal.value)
 
 
-def test_files_of_version_1_are_read(saved):
-    """They had no encoders and no locked positions: plain readings, locks at neutral."""
+# What each version added: the key that older files do not have.
+ADDED = {
+    2: [('robot', 'encoders'), ('robot', 'locked')], 3: [('covariance', 'kind')],
+    4: [('corrections',)], 5: [('kinematics', 'command_delay')],
+}
+
+
+@pytest.mark.parametrize('version', [1, 2, 3, 4])
+def test_files_of_earlier_versions_are_read(saved, version):
+    """Plain readings, locks at neutral, white residuals, no corrections, a measured effort."""
     path, content = saved
-    old = {**content, 'schema_version': 1, 'robot': dict(content['robot'])}
-    del old['robot']['encoders'], old['robot']['locked']
-    path.write_text(dump_yaml(old))
-    assert read_yaml(path)['schema_version'] == 1
+    old = {**content, 'schema_version': version}
+    for keys in (keys for later, added in ADDED.items() if later > version for keys in added):
+        old = changed(old, (*keys, DELETE))
+    path.write_text(as_yaml(old))
+    assert read_yaml(path)['schema_version'] == version
     model = load_model(path)
     np.testing.assert_array_equal(model.robot.encoders.to_model(np.ones(model.robot.n)), 1.0)
+    if version < 3:
+        content = changed(content, ('covariance', 'kind', 'residual'))
     assert dump_model(model) == dump_yaml(content)
 
 
