@@ -43,7 +43,7 @@ ODD_BESIDES = {
     r'[Oo]f no (matter|use)': 'without effect, not usable',
     r'(cannot|not to) be had': 'is not available',
 }
-OPENING = re.compile(r'(What|Who|Whether|How|Tell|Let)\b')
+OPENING = re.compile(r'(What|Who|Whether|Where|When|Which|How|By how|Of|It|Tell|Let)\b')
 SOURCES = sorted([
     *(ROOT / 'robot_identification').rglob('*.py'), *(ROOT / 'launch').glob('*.py'),
 ])

@@ -267,7 +267,7 @@ class CollisionModel:
 
     @cached_property
     def _signed_carriers(self) -> FloatArray:
-        """Which joints carry the first body of a pair (-1) and the second (1), (pairs, 2, nv)."""
+        """Joints that carry the first body of a pair (-1) and the second (1), (pairs, 2, nv)."""
         model = self._model
         carried = np.zeros((model.njoints, model.nv))
         for joint in range(1, model.njoints):

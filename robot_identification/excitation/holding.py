@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 """
-Which poses of its range an arm can hold against gravity, within its torque limits.
+Poses of its range that an arm can hold against gravity, within its torque limits.
 
 No motion passes a pose that cannot be held at rest by going slower, so this is known before a
 search.

@@ -100,7 +100,7 @@ class Weakness:
 
     @property
     def weak(self) -> NDArray[np.bool_]:
-        """Which parameters the motion leaves weak, shape (b,)."""
+        """Parameters that the motion leaves weak, shape (b,)."""
         mask: NDArray[np.bool_] = self.after > self.allowed
         return mask
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the tool goes in a motion."""
+"""Path of the tool in a motion."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ NOT_CHECKED = "the controller's constraints are not checked: its parameters coul
 
 @dataclass(frozen=True, eq=False)
 class ControllerConstraints:
-    """When a joint-trajectory controller aborts a goal, and how it ends one that is cancelled."""
+    """Conditions of a joint-trajectory controller's abort, and its stop of a cancelled goal."""
 
     path: FloatArray  # (n,): largest distance of a joint from its reference [rad]; 0: any
     goal: FloatArray  # (n,): largest distance from the last point [rad]; 0: any

@@ -89,7 +89,7 @@ class Approved:
 
 @dataclass(frozen=True)
 class ApprovalRefused:
-    """It did not."""
+    """The approval failed."""
 
     reason: str
 

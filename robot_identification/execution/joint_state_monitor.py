@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which joint states show that a robot is alive, and how old each of them is.
+Joint states that show that a robot is alive, and the age of each.
 
 A message counts by its stamp, not by its arrival: what waited in a queue is old when it is read,
 and what repeats a stamp, or the place of an arm that moves, shows nothing new.
@@ -79,7 +79,7 @@ class JointStateMonitor:
 
     @property
     def jump(self) -> float:
-        """By how much the stamps have jumped since `forget_jump` [s]; 0: they have not."""
+        """Jump of the stamps since `forget_jump` [s]; 0: none."""
         return self._jump
 
     @property

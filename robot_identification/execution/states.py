@@ -105,7 +105,7 @@ class Moving:
 
     @property
     def limits(self) -> WatchLimits:
-        """When this motion is stopped."""
+        """Limits at which this motion is stopped."""
         plan = self.plan
         return plan.approach_limits if self.name == APPROACHING else plan.motion_limits
 

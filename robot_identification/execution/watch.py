@@ -60,7 +60,7 @@ END_TIMEOUT = 3.0
 
 @dataclass(frozen=True, eq=False)
 class WatchLimits:
-    """When a motion is stopped."""
+    """Limits at which a motion is stopped."""
 
     tracking: float  # largest distance from the path [rad]
     scaling_timeout: float  # longest time with a speed scaling of zero [s]
@@ -159,7 +159,7 @@ class MotionWatch:
 
     @property
     def _time_uncertainty(self) -> float:
-        """By how much the time on the path may be another [s]."""
+        """Uncertainty of the time on the path [s]."""
         return min(self._uncertainty + self._begun, LARGEST_UNCERTAINTY)
 
     def has_arrived(self, q: FloatArray, dq: FloatArray) -> bool:

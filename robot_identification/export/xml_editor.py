@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the elements of an XML text stand, byte by byte, so that one can be changed alone."""
+"""Positions of the elements of an XML text in bytes, so that one can be changed alone."""
 
 from __future__ import annotations
 

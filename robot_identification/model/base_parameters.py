@@ -116,7 +116,7 @@ class BaseReduction:
 
     @property
     def significant(self) -> np.ndarray:
-        """Where K holds more than rounding and a calibration's deviations, bool, shape (b, p)."""
+        """Entries of K beyond rounding and a calibration's deviations, bool, shape (b, p)."""
         tolerance = COEFFICIENT_TOLERANCE if self.exact else CALIBRATED_TOLERANCE
         mask: np.ndarray = np.abs(self.K) > tolerance
         return mask

@@ -32,7 +32,7 @@ TABLE_TOLERANCE = 1.0e-5
 
 @dataclass(frozen=True)
 class LinkFrames:
-    """Where the parameters of every link are stated."""
+    """Frames in which the parameters of the links are stated."""
 
     name: str  # 'joint', 'dh' or 'mdh'
     placements: tuple[pin.SE3, ...]  # pose of each link frame in Pinocchio's joint frame, length n

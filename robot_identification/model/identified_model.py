@@ -29,7 +29,7 @@ LONGEST_DELAY = 0.5
 @dataclass(frozen=True)
 class SignalSource:
     """
-    Where a recording has the signals, and what was done to them.
+    Sources of the signals in a recording, and their processing.
 
     Attributes
     ----------

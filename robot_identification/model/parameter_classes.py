@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which standard parameters motion shows: alone, in a combination, or not at all; and why not.
+Standard parameters that are identifiable alone, in combination, or not, with reasons.
 
 Two conventions are in use. The linear one asks for the parameters the torque is linear in (first
 moments ``m c``). The physical one asks for masses and centres of mass themselves; a centre is

@@ -44,7 +44,7 @@ class FrictionTerm:
 @dataclass(frozen=True)
 class StandardParameters:
     """
-    Which standard parameters a model has, and in which order.
+    Standard parameters of a model, in their order.
 
     The order is: ten inertial parameters per link, the friction terms as listed, one reflected
     inertia per joint (if `reflected_inertia`). A name is the symbol and the joint's number,
@@ -96,7 +96,7 @@ class StandardParameters:
 
     @property
     def reflected_inertia_slice(self) -> slice:
-        """Where the reflected inertias stand; empty if there are none."""
+        """Indices of the reflected inertias; empty if there are none."""
         return slice(self.size - self.n * self.reflected_inertia, self.size)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-By how much friction has changed in some seconds of motion, by least squares on the residual.
+Change of friction in some seconds of motion, by least squares on the residual.
 
 Residuals of all joints together are laid onto the shape that the model's friction has, and onto
 what else may be in them: an offset and the acceleration of each joint, and the ten inertial
@@ -188,7 +188,7 @@ class _Fit:
 
     @property
     def standard_error(self) -> float:
-        """Of the joint's change of friction, from the scatter of blocks."""
+        """Standard error of the joint's change of friction, from the scatter of blocks."""
         B, n = self._rows.shape
         chosen = np.zeros(len(self._scale))
         chosen[_column_of(self._joint, FRICTION)] = 1.0 / self._scale[

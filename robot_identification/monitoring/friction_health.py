@@ -55,7 +55,7 @@ RECENT, LONGEST_RUN = 5, 20
 
 @dataclass(frozen=True)
 class ChartValues:
-    """Where the charts of a joint stand; an alarm is a value above its limit."""
+    """Values of the charts of a joint; an alarm is a value above its limit."""
 
     # Sums for more and for less friction [standard deviations].
     more: float

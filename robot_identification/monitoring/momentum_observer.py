@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which torque others exert on the joints, without measuring an acceleration.
+External torque on the joints, without measured accelerations.
 
 The generalized momentum of bodies and rotors changes by what drives, friction, gravity and others
 do. What the model knows of that is taken off; the rest, through a low-pass of first order, is the

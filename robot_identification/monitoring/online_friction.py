@@ -63,7 +63,7 @@ class RecursiveFrictionOptions:
 
 @dataclass(frozen=True, eq=False)
 class LiveFriction:
-    """By how much friction differs from the model now."""
+    """Present difference of friction from the model."""
 
     stamp: float  # of the newest sample [s]; NaN before there is any
     # (n, 3): offset [N m], Coulomb friction [N m] and viscous friction [N m s/rad], and their

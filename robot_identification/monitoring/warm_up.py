@@ -45,7 +45,7 @@ STRONGEST_CORRELATION = 0.95
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """When an arm counts as warm, and what is believed of a curve."""
+    """Criteria for a warm arm and for a usable curve."""
 
     # Its `rise` [K], or its `change` as a share of the friction, is how near to the end value
     # every joint must be.

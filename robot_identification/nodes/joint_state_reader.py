@@ -47,7 +47,7 @@ class JointReading:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where messages that hold the same bytes in `fixed` have their numbers."""
+    """Offsets of the numbers in messages with the same bytes in `fixed`."""
 
     fixed: tuple[tuple[slice, bytes], ...]
     stamp: struct.Struct

@@ -43,7 +43,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the numbers go."""
+    """Publishers of the results."""
 
     torque: VectorPublisher
     residual: VectorPublisher

@@ -169,7 +169,7 @@ class MotionInterface:
 
     @property
     def commands_topic(self) -> str:
-        """Where the controller listens for trajectories; empty before one was found."""
+        """Topic of the controller for trajectories; empty before one was found."""
         return f'{self._name}/joint_trajectory' if self._name else ''
 
     def refresh(self, *, connect: bool) -> None:

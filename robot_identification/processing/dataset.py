@@ -151,7 +151,7 @@ class Dataset:
 
     @property
     def moving(self) -> BoolArray:
-        """Where each joint moves, shape (N, n)."""
+        """Samples in which each joint moves, shape (N, n)."""
         return np.abs(self.motion.dq) > MOVING_SPEED
 
 

@@ -25,7 +25,7 @@ ROTOR_TOPIC = 'rotor_states'
 
 @dataclass(frozen=True, eq=False)
 class JointFields:
-    """Where a message has its joints."""
+    """Offsets of the joints' data in a message."""
 
     stamp: int  # Offset of the header's stamp
     names: tuple[str, ...]  # The m joints

@@ -120,7 +120,7 @@ class Recording:
 
     @property
     def place(self) -> str:
-        """Where in the source the joint states are, for messages."""
+        """Place of the joint states in the source, for messages."""
         return f'on {self.topic}' if self.topic else 'in its rows'
 
     def parts(self, chosen: Sequence[slice]) -> Recording:

@@ -70,7 +70,7 @@ class RolloutOptions:
 
 @dataclass(frozen=True, eq=False)
 class RolloutPlan:
-    """Where rollouts of a recording begin, and which times of them are stated."""
+    """Starts of the rollouts of a recording, and the times that are stated."""
 
     bag: str
     joints: tuple[str, ...]

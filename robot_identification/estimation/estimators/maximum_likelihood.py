@@ -179,7 +179,7 @@ def _check_rows(observations: Observations) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Where the search is: coefficients of every recording's motion, and all unknowns."""
+    """State of the search: coefficients of every recording's motion, and all unknowns."""
 
     coefficients: tuple[FloatArray, ...]
     theta: FloatArray
@@ -212,7 +212,7 @@ class _Equations:
 
 @dataclass(frozen=True, eq=False)
 class _Descent:
-    """Where steps ended."""
+    """End of the steps."""
 
     state: _State
     equations: tuple[_Equations, ...]

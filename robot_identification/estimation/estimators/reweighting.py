@@ -59,7 +59,7 @@ class Reweighting(Protocol):
 
 
 class Start(NamedTuple):
-    """Where reweighting starts."""
+    """Start of the reweighting."""
 
     theta: FloatArray  # unknowns, (size,)
     scale: FloatArray  # standard deviation of the residual of each joint, (n,) [N m]
@@ -132,7 +132,7 @@ class ResidualWeights:
 
 @dataclass(frozen=True, eq=False)
 class RobustFit:
-    """Where reweighting ended."""
+    """Result of the reweighting."""
 
     problem: IdentificationProblem  # solved last, its rows weighted
     theta: FloatArray  # its solution, (size,)

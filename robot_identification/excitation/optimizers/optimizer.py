@@ -30,7 +30,7 @@ class ExcitationProblem(Protocol):
 
     @property
     def features(self) -> tuple[NDArray[np.int64], ...]:
-        """Which coefficients belong together: those of each joint, as indices into x."""
+        """Groups of coefficients: those of each joint, as indices into x."""
         ...
 
     @property
@@ -104,7 +104,7 @@ class ExcitationProblem(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop."""
+    """Limits of a search."""
 
     # Most objective evaluations; the job that reaches them is still finished.
     evaluations: int = 2000

@@ -100,7 +100,7 @@ class CompositeParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s], both ends included."""
+        """Times at which the jerk may jump [s], both ends included."""
         return np.unique(np.concatenate([
             start + form.pieces for start, form in zip(self.edges, self.forms, strict=False)
         ]))

@@ -93,7 +93,7 @@ class Parametrization(ABC):
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s], ascending, both ends of a period included."""
+        """Times at which the jerk may jump [s], ascending, both ends of a period included."""
         return np.array([0.0, self.duration])
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:

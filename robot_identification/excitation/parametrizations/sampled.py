@@ -73,7 +73,7 @@ class SampledParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s]: the times of the knots."""
+        """Times at which the jerk may jump [s]: the times of the knots."""
         return np.array(self.times)
 
     def options(self) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s], both ends included."""
+        """Times at which the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, 1.0)
 
     @property

@@ -54,7 +54,7 @@ class Itinerary:
 
     @property
     def move_starts(self) -> FloatArray:
-        """When the moves begin [s], one less than there are stops."""
+        """Starts of the moves [s], one less than there are stops."""
         return np.concatenate([[0.0], np.cumsum(self.move_time + np.array(self.rests))])
 
     @property

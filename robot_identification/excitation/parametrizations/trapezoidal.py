@@ -65,7 +65,7 @@ class TrapezoidalParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s], both ends included."""
+        """Times at which the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -51,12 +51,12 @@ class ViaPointsParametrization(Parametrization):
 
     @property
     def via_times(self) -> FloatArray:
-        """When the via points are passed [s], shape (m,)."""
+        """Times at which the via points are passed [s], shape (m,)."""
         return np.linspace(0.0, self.duration, self.points + 2)[1:-1]
 
     @property
     def pieces(self) -> FloatArray:
-        """Where the jerk may jump [s], both ends included."""
+        """Times at which the jerk may jump [s], both ends included."""
         ends = np.array([0.0, self.duration])
         return ends if self.passage == 'smooth' else np.union1d(ends, self.via_times)
 

@@ -24,7 +24,7 @@ ROUNDING = 1.0e-9
 
 @dataclass(frozen=True, eq=False)
 class SlidingRange:
-    """Where friction is looked at."""
+    """Range in which friction is compared."""
 
     speeds: FloatArray  # (n,): largest speed of each joint [rad/s]
     loads: FloatArray  # (n,): torque that each joint transmits [N m]

@@ -36,7 +36,7 @@ SEEN = 2.0
 
 @dataclass(frozen=True)
 class SettlingOptions:
-    """When an arm counts as settled."""
+    """Criteria of a settled arm."""
 
     rise: float = 0.5  # largest change of any joint's mean temperature from run to run [K]
     # Largest change of any joint's viscous friction from run to run, as a share.

@@ -90,7 +90,7 @@ class Evidence:
 
     @property
     def parts(self) -> list[tuple[slice, float]]:
-        """Where the samples in the band (m,) follow each other, and their rate there [Hz]."""
+        """Runs of consecutive samples in the band (m,), and their rate [Hz]."""
         found, first = [], 0
         for window in self.windows:
             step = band_step(window)
