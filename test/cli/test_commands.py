@@ -381,9 +381,14 @@ def test_excite_keeps_to_its_options(journey, command, tmp_path):
         assert found.code == 2, options
         assert options[0] in found.err
     assert command('excite', '--robot', 'ur5').code == 2
-    stopped = command('excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', '--time-limit',
-                      '0.3', '--json')
-    assert stopped.code == 0
+    # A busy machine may find no motion within the first limit, and says so.
+    for limit in (0.3, 1.0, 3.0, 9.0):
+        stopped = command(
+            'excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', '--time-limit', limit, '--json'
+        )
+        if stopped.code == 0:
+            break
+    assert stopped.code == 0, stopped.err
     count = one_object(stopped.out)['certificate']['search']['evaluations']
     assert 0 < count < 6000
 
