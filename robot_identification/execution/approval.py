@@ -134,7 +134,8 @@ def approve(
     `robot` is the arm as the certificate has it, `live` the same arm as its driver describes it.
     Raises UnsafeMotionError with the reason if a check fails.
     """
-    carrying = _carrying(robot, options)
+    payload = _payload(options)
+    carrying = carry(robot, payload[0], np.array(payload[1:] or (0.0, 0.0, 0.0)))
     check_executable(robot, trajectory)
     if not (options.serial or options.simulated):
         raise UnsafeMotionError(
@@ -143,7 +144,7 @@ def approve(
         )
     key = CommissioningKey(
         trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(live), options.serial,
-        options.payload,
+        payload,
     )
     approval = Approval(
         file, trajectory, robot, carrying, key, tool_speed(robot, trajectory)
@@ -160,17 +161,17 @@ def approve(
     return approval
 
 
-def _carrying(robot: RobotModel, options: ExecutionOptions) -> RobotModel:
-    """Return the arm with its stated payload, which must be stated of a real arm."""
+def _payload(options: ExecutionOptions) -> tuple[float, ...]:
+    """Return mass and centre of the payload; a simulated arm need not state that it is bare."""
     payload = options.payload
     if options.simulated and payload == (NOT_STATED,):
-        return robot
+        return (0.0,)
     if payload[0] < 0.0 or len(payload) not in (1, 4):
         raise UnsafeMotionError(
             f'payload is {list(payload)}: state what the arm carries, [0.0] for nothing, or mass '
             '[kg] and x, y, z of its centre in the tool frame [m]'
         )
-    return carry(robot, payload[0], np.array(payload[1:] or (0.0, 0.0, 0.0)))
+    return payload
 
 
 def make_plan(approval: Approval, q: FloatArray, options: ExecutionOptions) -> Plan:
