@@ -1,10 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .canvas import (
-    choose_resolution as choose_resolution, MAXIMUM_RESOLUTION as MAXIMUM_RESOLUTION,
-    new_figure as new_figure, picture_of as picture_of,
-)
 from .figures import (
     decimate as decimate, MARGINS as MARGINS, MAXIMUM_POINTS as MAXIMUM_POINTS,
     single_panel as single_panel, temperature_picture as temperature_picture,
@@ -22,8 +18,8 @@ from .page import render_page as render_page
 from .paper_tables import table_files as table_files, validation_tables as validation_tables
 from .plot import (
     BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
-    Panel as Panel, Picture as Picture, PREDICTED as PREDICTED, RESIDUAL as RESIDUAL,
-    text_at as text_at,
+    Panel as Panel, Picture as Picture, POINTS_PER_INCH as POINTS_PER_INCH,
+    PREDICTED as PREDICTED, RESIDUAL as RESIDUAL, text_at as text_at,
 )
 from .save import (
     RESULT_FILES as RESULT_FILES, save_identification as save_identification,

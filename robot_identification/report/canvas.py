@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAXIMUM_RESOLUTION = 150.0  # [dots per inch]
-# A panel of dense noise takes 0.1 MB at full resolution; with more panels than these they get
-# coarser, so that a page stays below 5 MB.
-FULL_RESOLUTION_PANELS = 24
 # Of the palette of a picture.
 COLOURS = 64
 
@@ -56,12 +52,6 @@ def new_figure(
             left / width, below / height, 1.0 - right / width, 1.0 - above / height
         )
     return figure
-
-
-def choose_resolution(panels: int) -> float:
-    """Return the dots per inch at which so many panels keep the page small."""
-    return min(MAXIMUM_RESOLUTION,
-               MAXIMUM_RESOLUTION * float(np.sqrt(FULL_RESOLUTION_PANELS / max(panels, 1))))
 
 
 def label_axes(axes: Axes, vertical: str, horizontal: str) -> None:

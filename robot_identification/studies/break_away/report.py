@@ -7,27 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.files import dump_yaml, to_plain, write_results
 from robot_identification.report import (
-    fixed, FONT_SIZE, MAXIMUM_RESOLUTION, MEASURED, new_figure, number, percent, Picture,
-    picture_of, PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
+    Drawing, fixed, FONT_SIZE, MARGINS, MEASURED, number, Panel, percent, Picture,
+    POINTS_PER_INCH, PREDICTED, render_page, RESIDUAL, text_at, text_table, WIDE_LABELS, WIDTH,
+    wrap,
 )
 from robot_identification.studies.break_away.estimate import (
     BoxStatistics, break_away_content, BreakAway, corrected_torque, CORRECTIONS,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
 DIRECTIONS = {1: '+', -1: '-'}
 # Of a picture [in].
 HEIGHT = 2.8
-# Width over which repeats are drawn, so that equal ones are seen, in distances of boxes.
+# Width of a box, and that over which repeats are drawn, so that equal ones are seen; in distances
+# of boxes.
+BOX = 0.7
 WIDTH_OF_REPEATS = 0.35
 # Scales show at least this share of the torque; chosen: less is no news.
 LEAST_SCALE = 0.01
@@ -138,56 +137,58 @@ def draw_boxes(joint: BreakAway) -> Picture:
             for direction in joint.uncorrected
         }
         panels.append(('none', joint.uncorrected, torques))
-    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
+    drawing = Drawing(WIDTH, HEIGHT)
     span = max(
         *(float(np.ptp(np.concatenate([*values.values()]))) for _, _, values in panels),
         LEAST_SCALE * abs(joint.torque),
     )
     # Scales begin elsewhere: the scatter of the repeats is less than what the panels differ by.
-    for axes, (correction, boxes, values) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-    ):
-        _draw_panel(axes, boxes, values)
+    margins = (WIDE_LABELS, *MARGINS[1:3], 2.0 * FONT_SIZE / POINTS_PER_INCH)
+    placed = drawing.panels(margins, columns=len(panels), gaps=(MARGINS[0], 0.0))
+    for panel, (correction, boxes, values) in zip(placed, panels, strict=True):
+        _draw_panel(drawing, panel, boxes, values)
         every = np.concatenate([*values.values()])
         middle = 0.5 * float(every.min() + every.max())
-        axes.set_ylim(middle - 0.55 * span, middle + 0.55 * span)
-        axes.ticklabel_format(axis='y', useOffset=False)
-        axes.set_title(CORRECTION_WORDS[correction], fontsize=FONT_SIZE)
-    figure.axes[0].set_ylabel('torque [N m]', fontsize=FONT_SIZE)
+        panel.y.set_limits(middle - 0.55 * span, middle + 0.55 * span)
+        panel.label('' if panel is not placed[0] else 'torque [N m]', 'direction')
+        drawing.add(text_at(
+            panel.left + 0.5 * panel.x.length, panel.top - 0.5 * FONT_SIZE,
+            CORRECTION_WORDS[correction], anchor='middle',
+        ))
     medians = ' and '.join(
         f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]} '
         f'(uncorrected {fixed(joint.uncorrected[direction].median)} N m)'
         for direction, box in joint.boxes.items()
     )
-    return picture_of(
-        figure, joint.run.joint,
+    return drawing.picture(
+        joint.run.joint,
         f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
     )
 
 
 def _draw_panel(
-    axes: Axes, boxes: Mapping[int, BoxStatistics], values: Mapping[int, FloatArray]
+    drawing: Drawing, panel: Panel, boxes: Mapping[int, BoxStatistics],
+    values: Mapping[int, FloatArray],
 ) -> None:
-    for place, (direction, box) in enumerate(boxes.items()):
-        axes.bxp(
-            [{
-                'med': box.median, 'q1': box.lower_quartile, 'q3': box.upper_quartile,
-                'whislo': box.lower_whisker, 'whishi': box.upper_whisker, 'fliers': [],
-            }],
-            positions=[place], widths=0.7, manage_ticks=False,
-            medianprops={'color': RESIDUAL, 'linewidth': 1.6},
-            boxprops={'color': MEASURED}, whiskerprops={'color': MEASURED},
-            capprops={'color': MEASURED},
-        )
+    panel.x.set_limits(-0.6, len(boxes) - 0.4)
+    panel.x.ticked = False
+    for place, (direction, one) in enumerate(boxes.items()):
+        left, right = place - 0.5 * BOX, place + 0.5 * BOX
+        low, high = one.lower_quartile, one.upper_quartile
+        for x, y in (
+            ((left, right, right, left, left), (low, low, high, high, low)),
+            ((place, place), (one.lower_whisker, low)),
+            ((place, place), (high, one.upper_whisker)),
+        ):
+            panel.curve(np.array(x, dtype=float), np.array(y), MEASURED, 1.0)
+        panel.curve(np.array([left, right]), np.full(2, one.median), RESIDUAL, 1.6)
         at = place + WIDTH_OF_REPEATS * np.linspace(-0.5, 0.5, len(values[direction]))
-        axes.plot(at, values[direction], 'o', color=PREDICTED, markersize=3)
-    axes.set_xticks(range(len(boxes)), [DIRECTIONS[direction] for direction in boxes])
-    axes.set_xlim(-0.6, len(boxes) - 0.4)
-    axes.set_xlabel('direction', fontsize=FONT_SIZE)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, axis='y', color='#e0e0e0', linewidth=0.6)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
+        panel.dots(at, values[direction], PREDICTED, 3.0)
+        along, = panel.x.place(np.array([float(place)]))
+        drawing.add(text_at(
+            panel.left + float(along), panel.top + panel.y.length + 1.3 * FONT_SIZE,
+            DIRECTIONS[direction], anchor='middle',
+        ))
 
 
 def save_break_away(

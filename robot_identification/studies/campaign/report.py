@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-import importlib
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    choose_resolution, fixed, FONT_SIZE, MEASURED, new_figure, NOT_AVAILABLE, number, percent,
-    Picture, picture_of, PREDICTED, render_page, RESIDUAL, WIDTH, wrap,
+    Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, Panel, percent, Picture, PREDICTED,
+    render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.friction_trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
@@ -23,9 +23,6 @@ from robot_identification.studies.comparison import (
     CONFIDENCE, joints_of_size_content, JointsOfSize,
 )
 from robot_identification.studies.temperature import line_at
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Joints that are drawn; those with alarms come first.
 MOST_PICTURES = 60
@@ -183,8 +180,7 @@ def render_campaign_report(outcome: CampaignOutcome, command_line: str = '') -> 
     level, label, sentence = health_words(health)
     arms = list(dict.fromkeys(trend.history.arm for trend in health.trends))
     drawn = _drawn(health)
-    resolution = choose_resolution(2 * len(drawn))
-    pictures = [(trend.history.arm, _draw(trend, resolution)) for trend in drawn]
+    pictures = [(trend.history.arm, _draw(trend)) for trend in drawn]
     return render_page(
         'campaign.html.j2',
         name=outcome.campaign.name,
@@ -255,63 +251,59 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     return chosen[:MOST_PICTURES]
 
 
-def _draw(trend: FrictionTrend, resolution: float) -> Picture:
+def _draw(trend: FrictionTrend) -> Picture:
     """Draw a torque over temperature and over date, as far as these are known."""
     history, sides = trend.history, _known_sides(trend)
-    figure = new_figure(WIDTH, 2.2 * len(sides), resolution)
-    for axes, draw in zip(figure.subplots(len(sides), 1, squeeze=False).flat, sides, strict=True):
-        draw(axes, trend)
-        axes.set_ylabel('friction [N m]', fontsize=FONT_SIZE)
-        axes.tick_params(labelsize=FONT_SIZE)
-        axes.grid(True, color='#e0e0e0', linewidth=0.6)
-        for side in ('top', 'right'):
-            axes.spines[side].set_visible(False)
+    drawing = Drawing(WIDTH, 2.2 * len(sides))
+    panels = drawing.panels(
+        (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(sides), gaps=(0.0, MARGINS[1])
+    )
+    for panel, draw in zip(panels, sides, strict=True):
+        panel.x.margin = 0.04
+        draw(panel, trend)
     words = ' and '.join(SIDES[draw] for draw in sides)
-    return picture_of(
-        figure, f'{history.joint}, {history.speed:g} rad/s',
+    return drawing.picture(
+        f'{history.joint}, {history.speed:g} rad/s',
         f'Friction torque of {history.joint} at {history.speed:g} rad/s over {words}',
     )
 
 
-def _draw_over_temperature(axes: Axes, trend: FrictionTrend) -> None:
+def _draw_over_temperature(panel: Panel, trend: FrictionTrend) -> None:
     history = trend.history
     used = trend.used & np.isfinite(history.temperature)
     temperature = history.temperature[used]
-    _points(axes, temperature, history.values[used], history.errors[used])
+    _points(panel, temperature, history.values[used], history.errors[used])
     if np.isfinite(trend.per_kelvin):
         ends = np.array([temperature.min(), temperature.max()])
-        axes.plot(
-            ends, line_at(ends, trend.value, trend.per_kelvin, trend.reference_temperature),
-            color=RESIDUAL, linewidth=1.2,
-        )
-    axes.set_xlabel('joint temperature [°C]', fontsize=FONT_SIZE)
+        line = line_at(ends, trend.value, trend.per_kelvin, trend.reference_temperature)
+        panel.curve(ends, line, RESIDUAL, 1.2, name='line')
+    panel.label('friction\n[N m]', 'joint temperature [°C]')
 
 
-def _draw_over_date(axes: Axes, trend: FrictionTrend) -> None:
+def _draw_over_date(panel: Panel, trend: FrictionTrend) -> None:
     history = trend.history
     used = trend.used & np.isfinite(history.years)
     years = history.years[used]
-    _points(
-        axes, _dates(years), trend.at_reference_temperature()[used], history.errors[used]
-    )
+    first = years.min()
+    values = trend.at_reference_temperature()[used]
+    _points(panel, DAYS_PER_YEAR * (years - first), values, history.errors[used])
     if np.isfinite(trend.per_year):
-        ends = np.array([years.min(), years.max()])
-        axes.plot(
-            _dates(ends), trend.value + trend.per_year * (ends - trend.reference_years),
-            color=RESIDUAL, linewidth=1.2,
-        )
-    _label_dates(axes)
-    axes.set_xlabel('date (at the mean temperature)', fontsize=FONT_SIZE)
+        ends = np.array([first, years.max()])
+        line = trend.value + trend.per_year * (ends - trend.reference_years)
+        panel.curve(DAYS_PER_YEAR * (ends - first), line, RESIDUAL, 1.2, name='line')
+    seconds = round(first * DAYS_PER_YEAR * 86400.0)
+    date = np.datetime_as_string(np.datetime64(seconds, 's'), 'D')
+    panel.label('friction\n[N m]', f'days after {date}, at the mean temperature')
 
 
 # Plots of a trend, in words.
-SIDES: Mapping[Callable[[Axes, FrictionTrend], None], str] = {
+SIDES: Mapping[Callable[[Panel, FrictionTrend], None], str] = {
     _draw_over_temperature: 'its temperature',
     _draw_over_date: 'the date without what temperature did to it',
 }
 
 
-def _known_sides(trend: FrictionTrend) -> list[Callable[[Axes, FrictionTrend], None]]:
+def _known_sides(trend: FrictionTrend) -> list[Callable[[Panel, FrictionTrend], None]]:
     """Return what can be drawn of a trend: runs may have neither temperature nor date."""
     history = trend.history
     used = trend.used & np.isfinite(history.values)
@@ -319,19 +311,6 @@ def _known_sides(trend: FrictionTrend) -> list[Callable[[Axes, FrictionTrend], N
     return [draw for draw, at in zip(SIDES, known, strict=True) if np.isfinite(at[used]).any()]
 
 
-def _points(axes: Axes, at: Any, values: Any, errors: Any) -> None:
-    axes.errorbar(
-        at, values, yerr=errors, fmt='o', color=PREDICTED, ecolor=MEASURED, markersize=4, capsize=3
-    )
-
-
-def _dates(years: Any) -> Any:
-    seconds = np.round(np.asarray(years) * (DAYS_PER_YEAR * 86400.0)).astype('int64')
-    return seconds.astype('datetime64[s]')
-
-
-def _label_dates(axes: Axes) -> None:
-    dates: Any = importlib.import_module('matplotlib.dates')
-    locator = dates.AutoDateLocator(minticks=3, maxticks=6)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+def _points(panel: Panel, at: FloatArray, values: FloatArray, errors: FloatArray) -> None:
+    panel.error_bars(at, values, errors, MEASURED)
+    panel.dots(at, values, PREDICTED, 4.0)
