@@ -186,22 +186,23 @@ def test_gains_are_compared_with_those_known_before(robots):
             for factor, gain in zip(factors, robot.drives.drive_gain, strict=True)
         ])
 
+    options = DriveGainsOptions()
     near = found(np.full(robot.n, 1.1))
-    assert compare_with_known(robot, near).notes == ()
-    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0))).notes
+    assert compare_with_known(robot, near, options).notes == ()
+    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0)), options).notes
     assert 'shoulder_pan_joint (1.36e+04 N m/A, before 13.6)' in note and 'payload in kg' in note
     turned = np.ones(robot.n)
     turned[2] = -1.0
-    checked = compare_with_known(robot, found(turned))
+    checked = compare_with_known(robot, found(turned), options)
     assert checked.unseen == ('elbow_joint',)
     assert 'are the bags' in checked.joints[2].reason
     other = robot.with_drive_gains(turned * robot.drives.drive_gain)
-    assert compare_with_known(other, found(turned)).unseen == ()
+    assert compare_with_known(other, found(turned), options).unseen == ()
     with pytest.raises(NotIdentifiableError, match='swapped'):
-        compare_with_known(robot, found(-np.ones(robot.n)))
+        compare_with_known(robot, found(-np.ones(robot.n)), options)
     drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
     unknown = replace(robot, drives=drives)
-    assert compare_with_known(unknown, found(-np.ones(robot.n))).notes == ()
+    assert compare_with_known(unknown, found(-np.ones(robot.n)), options).notes == ()
 
 
 @given(SEEDS)

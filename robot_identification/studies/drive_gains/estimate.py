@@ -299,29 +299,31 @@ def _refuse(found: DriveGain, reason: str) -> DriveGain:
     )
 
 
-def compare_with_known(robot: RobotModel, found: DriveGains) -> DriveGains:
+def compare_with_known(
+    robot: RobotModel, found: DriveGains, options: DriveGainsOptions
+) -> DriveGains:
     """
     Return drive gains as far as they can be those of an arm whose gains were known before.
 
     A gain of the other sign is not one: bags may be swapped. A note names those that are far off.
     Raise NotIdentifiableError if not one gain is left.
     """
-    joints, far_off = [], []
+    joints, far_off, unit = [], [], options.gain_unit
     for joint, known in zip(found.joints, robot.drives.drive_gain, strict=True):
         ratio = joint.gain / known
         if ratio < 0.0:
             joint = _refuse(joint, (
-                f'its current goes against the torque ({joint.gain:.3g} N m/A, before '
+                f'its current goes against the torque ({joint.gain:.3g} {unit}, before '
                 f'{known:.3g}): are the bags without and with the payload swapped, or is its '
                 'axis turned the other way?'
             ))
         elif not (1.0 / FAR_OFF < ratio < FAR_OFF or math.isnan(ratio)):
-            far_off.append(f'{joint.joint} ({joint.gain:.3g} N m/A, before {known:.3g})')
+            far_off.append(f'{joint.joint} ({joint.gain:.3g} {unit}, before {known:.3g})')
         joints.append(joint)
     check_any_gain(joints)
     notes = () if not far_off else (
-        f'far from the gains known before: {", ".join(far_off)}; check that currents are in A, '
-        'torques in N m, and a payload in kg and m',
+        f'far from the gains known before: {", ".join(far_off)}; check that currents are in A '
+        '(position errors in rad), torques in N m, and a payload in kg and m',
     )
     return replace(found, joints=tuple(joints), notes=(*notes, *found.notes))
 
@@ -361,7 +363,7 @@ def fit_gains(
     return joints, tuple(
         f'{gain.joint}: {gain.points - gain.both_sides} of {gain.points} poses were reached from '
         'one side only; static friction can shift the gain by '
-        + (f'{gain.bias_bound:.3g} N m/A' if math.isfinite(gain.bias_bound)
+        + (f'{gain.bias_bound:.3g} {options.gain_unit}' if math.isfinite(gain.bias_bound)
            else 'an amount that these poses do not determine')
         for gain in joints if gain.is_seen and gain.both_sides < gain.points
     )

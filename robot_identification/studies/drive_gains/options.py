@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import UsageError
+from robot_identification.estimation import COMMAND
 from robot_identification.model import Payload, RobotModel, tool_frame
 from robot_identification.options import option
 from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
@@ -77,6 +78,11 @@ class DriveGainsOptions(ReadingOptions):
             raise UsageError(
                 '--payload and --loaded go together: what it weighs, and bags with it'
             )
+
+    @property
+    def gain_unit(self) -> str:
+        """Unit of the gains: joint torque per motor current, or per position error of a servo."""
+        return 'N m/rad' if self.effort_from == COMMAND else 'N m/A'
 
     @property
     def static_poses(self) -> StaticPoseOptions:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.estimation import COMMAND
 from robot_identification.files import ResultFolder
 from robot_identification.model import Payload, RobotModel
 from robot_identification.report import (
@@ -42,13 +41,8 @@ class DriveGainsResult:
     found: DriveGains  # the gains
 
     @property
-    def unit(self) -> str:
-        """Unit of the gains."""
-        return 'N m/rad' if self.options.effort_from == COMMAND else 'N m/A'
-
-    @property
     def usable_gains(self) -> list[float]:
-        """Gain of every joint in `unit`, or the one known before; empty if a joint has neither."""
+        """Gain of every joint, or the one known before; empty if a joint has neither."""
         values = self.found.values
         gains = np.where(np.isfinite(values), values, self.robot.drives.drive_gain)
         return [float(f'{gain:.6g}') for gain in gains] if np.all(np.isfinite(gains)) else []
@@ -107,7 +101,7 @@ def _table(result: DriveGainsResult) -> tuple[tuple[str, ...], list[list[str]]]:
     found = result.found
     of_poses = found.method != 'payload_motion'
     header = (
-        'joint', f'gain [{result.unit}]', 'std. error',
+        'joint', f'gain [{result.options.gain_unit}]', 'std. error',
         *(POSE_HEADER if of_poses else ('torque up to [N m]',)),
     )
     rows = []
@@ -152,7 +146,7 @@ def gain_meaning(result: DriveGainsResult) -> Meaning:
         worst = max(seen, key=lambda joint: joint.standard_error / abs(joint.gain))
         sentences.append(
             f'the least certain of them is that of {worst.joint}: {number(worst.gain, 4)} +- '
-            f'{number(worst.standard_error, 2)} {result.unit}, '
+            f'{number(worst.standard_error, 2)} {result.options.gain_unit}, '
             f'{percent(worst.standard_error / abs(worst.gain))}'
         )
     usable = bool(result.option)

@@ -57,7 +57,7 @@ def run_drive_gains(
         found = _from_poses(robot, bare, options)
     else:
         found = _from_payload(robot, (bare, loaded), payload, options)
-    found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)))
+    found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)), options)
     result = DriveGainsResult(robot, tuple(bags), options, payload, found)
     if folder is not None:
         save_drive_gains(folder, result)
