@@ -32,7 +32,7 @@ from .method import (
 from .problem import (
     combine_factors as combine_factors, Estimate as Estimate,
     IdentificationProblem as IdentificationProblem, Observations as Observations,
-    TriangularFactor as TriangularFactor,
+    select_blocks as select_blocks, TriangularFactor as TriangularFactor,
 )
 from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe

@@ -110,6 +110,7 @@ class BagPass:
     before: int  # samples of the bags before it
     total: int  # samples of all bags
     blocks: int  # number of blocks of time in all
+    groups: int  # divisions of the rows, by time and by parts of a period
     theta: FloatArray | None = None  # (b,) what load and residuals are of
     weigh: MergeableWeighing | None = None  # weights of rows, which have seen no residual yet
 
@@ -176,7 +177,8 @@ def reduce_bag(job: BagPass) -> BagFactors:
     rows, weigh = _rows_of(job), deepcopy(job.weigh)
     piles = rows.reduce(job.theta, weigh)
     seen = [
-        block for block in range(job.blocks) if any(of_joint[block].count for of_joint in piles)
+        block for block in range(len(piles[0]))
+        if any(of_joint[block].count for of_joint in piles)
     ]
     return BagFactors(
         {block: tuple(of_joint[block].triangle() for of_joint in piles) for block in seen},
@@ -202,7 +204,7 @@ def _rows_of(job: BagPass) -> _BagRows:
         _memory.keep(place, (job.key, rows), rows.nbytes)
     # Another thread may be passing over the same rows.
     rows = copy(rows)
-    rows.place = (job.before, job.total, job.blocks)
+    rows.place = (job.before, job.total, job.blocks, job.groups)
     return rows
 
 
@@ -355,7 +357,7 @@ class _BagRows(Observations):
 
     def __init__(self, job: BagPass, dataset: Dataset) -> None:
         self._has_own_offset = job.has_own_offset
-        self.place = (job.before, job.total, job.blocks)
+        self.place = (job.before, job.total, job.blocks, job.groups)
         robot = job.source.robot
         super().__init__(
             robot, job.reduction,
@@ -376,9 +378,14 @@ class _BagRows(Observations):
             for block in self._kept or () for rows in block.joints
         )
 
+    @property
+    def groups(self) -> int:
+        """Divisions of the rows, for all bags alike."""
+        return self.place[-1]
+
     def label_blocks(self) -> tuple[list[TimeBlocks], int]:
         """Return the blocks of the bag, and how many blocks all bags have."""
-        before, total, count = self.place
+        before, total, count, _ = self.place
         return [self.data[0].divide(before, total, count)], count
 
 
@@ -481,7 +488,7 @@ class BagObservations(Observations):
         # Jobs that begin late must not take along what the first have seen.
         jobs = self._jobs(theta, deepcopy(weigh))
         piles = [
-            [QRAccumulator(len(layout.columns) + 1) for _ in range(jobs[0].blocks)]
+            [QRAccumulator(len(layout.columns) + 1) for _ in range(self.groups * jobs[0].blocks)]
             for layout in self._layouts
         ]
         for bag, found in enumerate(self._bags.scheduler.run(reduce_bag, jobs)):
@@ -504,7 +511,7 @@ class BagObservations(Observations):
             BagPass(
                 source, self._key, self.reduction, self.treatment, self._method.effort_filter,
                 self.offset_by_recording, sum(sizes[:bag]), sum(sizes), count,
-                None if theta is None else self._own_unknowns(bag, theta), weigh,
+                self.groups, None if theta is None else self._own_unknowns(bag, theta), weigh,
             )
             for bag, source in enumerate(self._bags.sources)
         ]

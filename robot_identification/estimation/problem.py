@@ -27,14 +27,12 @@ from robot_identification.estimation.rows import (
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
-    Motion, rigid_torque, RobotModel, run_friction,
+    Motion, RELEASED_BLOCKS, rigid_torque, RobotModel, run_friction,
 )
 from robot_identification.processing import fast_enough
 
 # Matrices of more numbers than this are not kept (64 MB) but computed again.
 KEPT_NUMBERS = 8_000_000
-# Blocks after which what was read of files is let go: 4 MB of six joints.
-RELEASED_BLOCKS = 16
 # Rows that are filtered together are kept, up to this (1.6 GB).
 DECIMATED_NUMBERS = 200_000_000
 
@@ -72,6 +70,10 @@ class TriangularFactor:
         kept = [new for new, old in enumerate(chosen) if int(old) in place]
         at = [place[int(chosen[new])] for new in kept] + [len(self.columns)]
         return TriangularFactor(np.array(kept, dtype=int), triangle_of(self.triangle[:, at]))
+
+
+# Factors of every joint, block by block.
+Blocks = tuple[tuple[TriangularFactor, ...], ...]
 
 
 def combine_factors(factors: Sequence[TriangularFactor]) -> TriangularFactor:
@@ -219,6 +221,12 @@ class Observations:
         ))
 
     @property
+    def groups(self) -> int:
+        """Divisions of the rows: by time, and by parts of a period where a motion repeats."""
+        repeats = self.time_blocks > 1 and any(part.period is not None for part in self.data)
+        return 2 if repeats else 1
+
+    @property
     def distinct_duration(self) -> float:
         """Time that the samples take, repetitions of a motion counted once [s]."""
         taken = [np.count_nonzero(part.rows) / part.dataset.rate for part in self.data]
@@ -317,8 +325,8 @@ class Observations:
 
         """
         piles = self.reduce(theta, weigh)
-        count = len(piles[0])
-        samples = np.array([sum(pile.count for pile in of_joint) for of_joint in piles])
+        count = count_time_blocks(self.duration, self.time_blocks)
+        samples = np.array([sum(pile.count for pile in of_joint[:count]) for of_joint in piles])
         if samples.min() * self.robot.n < self.reduction.rank:
             raise DataError(
                 f'{samples.min()} usable samples for {self.reduction.rank} parameters: record a '
@@ -330,16 +338,21 @@ class Observations:
         ]
         return IdentificationProblem(
             factors=tuple(
-                of_joint[0] if count == 1 else combine_factors(of_joint) for of_joint in by_joint
+                of_joint[0] if count == 1 else combine_factors(of_joint[:count])
+                for of_joint in by_joint
             ),
             samples=samples,
             reduction=self.reduction,
             nuisance=self.nuisance,
-            blocks=tuple(
+            blocks=tuple(zip(*(of_joint[:count] for of_joint in by_joint), strict=True))
+            if count > 1 else (),
+            # A period has fewer parts than its recording has blocks.
+            phases=tuple(
                 block for block, of_block in zip(
-                    zip(*by_joint, strict=True), zip(*piles, strict=True), strict=True
+                    zip(*(of_joint[count:] for of_joint in by_joint), strict=True),
+                    zip(*(of_joint[count:] for of_joint in piles), strict=True), strict=True,
                 ) if any(pile.count for pile in of_block)
-            ) if count > 1 else (),
+            ),
             observations=self,
         )
 
@@ -349,6 +362,8 @@ class Observations:
         """
         Pass over the rows and pile them up by joint and by block of time.
 
+        Where a motion repeats itself, they are also piled up by parts of its period, after these.
+
         Parameters
         ----------
         theta, weigh
@@ -357,7 +372,7 @@ class Observations:
         """
         labels, count = self.label_blocks()
         piles = [
-            [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
+            [QRAccumulator(len(layout.columns) + 1) for _ in range(self.groups * count)]
             for layout in self._layouts
         ]
         for block in self.blocks(with_load=theta is None):
@@ -366,11 +381,15 @@ class Observations:
                 if theta is not None and weigh is not None:
                     residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
                     table = table * weigh(joint, residual)[:, None]
-                part = labels[block.bag](rows.samples)
-                edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
-                for first, last in pairwise(edges):
-                    if last > first:
-                        piles[joint][part[first]].add(table[first:last])
+                divide = labels[block.bag]
+                parts = [divide(rows.samples)]
+                if self.groups > 1:
+                    parts.append(count + divide.phases(rows.samples))
+                for part in parts:
+                    edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
+                    for first, last in pairwise(edges):
+                        if last > first:
+                            piles[joint][part[first]].add(table[first:last])
         return piles
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
@@ -511,6 +530,9 @@ class IdentificationProblem:
         recording after the first is from their mean.
     blocks : tuple of tuple of TriangularFactor
         The same rows by contiguous blocks of time, for what asks how estimates scatter.
+    phases : tuple of tuple of TriangularFactor
+        The same rows by parts of the period of a motion that repeats itself, each with all its
+        repetitions; empty where none does.
     observations : Observations, optional
         The rows themselves, for what needs residuals again.
 
@@ -520,7 +542,8 @@ class IdentificationProblem:
     samples: IntArray
     reduction: BaseReduction
     nuisance: int = 0
-    blocks: tuple[tuple[TriangularFactor, ...], ...] = ()
+    blocks: Blocks = ()
+    phases: Blocks = ()
     observations: Observations | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -622,11 +645,15 @@ class IdentificationProblem:
             self,
             factors=tuple(factor.select(unknowns) for factor in self.factors),
             reduction=reduction,
-            blocks=tuple(
-                tuple(factor.select(unknowns) for factor in block) for block in self.blocks
-            ),
+            blocks=select_blocks(self.blocks, unknowns),
+            phases=select_blocks(self.phases, unknowns),
             observations=None if observations is None else observations.with_reduction(reduction),
         )
+
+
+def select_blocks(blocks: Blocks, unknowns: IntArray) -> Blocks:
+    """Return blocks of a problem with fewer unknowns."""
+    return tuple(tuple(factor.select(unknowns) for factor in block) for block in blocks)
 
 
 def _squared_residuals(factors: Sequence[TriangularFactor], theta: FloatArray) -> FloatArray:

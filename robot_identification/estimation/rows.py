@@ -195,22 +195,26 @@ def parts_of_period(t: FloatArray, period: float, most: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class TimeBlocks:
-    """
-    Blocks of the samples of a recording: parts of its time, or of a period that it repeats.
-
-    What a model leaves unexplained comes back with the motion, so that the repetitions of a motion
-    are no further evidence on it: a block is a part of the period in all its repetitions.
-    """
+    """Blocks of the samples of a recording: parts of its time, and of a period it repeats."""
 
     begins: IntArray  # (count,): sample that each block of time begins at
     stamps: FloatArray  # (N,): of the recording [s]
     period: float | None  # after which the motion repeats itself [s]
 
     def __call__(self, samples: IntArray) -> IntArray:
-        """Return the blocks of some samples (m,), in which they increase."""
+        """Return the blocks of time of some samples (m,), in which they increase."""
+        return np.searchsorted(self.begins, samples, side='right') - 1
+
+    def phases(self, samples: IntArray) -> IntArray:
+        """
+        Return parts of the period of some samples (m,), each with all its repetitions.
+
+        What a model leaves unexplained comes back with the motion: repetitions are no further
+        evidence of it. Of a motion that does not repeat itself these are the blocks of time.
+        """
         if self.period is None:
-            return np.searchsorted(self.begins, samples, side='right') - 1
-        first, last = np.searchsorted(self.begins, [0, len(self.stamps) - 1], side='right') - 1
+            return self(samples)
+        first, last = self(np.array([0, len(self.stamps) - 1]))
         t = self.stamps[samples] - self.stamps[0]
         return int(first) + parts_of_period(t, self.period, int(last - first) + 1)
 

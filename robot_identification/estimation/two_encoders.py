@@ -313,6 +313,7 @@ def _without(
         problem,
         factors=tuple(take_off(factor) for factor in problem.factors),
         blocks=tuple(tuple(take_off(factor) for factor in block) for block in problem.blocks),
+        phases=tuple(tuple(take_off(factor) for factor in block) for block in problem.phases),
         observations=None,
     )
     return less.select(

@@ -27,6 +27,8 @@ from robot_identification.model.robot_model import RobotModel
 
 # Chosen: 6 joints of 84 parameters are 4 MB a block.
 BLOCK_SAMPLES = 1024
+# Blocks after which what was read of files is let go: 4 MB of six joints.
+RELEASED_BLOCKS = 16
 
 
 @dataclass(frozen=True)

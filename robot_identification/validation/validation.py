@@ -16,7 +16,7 @@ from robot_identification.arrays import allocate, BoolArray, FloatArray, release
 from robot_identification.files import to_plain
 from robot_identification.model import (
     block_slices, continue_torque, correction_blocks, IdentifiedModel, initial_friction_states,
-    KinematicFilter, rigid_torque,
+    KinematicFilter, RELEASED_BLOCKS, rigid_torque,
 )
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
@@ -72,7 +72,7 @@ def predict_effort(
     """
     effort = allocate(dataset.motion.q.shape)
     states = initial_friction_states(model.parameters)
-    for rows in block_slices(len(dataset)):
+    for rows in _blocks_of(dataset, effort):
         torque = continue_torque(
             model.robot, model.parameters, model.theta_lifted, dataset.motion.part(rows), states
         )
@@ -80,9 +80,20 @@ def predict_effort(
     if corrected:
         for rows, correction in _corrections(model, dataset):
             effort[rows] += correction
-    release(effort)
-    dataset.release()
+        release(effort)
+        dataset.release()
     return effort
+
+
+def _blocks_of(dataset: Dataset, written: FloatArray) -> Iterator[slice]:
+    """Yield blocks of samples; what was read and written of them on the disk leaves memory."""
+    for number, rows in enumerate(block_slices(len(dataset))):
+        yield rows
+        if number % RELEASED_BLOCKS == 0:
+            release(written)
+            dataset.release()
+    release(written)
+    dataset.release()
 
 
 def _corrections(
@@ -159,11 +170,9 @@ def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
 def predict_urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
     """Return the effort of the URDF's bodies without friction, in the bag's unit, (N, n)."""
     effort = allocate(dataset.motion.q.shape)
-    for rows in block_slices(len(dataset)):
+    for rows in _blocks_of(dataset, effort):
         torque = rigid_torque(model.robot, dataset.motion.part(rows))
         effort[rows] = torque * model.effort_per_torque
-    release(effort)
-    dataset.release()
     return effort
 
 
@@ -171,13 +180,11 @@ def _stated_deviation(model: IdentifiedModel, dataset: Dataset) -> FloatArray | 
     """Return `prediction_deviation` at every stamp of a dataset, shape (N, n)."""
     corrected = corrected_joints(model, dataset)
     deviation = allocate(dataset.motion.q.shape)
-    for rows in block_slices(len(dataset)):
+    for rows in _blocks_of(dataset, deviation):
         block = prediction_deviation(model, dataset.motion.dq[rows], corrected)
         if block is None:
             return None
         deviation[rows] = block
-    release(deviation)
-    dataset.release()
     return deviation
 
 

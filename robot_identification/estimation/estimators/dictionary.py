@@ -211,7 +211,8 @@ def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
     smaller = replace(
         reduction, K=reduction.K[free], independent=reduction.independent[free]
     )
-    solve_weighted(replace(problem, blocks=(), observations=None).select(free, smaller), weights)
+    whole = replace(problem, blocks=(), phases=(), observations=None)
+    solve_weighted(whole.select(free, smaller), weights)
 
 
 def torque_deviation(problem: IdentificationProblem) -> FloatArray:

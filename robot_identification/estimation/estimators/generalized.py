@@ -136,6 +136,7 @@ class SampleRows:
             factors=self._mix(whole, roots),
             blocks=tuple(self._mix(block, roots) for block in blocks)
             if self.problem.blocks else (),
+            phases=(),
         )
 
     def _mix(

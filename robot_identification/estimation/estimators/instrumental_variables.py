@@ -213,6 +213,7 @@ class InstrumentRows:
             samples=self.samples,
             blocks=tuple(self._project(block, C, theta) for block in self.blocks)
             if self.problem.blocks else (),
+            phases=(),
             observations=self.instruments,
         )
 

@@ -29,14 +29,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 import math
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.problem import Estimate, IdentificationProblem, Observations
+from robot_identification.estimation.problem import (
+    Blocks, Estimate, IdentificationProblem, Observations,
+)
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
-    blocks_in_window, Coordinates, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
+    blocks_in_window, Coordinates, divided, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
     longest_lag, MOST_FREEDOM, moving_sums, PhaseSums, problem_of, TimeBlocks, TooFewBlocksError,
     WindowSums,
 )
@@ -160,20 +163,44 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     """
     Return the covariance by the scatter of the scores over blocks of time.
 
-    Where a motion repeats itself, a block is a part of the period in all its repetitions: the
-    errors of a model come back with the motion. The factors of the blocks are all that is needed;
-    overlapping windows of about the third root of their number serve as batches [2]_. Raises
+    The factors of the blocks are all that is needed; overlapping windows of about the third root
+    of their number serve as batches [2]_. Where a motion repeats itself, errors are at least those
+    by parts of its period: the errors of a model come back with the motion. Raises
     TooFewBlocksError below two blocks.
     """
-    problem = problem_of(estimate)
+    problem = divided(problem_of(estimate))
     coordinates = Coordinates(estimate, estimate.weights)
-    blocks = TimeBlocks(coordinates)
+    found = _blocks_covariance(coordinates, problem.blocks, _duration(problem))
+    if not problem.phases:
+        return found
+    return _raised(
+        found, _blocks_covariance(coordinates, problem.phases, _distinct_duration(problem))
+    )
+
+
+def _blocks_covariance(coordinates: Coordinates, parts: Blocks, duration: float) -> Covariance:
+    """Return the covariance by blocks that take a time [s]."""
+    blocks = TimeBlocks(coordinates, parts)
     length = blocks_in_window(len(blocks.scores))
     window = np.vstack([blocks.scores, np.zeros((length - 1, coordinates.size))])
     sums = moving_sums(window, length)
     return _assemble(
         'blocks', coordinates, sums.T @ sums / length, blocks.geometry(float(length)),
-        length * _distinct_duration(problem) / len(blocks.scores),
+        length * duration / len(blocks.scores),
+    )
+
+
+def _raised(found: Covariance, least: Covariance) -> Covariance:
+    """Return a covariance with each parameter's error raised to that of another one."""
+    variance, other = np.diag(found.matrix), np.diag(least.matrix)
+    larger = other > variance
+    scale = np.sqrt(np.divide(other, variance, out=np.ones_like(other), where=variance > 0.0))
+    scale = np.where(larger, scale, 1.0)
+    return replace(
+        found,
+        matrix=found.matrix * scale * scale[:, None],
+        freedom=np.where(larger, least.freedom, found.freedom),
+        notes=tuple(dict.fromkeys((*found.notes, *least.notes))),
     )
 
 
@@ -189,9 +216,10 @@ def hac_covariance(
     Scores of all joints are added sample by sample, so that what joints share at the same time
     counts; their products over fewer than `lag` samples get Bartlett's weights. By default that is
     the largest of Newey and West's rule, 1.3 root N and twenty correlation distances of the
-    residuals, at most a sixth of the data. Where a motion repeats itself, scores are added over
-    all its repetitions first: the errors of a model come back with the motion. Raises UsageError
-    if there are no observations, or they are not the rows that were solved.
+    residuals, at most a sixth of the data. Where a motion repeats itself, errors are at least
+    those by scores that are added over its repetitions first: the errors of a model come back with
+    the motion. Raises UsageError if there are no observations, or they are not the rows that were
+    solved.
     """
     problem = problem_of(estimate)
     observations = problem.observations
@@ -205,28 +233,43 @@ def hac_covariance(
         raise UsageError(
             "covariance 'hac' needs the weights that the estimator gave to rows: take 'blocks'"
         )
-    theta = np.append(estimate.theta, estimate.nuisance)
-    coordinates = Coordinates(estimate, estimate.weights)
-    # Repetitions of a motion are counted once.
-    share_seen = observations.distinct_duration / observations.duration
-    samples = max(round(int(problem.samples.max()) * share_seen), 1)
+    coordinates, blocks = Coordinates(estimate, estimate.weights), divided(problem)
+    found = _hac_covariance(coordinates, blocks.blocks, lag, seen, by_phase=False)
+    if not blocks.phases:
+        return found
+    return _raised(found, _hac_covariance(coordinates, blocks.phases, lag, seen, by_phase=True))
+
+
+def _hac_covariance(
+    coordinates: Coordinates, parts: Blocks, lag: int | None, seen: ResidualSums, *,
+    by_phase: bool,
+) -> Covariance:
+    """Return the covariance by windows of time, or of the period of a motion, and its blocks."""
+    estimate, problem = coordinates.estimate, coordinates.problem
+    observations = problem.observations
+    assert observations is not None
+    samples, duration = int(problem.samples.max()), observations.duration
+    share = 1.0
+    if by_phase:
+        share = observations.distinct_duration / duration
+        samples, duration = max(round(samples * share), 1), observations.distinct_duration
     if lag is None:
-        lag = lag_of_products(seen.products, max(round(seen.samples * share_seen), 1))
+        lag = lag_of_products(seen.products, max(round(seen.samples * share), 1))
     length = min(lag + 1, samples)
     total = np.sum(list(observations.collect(partial(
-        _sum_windows, coordinates=coordinates.map_of_scores(), length=length, theta=theta,
-        weights=estimate.weights,
+        _sum_windows, length=length, by_phase=by_phase, scores_of=_ScoreMap(
+            coordinates.theta, estimate.weights, coordinates.map_of_scores()
+        ),
     ))), axis=0)
-    blocks = TimeBlocks(coordinates)
-    share = length * len(blocks.scores) / samples
-    correction, freedom = blocks.geometry(max(share, 1.0))
-    if share < 1.0:
+    blocks = TimeBlocks(coordinates, parts)
+    in_window = length * len(blocks.scores) / samples
+    correction, freedom = blocks.geometry(max(in_window, 1.0))
+    if in_window < 1.0:
         # A window shorter than a block loses less to the fit, and there are more of them.
-        correction = 1.0 / (1.0 - (1.0 - 1.0 / correction) * share)
-        freedom = freedom / share
+        correction = 1.0 / (1.0 - (1.0 - 1.0 / correction) * in_window)
+        freedom = freedom / in_window
     return _assemble(
-        'hac', coordinates, total / length, (correction, freedom),
-        length * _distinct_duration(problem) / samples,
+        'hac', coordinates, total / length, (correction, freedom), length * duration / samples
     )
 
 
@@ -243,7 +286,7 @@ def bootstrap_covariance(
     """
     problem = problem_of(estimate)
     coordinates = Coordinates(estimate, estimate.weights)
-    blocks = TimeBlocks(coordinates)
+    blocks = TimeBlocks(coordinates, divided(problem).blocks)
     count = len(blocks.scores)
     length = blocks_in_window(count)
     rng = np.random.default_rng(seed)
@@ -275,7 +318,7 @@ def bootstrap_covariance(
         coordinates.to_parameters(np.cov(np.array(found), rowvar=False)),
         _of_all(estimate, coordinates, freedom),
         held_by_bounds(estimate),
-        length * _distinct_duration(problem) / count,
+        length * _duration(problem) / count,
         notes,
     )
 
@@ -289,16 +332,19 @@ COVARIANCES: Mapping[str, Callable[[Estimate], Covariance]] = {
 }
 
 
+class _ScoreMap(NamedTuple):
+    """Map from the rows of recordings to scores in coordinates."""
+
+    theta: FloatArray  # (size,): unknowns
+    weights: FloatArray  # (n,): of the rows of each joint
+    matrix: FloatArray  # (size, f): from scores to coordinates
+
+
 def _sum_windows(
-    observations: Observations,
-    *,
-    coordinates: FloatArray,
-    length: int,
-    theta: FloatArray,
-    weights: FloatArray,
+    observations: Observations, *, scores_of: _ScoreMap, length: int, by_phase: bool
 ) -> FloatArray:
     """Return the sum over windows of the products of the scores in coordinates, (f, f)."""
-    total = np.zeros((coordinates.shape[1],) * 2)
+    total = np.zeros((scores_of.matrix.shape[1],) * 2)
     sums: WindowSums | PhaseSums | None = None
     bag = -1
     for block in observations.blocks():
@@ -306,11 +352,11 @@ def _sum_windows(
             total += 0.0 if sums is None else sums.finish()
             bag = block.bag
             part = observations.data[bag]
-            sums = WindowSums(len(total), length) if part.period is None else PhaseSums(
+            sums = PhaseSums(
                 len(total), length, part.dataset.stamps, part.period, part.dataset.rate
-            )
-        first, scores = _scores(block, observations, theta, weights)
-        sums.add(first, scores @ coordinates)
+            ) if by_phase and part.period is not None else WindowSums(len(total), length)
+        first, scores = _scores(block, observations, scores_of.theta, scores_of.weights)
+        sums.add(first, scores @ scores_of.matrix)
     return total if sums is None else total + sums.finish()
 
 
@@ -406,12 +452,13 @@ def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
     return bool(np.all(np.abs(seen.squares - expected) <= SAME_ROWS * expected + rounding))
 
 
-def _distinct_duration(problem: IdentificationProblem) -> float:
-    """
-    Return the time that the samples of a problem take [s]; NaN where rates are unknown.
+def _duration(problem: IdentificationProblem) -> float:
+    """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
+    return math.nan if problem.observations is None else problem.observations.duration
 
-    Repetitions of a motion are counted once.
-    """
+
+def _distinct_duration(problem: IdentificationProblem) -> float:
+    """Return that time with repetitions of a motion counted once [s]; NaN likewise."""
     observations = problem.observations
     return math.nan if observations is None else observations.distinct_duration
 

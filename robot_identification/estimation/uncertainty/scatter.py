@@ -28,7 +28,7 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.linear import RANK_TOLERANCE
 from robot_identification.estimation.problem import (
-    Estimate, IdentificationProblem, stack_factors, TriangularFactor,
+    Blocks, Estimate, IdentificationProblem, stack_factors,
 )
 from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.validation import autocovariance, correlation_distance
@@ -176,15 +176,14 @@ class Coordinates:
 
 class TimeBlocks:
     """
-    Scores and information of the blocks of time of a problem, in some coordinates.
+    Scores and information of blocks of a problem, in some coordinates.
 
     ``R_b' (z_b - R_b theta)``, (B, f), and ``R_b' R_b``, (B, f, f). Raises TooFewBlocksError if
     there are fewer than two blocks.
     """
 
-    def __init__(self, coordinates: Coordinates) -> None:
+    def __init__(self, coordinates: Coordinates, parts: Blocks) -> None:
         problem = coordinates.problem
-        parts = problem.blocks or _divide(problem)
         if len(parts) < 2:
             raise TooFewBlocksError(
                 'the scatter over blocks of time needs two or more, the problem has '
@@ -237,13 +236,13 @@ class TimeBlocks:
         return correction, freedom
 
 
-def _divide(problem: IdentificationProblem) -> tuple[tuple[TriangularFactor, ...], ...]:
-    """Return the factors of blocks of time of a problem that was not divided, if it has rows."""
-    if problem.observations is None:
-        return ()
+def divided(problem: IdentificationProblem) -> IdentificationProblem:
+    """Return a problem with its blocks of time, if it has some or has rows."""
+    if problem.blocks or problem.observations is None:
+        return problem
     observations = copy(problem.observations)
     observations.time_blocks = TIME_BLOCKS
-    return observations.factor().blocks
+    return observations.factor()
 
 
 class WindowSums:

@@ -20,7 +20,7 @@ from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation import (
     combine_factors, ConsistentBody, Covariance, covariance_of, divided_period, Estimate,
     fit_consistent_body, IdentificationProblem, joint_test, JointTest, parts_of_period, problem_of,
-    SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
+    select_blocks, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
@@ -225,7 +225,9 @@ class _Rows:
         n, b = self.model.robot.n, self.model.reduction.rank
         width = self.count + self.each * len(self.runs)
         self.with_base = [np.zeros((0, width + b)) for _ in range(n)]
-        blocks: list[tuple[TriangularFactor, ...]] = []
+        # By time, and by parts of a period where a run repeats one.
+        groups: tuple[list[tuple[TriangularFactor, ...]], ...] = ([], [])
+        repeats = self.blocks > 0 and any(run.period is not None for run in self.runs)
         samples = np.sum([taken.sum(axis=0) for taken in self.taken], axis=0)
         for bag, run in enumerate(self.runs):
             count = int(np.count_nonzero(run.rows))
@@ -233,30 +235,25 @@ class _Rows:
                 self.blocks * count // max(sum(int(r.rows.sum()) for r in self.runs), 1),
                 int(min(run.duration, 1.0e9) / SHORTEST_BLOCK),
             ))
-            label = (
-                (np.cumsum(run.rows) - 1) * parts // max(count, 1)
-                if run.t is None or run.period is None
-                else parts_of_period(run.t, run.period, parts)
-            )
-            triangles: dict[int, list[FloatArray]] = {}
-            for rows, tables in self._tables(bag, run, theta):
-                for part in np.unique(label[rows]):
-                    chosen = label[rows] == part
-                    fresh = [tables[joint][chosen] for joint in range(n)]
-                    previous = triangles.get(int(part))
-                    triangles[int(part)] = [
-                        triangle_of(np.asfortranarray(
-                            table if previous is None else np.vstack([previous[joint], table])
-                        ))
-                        for joint, table in enumerate(fresh)
-                    ]
-            blocks += [
-                tuple(
-                    TriangularFactor(self.own_columns(joint), triangle)
-                    for joint, triangle in enumerate(triangles[part])
+            labels = [(np.cumsum(run.rows) - 1) * parts // max(count, 1)]
+            if repeats:
+                labels.append(
+                    labels[0] if run.t is None or run.period is None
+                    else parts_of_period(run.t, run.period, parts)
                 )
-                for part in sorted(triangles)
-            ]
+            triangles: tuple[dict[int, list[FloatArray]], ...] = ({}, {})
+            for rows, tables in self._tables(bag, run, theta):
+                for label, found in zip(labels, triangles, strict=False):
+                    _add_by_part(found, label[rows], tables)
+            for blocks, found in zip(groups, triangles, strict=True):
+                blocks += [
+                    tuple(
+                        TriangularFactor(self.own_columns(joint), triangle)
+                        for joint, triangle in enumerate(found[part])
+                    )
+                    for part in sorted(found)
+                ]
+        blocks, phases = groups
         if not blocks:
             raise DataError('no sample of the loaded runs can be used: record a motion')
         return IdentificationProblem(
@@ -267,6 +264,7 @@ class _Rows:
             reduction=_payload_reduction(np.arange(self.count)),
             nuisance=self.nuisance,
             blocks=tuple(blocks),
+            phases=tuple(phases),
         )
 
     def _tables(
@@ -374,6 +372,21 @@ def _find_seen(problem: IdentificationProblem, rows: _Rows) -> tuple[IntArray, t
     return np.array(sorted(kept), dtype=int), names
 
 
+def _add_by_part(
+    triangles: dict[int, list[FloatArray]], label: IntArray, tables: FloatArray
+) -> None:
+    """Add the rows of every joint (n, m, k + 1) to the factors of the parts (m,) they are in."""
+    for part in np.unique(label).tolist():
+        fresh = tables[:, label == part]
+        previous = triangles.get(part)
+        triangles[part] = [
+            triangle_of(np.asfortranarray(
+                table if previous is None else np.vstack([previous[joint], table])
+            ))
+            for joint, table in enumerate(fresh)
+        ]
+
+
 def _select(
     problem: IdentificationProblem, kept: IntArray, count: int
 ) -> IdentificationProblem:
@@ -383,9 +396,8 @@ def _select(
         factors=tuple(factor.select(kept) for factor in problem.factors),
         reduction=_payload_reduction(kept[kept < count]),
         nuisance=int(np.count_nonzero(kept >= count)),
-        blocks=tuple(
-            tuple(factor.select(kept) for factor in block) for block in problem.blocks
-        ),
+        blocks=select_blocks(problem.blocks, kept),
+        phases=select_blocks(problem.phases, kept),
     )
 
 
