@@ -15,7 +15,6 @@ import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification.arrays import allocate
 from robot_identification.estimation import inputs, many_bags
-from robot_identification.estimation.inputs import spread_parts
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
@@ -23,9 +22,10 @@ from robot_identification.estimation.rows import PILE_ROWS
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import BLOCK_SAMPLES
-from robot_identification.pipeline import identify
+from robot_identification.pipeline import identify, validate
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
+from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.validation.validation import predict_effort, predict_urdf_effort
 
@@ -194,6 +194,24 @@ def numbered(count, period=0.008):
     return Recording('bag', '/joint_states', ('a',), period * np.arange(count), rows, rows, rows)
 
 
+def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
+    """
+    The errors are those of the whole to a fifth, and a note says of how many joint states.
+
+    Half of the samples of the same motion: errors of parts of 20 s differ by a tenth or two.
+    """
+    expected = validate(whole.model, arm.bag)
+    monkeypatch.setattr('robot_identification.pipeline.MOST_SCORED', MOST)
+    found = validate(whole.model, arm.bag)
+    (dataset,), size = found.datasets, len(arm.run.stamps)
+    assert (len(dataset), dataset.whole) == (MOST, size)
+    assert any(f'{MOST} of {size} joint states' in note for note in found.notes)
+    assert not any('joint states' in note for note in expected.notes)
+    errors, of_whole = (one.validation.bags[0] for one in (found, expected))
+    assert errors.samples <= MOST < of_whole.samples
+    np.testing.assert_allclose(errors.nrmse, of_whole.nrmse, rtol=0.2)
+
+
 def test_parts_are_spread_from_one_end_to_the_other():
     """Each is some seconds long, none overlaps the next."""
     part, = spread_parts([numbered(60_000)], 10_000, (None, None))
@@ -204,7 +222,7 @@ def test_parts_are_spread_from_one_end_to_the_other():
     lengths = np.diff(np.append(starts, len(rows)))
     assert np.all(np.diff(rows) > 0) and np.all(lengths == 2500)
     # One period apart.
-    assert lengths[0] * 0.008 == pytest.approx(inputs.PART_DURATION)
+    assert lengths[0] * 0.008 == pytest.approx(PART_DURATION)
 
 
 def test_recordings_share_what_is_chosen_from():

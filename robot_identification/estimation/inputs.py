@@ -20,16 +20,11 @@ from robot_identification.processing import (
     find_command_delay, with_position_error,
 )
 from robot_identification.recording import (
-    driver_remarks, read_command, read_recording, Recording,
+    driver_remarks, read_command, read_recording, Recording, spread_parts,
 )
 
-# Joint states that are read for each sample of which choices are made, and the length of the parts
-# that they are in [s]. Chosen: smoothing and pre-sliding friction need a second or two to forget
-# how a part begins.
+# Joint states that are read for each sample of which choices are made; chosen.
 READ_FOR_EACH = 5
-PART_DURATION = 20.0
-# A recording that would have fewer is taken as a whole; chosen, ten seconds at 100 Hz.
-FEWEST_IN_PARTS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,56 +106,6 @@ def take_position_errors(
     ]
     delay = find_command_delay(robot, commanded, window)
     return tuple(with_position_error(one, delay.value) for one in commanded), delay
-
-
-def spread_parts(
-    recordings: Sequence[Recording], most: int, window: tuple[float | None, float | None]
-) -> tuple[Recording, ...]:
-    """
-    Return evenly spread parts of recordings that together have more than `most` joint states.
-
-    The window is as in `process` [s]. Each recording has its share of them, none that has few is
-    divided.
-    """
-    inside = [_rows_within(recording, window) for recording in recordings]
-    total = sum(rows.stop - rows.start for rows in inside)
-    if total <= most:
-        return tuple(recordings)
-    return tuple(
-        _spread_in(recording, rows, (rows.stop - rows.start) * most // total)
-        for recording, rows in zip(recordings, inside, strict=True)
-    )
-
-
-def _rows_within(
-    recording: Recording, window: tuple[float | None, float | None]
-) -> slice:
-    """Return the rows from the first to the last one in a window."""
-    if window == (None, None):
-        return slice(0, len(recording))
-    inside = np.ones(len(recording), dtype=bool)
-    if window[0] is not None:
-        inside &= recording.stamps >= window[0]
-    if window[1] is not None:
-        inside &= recording.stamps < window[1]
-    if not inside.any():
-        return slice(0, 0)
-    return slice(int(np.argmax(inside)), len(inside) - int(np.argmax(inside[::-1])))
-
-
-def _spread_in(recording: Recording, rows: slice, most: int) -> Recording:
-    """Return evenly spread parts of some rows of a recording, ends included."""
-    size = rows.stop - rows.start
-    some = np.arange(rows.start, rows.stop - 1, max(size // max(most, 1), 1))
-    if not some.size:
-        return recording
-    period = float(np.median(recording.stamps[some + 1] - recording.stamps[some]))
-    count = max(round(most * period / PART_DURATION), 1)
-    length = most // count
-    if length < FEWEST_IN_PARTS or length * count >= size:
-        return recording
-    firsts = np.linspace(rows.start, rows.stop - length, count) if count > 1 else [rows.start]
-    return recording.parts([slice(int(first), int(first) + length) for first in firsts])
 
 
 def hash_bags(bags: Sequence[Path]) -> dict[Path, str]:

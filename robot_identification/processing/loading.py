@@ -14,7 +14,9 @@ from robot_identification.model import EFFORT_UNITS, IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.position_error import with_position_error
 from robot_identification.processing.processing import process
-from robot_identification.recording import read_command, read_recording, Recording
+from robot_identification.recording import (
+    read_command, read_recording, Recording, spread_parts,
+)
 
 # Temperatures up to this outside those of an identification are as good as inside [K].
 FAR_OUTSIDE = 2.0
@@ -47,15 +49,19 @@ def load_for_model(
     *,
     start: float | None = None,
     stop: float | None = None,
+    most: int | None = None,
 ) -> tuple[Dataset, tuple[str, ...]]:
     """
     Return the dataset of a bag, processed as for the model, and notes for a reader.
 
-    `start` and `stop` are as in `process`. Raises DataError if the bag is of another robot or has
-    effort in another unit.
+    `start` and `stop` are as in `process`. Of a recording with more than `most` joint states it
+    has about so many, in evenly spread parts. Raises DataError if the bag is of another robot or
+    has effort in another unit.
     """
     source = model.source
     recording, note = read_for_model(model, bag)
+    if most is not None:
+        recording, = spread_parts([recording], most, (start, stop))
     dataset = process(
         recording, source.kinematic_filter, model.effort_unit, start=start, stop=stop,
         robot=model.robot, delay=source.delay, rotor_side=uses_rotors(model),
@@ -66,6 +72,11 @@ def load_for_model(
         note += ('; ' if note else '') + (
             f'the model was identified with two encoders a joint, {bag} has one: friction and '
             'rotor inertia see the links'
+        )
+    if dataset.whole is not None:
+        note += ('; ' if note else '') + (
+            f'{bag} is looked at in parts that are spread evenly: {len(dataset)} of '
+            f'{dataset.whole} joint states; --start and --stop choose others'
         )
     notes = (note, temperature_note(model, dataset), *dataset.notes)
     return dataset, tuple(text for text in notes if text)

@@ -21,6 +21,7 @@ from .recording import (
     Channel as Channel, COMMAND_CHANNEL as COMMAND_CHANNEL, Recording as Recording,
     ROTOR_CHANNEL as ROTOR_CHANNEL,
 )
+from .recording_parts import spread_parts as spread_parts
 from .rosbags_reader import rosbags_library as rosbags_library
 from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
