@@ -89,10 +89,10 @@ def test_an_arm_is_commissioned_stage_by_stage(desk, ur5, trajectory, own_file):
     runner.configure(commissioning=True, trajectory_file=str(own_file))
     assert 'dry run' in runner.refused()
     of_arm = trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5)
-    key = CommissioningKey(*of_arm, '', (-1.0,))
+    key = CommissioningKey(*of_arm, '')
     note_stage(own_file, key, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
     # The same of another arm is no stage of this one.
-    other = CommissioningKey(*of_arm, 'another serial number', (-1.0,))
+    other = CommissioningKey(*of_arm, 'another serial number')
     note_stage(own_file, other, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
     note_stage(own_file, key, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
