@@ -207,6 +207,7 @@ def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
     assert (len(dataset), dataset.whole) == (MOST, size)
     assert any(f'{MOST} of {size} joint states' in note for note in found.notes)
     assert not any('joint states' in note for note in expected.notes)
+    assert not any('gap' in note for note in found.notes)
     errors, of_whole = (one.validation.bags[0] for one in (found, expected))
     assert errors.samples <= MOST < of_whole.samples
     np.testing.assert_allclose(errors.nrmse, of_whole.nrmse, rtol=0.2)

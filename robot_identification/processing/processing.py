@@ -419,7 +419,8 @@ def _find_structure(
             f'{lost:.1%} of the joint states are followed by missing ones, at random: pauses of '
             f'up to {longest * 1e3:.0f} ms were interpolated'
         )
-    if gaps:
+    # Those between parts of a recording are no gaps of its own.
+    if gaps and recording.whole is None:
         found.notes.append(_describe_gaps(gaps, longest))
     samples = Samples(
         table.stamps, table.q, table.dq, table.derived, fresh, segments, period, table.effort,
