@@ -39,8 +39,8 @@ class TextLimits:
     """Size limits of a text file."""
 
     size: int  # of the file [bytes]
-    # Numbers and words of a YAML, as counted by what stands between them: a parser takes
-    # milliseconds for each hundred, so that a file is judged before it is parsed.
+    # Numbers and words of a YAML, as counted by what stands between them: reading takes
+    # a millisecond for each hundred, so that a file is judged before it is parsed.
     values: int
 
 

@@ -23,6 +23,7 @@ from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import BLOCK_SAMPLES
 from robot_identification.pipeline import identify, validate
+from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
@@ -211,6 +212,16 @@ def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
     errors, of_whole = (one.validation.bags[0] for one in (found, expected))
     assert errors.samples <= MOST < of_whole.samples
     np.testing.assert_allclose(errors.nrmse, of_whole.nrmse, rtol=0.2)
+
+
+def test_a_filter_that_needs_the_whole_gets_it(arm, whole):
+    """Of parts a Fourier series would be refused, or another one."""
+    source = replace(
+        whole.model.source, kinematic_filter=KinematicFilter('fourier', period=20.0)
+    )
+    model = replace(whole.model, source=source)
+    assert load_for_model(whole.model, arm.bag, most=MOST)[0].whole == len(arm.run.stamps)
+    assert load_for_model(model, arm.bag, most=MOST)[0].whole is None
 
 
 def test_parts_are_spread_from_one_end_to_the_other():

@@ -28,7 +28,7 @@ from robot_identification.estimation.fitting import training_data
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.problem import Observations, Result
 from robot_identification.estimation.rows import (
-    count_time_blocks, make_layouts, ObservationBlock, QRAccumulator, RowTreatment, TimeBlocks,
+    BlockLabels, count_time_blocks, make_layouts, ObservationBlock, QRAccumulator, RowTreatment,
     TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
@@ -383,7 +383,7 @@ class _BagRows(Observations):
         """Divisions of the rows, for all bags alike."""
         return self.place[-1]
 
-    def label_blocks(self) -> tuple[list[TimeBlocks], int]:
+    def label_blocks(self) -> tuple[list[BlockLabels], int]:
         """Return the blocks of the bag, and how many blocks all bags have."""
         before, total, count, _ = self.place
         return [self.data[0].divide(before, total, count)], count

@@ -299,8 +299,8 @@ class Method:
 
     @property
     def needs_whole_recordings(self) -> bool:
-        """Return whether kinematics depend on all of a recording: a Fourier series does."""
-        return self.kinematic_filter is not None and self.kinematic_filter.kind == 'fourier'
+        """Return whether kinematics depend on all of a recording."""
+        return self.kinematic_filter is not None and self.kinematic_filter.needs_whole_recording
 
     @property
     def friction_name(self) -> str:

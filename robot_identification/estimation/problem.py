@@ -21,9 +21,8 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.estimation.rows import (
-    count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
-    ObservationBlock, QRAccumulator, RowTreatment, TimeBlocks,
-    TrainingData, Weighing,
+    BlockLabels, count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
+    ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
@@ -382,9 +381,9 @@ class Observations:
                     residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
                     table = table * weigh(joint, residual)[:, None]
                 divide = labels[block.bag]
-                parts = [divide(rows.samples)]
+                parts = [divide.by_time(rows.samples)]
                 if self.groups > 1:
-                    parts.append(count + divide.phases(rows.samples))
+                    parts.append(count + divide.by_phase(rows.samples))
                 for part in parts:
                     edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
                     for first, last in pairwise(edges):
@@ -417,7 +416,7 @@ class Observations:
                 torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
         return torques
 
-    def label_blocks(self) -> tuple[list[TimeBlocks], int]:
+    def label_blocks(self) -> tuple[list[BlockLabels], int]:
         """Return the blocks of the samples of each recording, and how many blocks there are."""
         sizes = [int(part.rows.sum()) for part in self.data]
         count = count_time_blocks(self.duration, self.time_blocks)

@@ -46,13 +46,13 @@ class TrainingData:
         """Time after which the motion repeats itself [s], where its parts make enough blocks."""
         return divided_period(self.dataset)
 
-    def divide(self, before: int, total: int, count: int) -> TimeBlocks:
+    def divide(self, before: int, total: int, count: int) -> BlockLabels:
         """
         Return the blocks of the samples of the recording, of `count` for all recordings.
 
         `before` samples are taken of earlier recordings and `total` of all.
         """
-        return TimeBlocks(
+        return BlockLabels(
             begin_time_blocks(self.rows, before, total, count), self.dataset.stamps, self.period
         )
 
@@ -194,18 +194,18 @@ def parts_of_period(t: FloatArray, period: float, most: int) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class TimeBlocks:
+class BlockLabels:
     """Blocks of the samples of a recording: parts of its time, and of a period it repeats."""
 
     begins: IntArray  # (count,): sample that each block of time begins at
     stamps: FloatArray  # (N,): of the recording [s]
     period: float | None  # after which the motion repeats itself [s]
 
-    def __call__(self, samples: IntArray) -> IntArray:
+    def by_time(self, samples: IntArray) -> IntArray:
         """Return the blocks of time of some samples (m,), in which they increase."""
         return np.searchsorted(self.begins, samples, side='right') - 1
 
-    def phases(self, samples: IntArray) -> IntArray:
+    def by_phase(self, samples: IntArray) -> IntArray:
         """
         Return parts of the period of some samples (m,), each with all its repetitions.
 
@@ -213,8 +213,8 @@ class TimeBlocks:
         evidence of it. Of a motion that does not repeat itself these are the blocks of time.
         """
         if self.period is None:
-            return self(samples)
-        first, last = self(np.array([0, len(self.stamps) - 1]))
+            return self.by_time(samples)
+        first, last = self.by_time(np.array([0, len(self.stamps) - 1]))
         t = self.stamps[samples] - self.stamps[0]
         return int(first) + parts_of_period(t, self.period, int(last - first) + 1)
 

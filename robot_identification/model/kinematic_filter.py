@@ -64,6 +64,11 @@ class KinematicFilter:
                 'filter fourier needs the period of the motion [s]; the trajectory file has it'
             )
 
+    @property
+    def needs_whole_recording(self) -> bool:
+        """Return whether kinematics depend on all of a recording: a Fourier series does."""
+        return self.kind == 'fourier'
+
     def options(self) -> dict[str, Any]:
         """Return the kind and its options, by name."""
         return {

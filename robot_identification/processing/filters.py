@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -35,7 +35,7 @@ def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> F
     return filtered
 
 
-@cache
+@lru_cache(maxsize=64)
 def _butterworth(order: int, cutoff: float, rate: float) -> FloatArray:
     """Return the sections of a low-pass, which many short signals go through."""
     sections: FloatArray = scipy.signal.butter(order, cutoff, fs=rate, output='sos')

@@ -14,9 +14,7 @@ from robot_identification.model import EFFORT_UNITS, IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.position_error import with_position_error
 from robot_identification.processing.processing import process
-from robot_identification.recording import (
-    read_command, read_recording, Recording, spread_parts,
-)
+from robot_identification.recording import read_command, read_recording, Recording, spread_parts
 
 # Temperatures up to this outside those of an identification are as good as inside [K].
 FAR_OUTSIDE = 2.0
@@ -55,12 +53,12 @@ def load_for_model(
     Return the dataset of a bag, processed as for the model, and notes for a reader.
 
     `start` and `stop` are as in `process`. Of a recording with more than `most` joint states it
-    has about so many, in evenly spread parts. Raises DataError if the bag is of another robot or
-    has effort in another unit.
+    has about so many, in evenly spread parts, unless the model's filter needs the whole. Raises
+    DataError if the bag is of another robot or has effort in another unit.
     """
     source = model.source
     recording, note = read_for_model(model, bag)
-    if most is not None:
+    if most is not None and not source.kinematic_filter.needs_whole_recording:
         recording, = spread_parts([recording], most, (start, stop))
     dataset = process(
         recording, source.kinematic_filter, model.effort_unit, start=start, stop=stop,
@@ -75,8 +73,8 @@ def load_for_model(
         )
     if dataset.whole is not None:
         note += ('; ' if note else '') + (
-            f'{bag} is looked at in parts that are spread evenly: {len(dataset)} of '
-            f'{dataset.whole} joint states; --start and --stop choose others'
+            f'errors are of {len(dataset)} of {dataset.whole} joint states of {bag}, in evenly '
+            'spread parts; the others were not checked: choose them with --start and --stop'
         )
     notes = (note, temperature_note(model, dataset), *dataset.notes)
     return dataset, tuple(text for text in notes if text)

@@ -160,8 +160,8 @@ def find_repetition(stamps: FloatArray, q: FloatArray, rows: BoolArray) -> float
     """
     Return the shortest time after which the positions (N, n) of some samples come back [s].
 
-    To about a sample, unlike `find_periodic_motion`, and without a model of the motion. None where
-    it does not repeat itself, or is seen less than twice.
+    To about a sample at the last repetition, unlike `find_periodic_motion`, and without a model of
+    the motion. None where it does not repeat itself, or is seen less than twice.
     """
     chosen = thin_chosen(rows, 2 * COMPARED_SAMPLES)
     if len(chosen) < FEWEST_COMPARED:

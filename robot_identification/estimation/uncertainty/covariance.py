@@ -39,9 +39,9 @@ from robot_identification.estimation.problem import (
 )
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
-    blocks_in_window, Coordinates, divided, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
-    longest_lag, MOST_FREEDOM, moving_sums, PhaseSums, problem_of, TimeBlocks, TooFewBlocksError,
-    WindowSums,
+    blocks_in_window, BlockScores, Coordinates, divided, held_by_bounds, lag_of_products,
+    LARGEST_CORRECTION, longest_lag, MOST_FREEDOM, moving_sums, PhaseSums, problem_of,
+    TooFewBlocksError, WindowSums,
 )
 from robot_identification.validation import autocovariance
 
@@ -180,7 +180,7 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
 
 def _blocks_covariance(coordinates: Coordinates, parts: Blocks, duration: float) -> Covariance:
     """Return the covariance by blocks that take a time [s]."""
-    blocks = TimeBlocks(coordinates, parts)
+    blocks = BlockScores(coordinates, parts)
     length = blocks_in_window(len(blocks.scores))
     window = np.vstack([blocks.scores, np.zeros((length - 1, coordinates.size))])
     sums = moving_sums(window, length)
@@ -261,7 +261,7 @@ def _hac_covariance(
             coordinates.theta, estimate.weights, coordinates.map_of_scores()
         ),
     ))), axis=0)
-    blocks = TimeBlocks(coordinates, parts)
+    blocks = BlockScores(coordinates, parts)
     in_window = length * len(blocks.scores) / samples
     correction, freedom = blocks.geometry(max(in_window, 1.0))
     if in_window < 1.0:
@@ -286,7 +286,7 @@ def bootstrap_covariance(
     """
     problem = problem_of(estimate)
     coordinates = Coordinates(estimate, estimate.weights)
-    blocks = TimeBlocks(coordinates, divided(problem).blocks)
+    blocks = BlockScores(coordinates, divided(problem).blocks)
     count = len(blocks.scores)
     length = blocks_in_window(count)
     rng = np.random.default_rng(seed)

@@ -174,7 +174,7 @@ class Coordinates:
         return whole[:b, :b]
 
 
-class TimeBlocks:
+class BlockScores:
     """
     Scores and information of blocks of a problem, in some coordinates.
 

@@ -144,7 +144,7 @@ def _factors(
             table[:, observations.columns(joint)] = rows.table[:, :-1]
             table[:, -2], table[:, -1] = added[block.bag][rows.samples, joint], rows.tau
             samples[joint] += len(table)
-            label = labels[block.bag](rows.samples)
+            label = labels[block.bag].by_time(rows.samples)
             for part in np.unique(label):
                 triangles = parts.setdefault(
                     int(part), [np.zeros((0, width)) for _ in range(robot.n)]
