@@ -6,7 +6,7 @@ Contact detection: external torques against the uncertainty of the model.
 
 A threshold is a factor times the standard deviation that model and noise have at this very state,
 so that it is wide where the model is unsure. The factor is found on free motion: of the largest
-ratio of each second, whose distribution is Gumbel's for any one of the samples, the quantile
+ratio of each second, whose distribution is Gumbel's for any one of theirs, the quantile
 that leaves as many false alarms an hour as are allowed.
 
 Where a joint rests or reverses, friction is anything up to break-away, and no model knows it.
