@@ -20,7 +20,6 @@ schema_version: 1
 description: a motion for simulators
 trajectory: {{form: fourier, harmonics: 5, base_period: {period}}}
 periods: 1
-mounting: [{roll}, 0.0, 0.0]
 margins: {{position: 0.15, velocity: 0.6, acceleration: 0.4, torque: 0.55}}
 window:
   shoulder_pan_joint: [-1.5, 1.5]
@@ -42,8 +41,8 @@ PATIENCE = 900.0
 class Person:
     """Calls the services that a person calls, and looks at what comes back."""
 
-    # `robot` and `effort_unit` are noted in bags; `roll` is that of the mounting [rad], pi on the
-    # ceiling; `period` is that of the motions [s], and within `deadline` [s] nodes come up.
+    # `robot` and `effort_unit` are noted in bags; `period` is that of the motions [s], and within
+    # `deadline` [s] nodes come up.
 
     def __init__(
         self,
@@ -52,16 +51,14 @@ class Person:
         robot: str,
         effort_unit: str,
         *,
-        roll: float = 0.0,
         period: float = 10.0,
         deadline: float = 120.0,
     ) -> None:
         self._graph, self._folder = graph, folder
         self._robot, self._unit, self._deadline = robot, effort_unit, deadline
-        self._roll = roll
         self._states = graph.hear(String, 'experiment_runner/state', LATCHED)
-        self._experiment = folder / f'experiment_{roll:.0f}.yaml'
-        self._experiment.write_text(EXPERIMENT.format(roll=roll, period=period))
+        self._experiment = folder / 'experiment.yaml'
+        self._experiment.write_text(EXPERIMENT.format(period=period))
 
     def state(self) -> dict[str, Any]:
         """Return what the runner says of itself."""
@@ -94,7 +91,7 @@ class Person:
         sha256 = load_trajectory(trajectory).sha256
         self._set('experiment_runner', {
             'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': dry_run,
-            'speed': speed, 'mounting': [self._roll, 0.0, 0.0],
+            'speed': speed,
         })
         self._arm()
         bag = self._folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'

@@ -81,6 +81,7 @@ HARDWARE = """
   <hardware>
     <plugin>mock_components/GenericSystem</plugin>
     <param name="calculate_dynamics">true</param>
+    <param name="position_state_following_offset">{offset}</param>
   </hardware>
   {joints}
   <gpio name="speed_scaling">
@@ -101,13 +102,14 @@ JOINT = """
 """
 
 
-def described(robot: RobotModel, q: np.ndarray) -> str:
-    """Return the URDF of an arm with its mock hardware, which stands at `q` (n,)."""
+def described(robot: RobotModel, q: np.ndarray, offset: float) -> str:
+    """Return the URDF of an arm with mock hardware at `q` (n,), which misses commands [rad]."""
     joints = ''.join(
         JOINT.format(name=name, place=place)
         for name, place in zip(robot.joint_names, q, strict=True)
     )
-    return robot.urdf.text.replace('</robot>', HARDWARE.format(joints=joints) + '</robot>')
+    hardware = HARDWARE.format(joints=joints, offset=offset)
+    return robot.urdf.text.replace('</robot>', f'{hardware}</robot>')
 
 
 def of_driver(joints: tuple[str, ...] | list[str], **changes: Any) -> dict[str, Any]:
@@ -181,11 +183,11 @@ class Bench:
         # When the motion is fastest [s], and how fast that is [rad/s].
         self.fastest_at, self.fastest = float(times[speeds.argmax()]), float(speeds.max())
 
-    def describe(self) -> None:
+    def describe(self, offset: float) -> None:
         """Publish the description of the arm, which stands near the start of the motion."""
         start = self.trajectory.sample(np.zeros(1)).q[0] + 0.02
         publisher = self.graph.node.create_publisher(String, '/robot_description', LATCHED)
-        publisher.publish(String(data=described(self.robot, start)))
+        publisher.publish(String(data=described(self.robot, start, offset)))
 
     def start_manager(self, settings: Mapping[str, Any]) -> None:
         """Start a controller manager with the parameters of its controllers, by name."""
@@ -395,17 +397,18 @@ def commissioned(folder: Path, robot: RobotModel, trajectory: Trajectory) -> Pat
 @contextmanager
 def bench(
     folder: Path, robot: RobotModel, trajectory: Trajectory, settings: Mapping[str, Any],
-    **parameters: Any,
+    offset: float = 0.0, **parameters: Any,
 ) -> Iterator[Bench]:
     """
     Yield a manager that has loaded nothing yet, and the runner with a commissioned motion.
 
-    `settings` are the parameters of controllers by name, `parameters` those of the runner.
+    `settings` are the parameters of controllers by name, `parameters` those of the runner; the
+    arm stands `offset` beside what it is commanded [rad].
     """
     file = commissioned(folder, robot, trajectory)
     with own_graph(folder) as graph:
         made = Bench(graph, robot, trajectory)
-        made.describe()
+        made.describe(offset)
         made.start_manager(settings)
         try:
             made.runner = Runner(graph, file, trajectory.sha256, {

@@ -45,7 +45,7 @@ def ur5e():
 def motion(ur5e, tmp_path_factory):
     """Return a motion of five seconds that reaches 1.6 rad/s."""
     file = tmp_path_factory.mktemp('motion') / 'experiment.yaml'
-    file.write_text(EXPERIMENT.format(roll=0.0, period=5.0))
+    file.write_text(EXPERIMENT.format(period=5.0))
     return design_excitation(ur5e, load_experiment(file), seed=1, budget=Budget(20))
 
 
@@ -248,6 +248,17 @@ def test_constraints_that_are_too_tight(desk, kind):
         since = time.time()
         arm.begin()
         arm.fault(since, f'{kind} ended the motion with code -4', rest=30.0, acceleration=HARD)
+
+
+@pytest.mark.parametrize('kind', [JTC, SCALED])
+def test_a_goal_that_is_not_reached(desk, kind):
+    """Of the way to the start: the arm rests beside it, and the motion is not begun."""
+    beside = {'each': {'goal': 0.01}, 'constraints': {'goal_time': 0.5}}
+    with desk(kind, runner={'offset': 0.02}, **beside) as arm:
+        spawn(arm, kind)
+        since = time.time()
+        arm.begin()
+        arm.fault(since, f'{kind} ended the motion with code -5', rest=30.0, acceleration=HARD)
 
 
 # --- speed scaling -------------------------------------------------------------------------------
