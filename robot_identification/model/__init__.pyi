@@ -111,6 +111,7 @@ from .regressor import (
     static_regressor as static_regressor,
 )
 from .regressor_gradient import Passage as Passage, RegressorGradient as RegressorGradient
+from .rigid_dynamics import base_dynamics as base_dynamics, RigidDynamics as RigidDynamics
 from .robot_model import (
     gravity_of_mounting as gravity_of_mounting,
     JointEncoders as JointEncoders, JointLimits as JointLimits,

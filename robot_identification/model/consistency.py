@@ -19,13 +19,11 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.regressor import inertial_regressor, Motion
+from robot_identification.model.rigid_dynamics import RigidDynamics
 from robot_identification.model.robot_model import RobotModel, workspace
 import scipy
 
-# Poses whose regressors are in memory together, and evaluations of the search from the worst one;
-# both chosen.
-POSES_AT_ONCE = 1000
+# Evaluations of the search from the worst pose; chosen.
 SEARCHED = 500
 
 
@@ -145,28 +143,15 @@ def smallest_mass_matrix_eigenvalue(
         Where.
 
     """
-    floating = robot.with_gravity((0.0, 0.0, 0.0))
-    rotors = np.zeros(robot.n) if reflected_inertia is None else np.asarray(reflected_inertia)
-    theta = np.asarray(inertial, dtype=float)
+    rotors = np.zeros(robot.n) if reflected_inertia is None else reflected_inertia
+    dynamics = RigidDynamics(robot, inertial, rotors)
     lower, upper = workspace(robot)
-
-    def smallest(poses: FloatArray) -> FloatArray:
-        # Without gravity and speed, the torque of a unit acceleration is a column of the matrix.
-        still = np.repeat(poses, robot.n, axis=0)
-        columns = Motion(still, np.zeros_like(still), np.tile(np.eye(robot.n), (len(poses), 1)))
-        tau = inertial_regressor(floating, columns) @ theta
-        matrices = tau.reshape(len(poses), robot.n, robot.n) + np.diag(rotors)
-        values: FloatArray = np.linalg.eigvalsh(matrices)[:, 0]
-        return values
-
     poses = np.random.default_rng(seed).uniform(lower, upper, (samples, robot.n))
-    found = np.concatenate([
-        smallest(poses[first:first + POSES_AT_ONCE]) for first in range(0, samples, POSES_AT_ONCE)
-    ])
+    found = dynamics.least_inertia(poses)
     worst = int(np.argmin(found))
     # The eigenvalue has kinks where two are the same: a search without derivatives.
     near = scipy.optimize.minimize(
-        lambda q: float(smallest(q[None])[0]), poses[worst], method='Nelder-Mead',
+        lambda q: float(dynamics.least_inertia(q[None])[0]), poses[worst], method='Nelder-Mead',
         bounds=list(zip(lower, upper, strict=True)), options={'maxfev': SEARCHED},
     )
     if near.fun < found[worst]:

@@ -6,8 +6,8 @@ Contact detection: external torques against the uncertainty of the model.
 
 A threshold is a factor times the standard deviation that model and noise have at this very state,
 so that it is wide where the model is unsure. The factor is found on free motion: of the largest
-ratio of each second, whose distribution is Gumbel's for any one of theirs, the quantile
-that leaves as many false alarms an hour as are allowed.
+ratio of each second, whose distribution is Gumbel's for nearly any distribution of the ratios, the
+quantile that leaves as many false alarms an hour as are allowed.
 
 Where a joint rests or reverses, friction is anything up to break-away, and no model knows it.
 There, and as long as the observer remembers it, a torque is added: the largest that was seen at

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import (
-    inertial_regressor, Motion, prior_inertial_parameters, rigid_torque, RobotModel,
+    inertial_regressor, Motion, prior_inertial_parameters, RobotModel,
     static_regressor,
 )
 from robot_identification.processing.dataset import MOVING_SPEED
@@ -135,18 +135,39 @@ def orthonormal(columns: FloatArray) -> FloatArray:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class BodyColumns:
+    """
+    Inertial columns along a motion, in which gravity can be turned.
+
+    `inertial` (N, n, 10 n) are without gravity, `axes` (3, N, n, 10 n) those of unit gravity along
+    the axes of the root frame [N m per parameter, and per m/s^2].
+    """
+
+    motion: Motion
+    inertial: FloatArray
+    axes: FloatArray
+
+
+def body_columns(robot: RobotModel, motion: Motion) -> BodyColumns:
+    """Return the inertial columns of N samples."""
+    shape = (len(motion), robot.n, 10 * robot.n)
+    axes = [static_regressor(robot.with_gravity(axis), motion.q) for axis in np.eye(3)]
+    inertial = inertial_regressor(robot.with_gravity(np.zeros(3)), motion)
+    return BodyColumns(motion, inertial.reshape(shape), np.reshape(axes, (3, *shape)))
+
+
 def joint_signals(
-    robot: RobotModel, motion: Motion, effort: FloatArray, weights: FloatArray
+    robot: RobotModel, bodies: BodyColumns, effort: FloatArray, weights: FloatArray
 ) -> list[JointSignals]:
     """Return the signals of every joint; `weights` (N, n) are as in `sample_weights`."""
-    N, n = motion.q.shape
-    gains = _largest_gains(robot, motion, effort)
-    static = static_regressor(robot, motion.q).reshape(N, n, -1)
-    moving = inertial_regressor(robot, motion).reshape(N, n, -1) - static
+    moving, static = bodies.inertial, np.tensordot(robot.gravity, bodies.axes, 1)
+    gains = _largest_gains(robot, (moving + static) @ prior_inertial_parameters(robot), effort)
+    n = robot.n
     found = []
     for joint in range(n):
         root = np.sqrt(weights[:, joint])[:, None]
-        basis = orthonormal(root * friction_columns(motion, joint))
+        basis = orthonormal(root * friction_columns(bodies.motion, joint))
         own, c = slice(10 * joint, 10 * n), 10 * (n - joint)
         columns = root * np.column_stack([
             moving[:, joint, own], static[:, joint, own], effort[:, joint]
@@ -162,14 +183,14 @@ def joint_signals(
     return found
 
 
-def _largest_gains(robot: RobotModel, motion: Motion, effort: FloatArray) -> FloatArray:
+def _largest_gains(robot: RobotModel, torque: FloatArray, effort: FloatArray) -> FloatArray:
     """
     Return the motor constants (n,) with which the largest efforts are all that joints can exert.
 
     Infinite where the description states no limit, or one that its own bodies exceed.
     """
     limit = robot.limits.effort
-    stated = np.isfinite(limit) & (limit > np.abs(rigid_torque(robot, motion)).max(axis=0))
+    stated = np.isfinite(limit) & (limit > np.abs(torque).max(axis=0))
     # A spike is no torque.
     peak = np.maximum(np.quantile(np.abs(effort), 0.99, axis=0), SMALLEST_LEVEL)
     return np.where(stated, LARGEST_TORQUE * limit / peak, np.inf)

@@ -22,8 +22,8 @@ from robot_identification.model import (
 )
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.effort_hypotheses import (
-    CURRENT, friction_columns, Hypotheses, joint_signals, KINDS, log_mean, Nuisance, nuisances,
-    orthonormal, sample_weights, TORQUE, WITHOUT_GRAVITY,
+    body_columns, CURRENT, friction_columns, Hypotheses, joint_signals, JointSignals, KINDS,
+    log_mean, Nuisance, nuisances, orthonormal, sample_weights, TORQUE, WITHOUT_GRAVITY,
 )
 
 # Enough samples of all recordings together, and of each of many; chosen: the evidence of some
@@ -237,23 +237,25 @@ def _weigh_mountings(
     """Return the evidence in the stated mounting, under an empty name, and in likely others."""
     kinds = KINDS if _sees_gravity(robot) else (CURRENT, TORQUE)
     every = {kind: nuisances(kind) for kind in kinds}
-    found = {'': _weigh(robot, samples, joints, every, 1.0 - 5.0 * OTHER_MOUNTING)}
+    bodies = body_columns(robot, samples.motion)
+    signals = joint_signals(robot, bodies, samples.effort, samples.weights)
+    found = {'': _weigh(robot, signals, joints, every, 1.0 - 5.0 * OTHER_MOUNTING)}
     if len(kinds) < len(KINDS):
         return found
     bare = {kind: nuisances(kind)[:1] for kind in kinds}
     for name, gravity in _mountings(robot).items():
         turned = robot.with_gravity(gravity)
-        glance = _weigh(turned, samples, joints, bare, OTHER_MOUNTING)
+        signals = joint_signals(turned, bodies, samples.effort, samples.weights)
+        glance = _weigh(turned, signals, joints, bare, OTHER_MOUNTING)
         if glance.best > found[''].best - NEAR:
-            found[name] = _weigh(turned, samples, joints, every, OTHER_MOUNTING)
+            found[name] = _weigh(turned, signals, joints, every, OTHER_MOUNTING)
     return found
 
 
 def _weigh(
-    robot: RobotModel, samples: _Samples, joints: Sequence[int],
+    robot: RobotModel, signals: Sequence[JointSignals], joints: Sequence[int],
     of: Mapping[str, Sequence[Nuisance]], weight: float,
 ) -> _Weighed:
-    signals = joint_signals(robot, samples.motion, samples.effort, samples.weights)
     hypotheses = Hypotheses(robot)
     each = [
         hypotheses.log_likelihoods(joint, signals[joint], of) for joint in joints

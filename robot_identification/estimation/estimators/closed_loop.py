@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import allocate, FloatArray
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.model import Motion
+from robot_identification.model import Motion, RigidDynamics
 
 # The servo moves by no more than this phase between two stamps [rad]: what Runge and Kutta's steps
 # are off by grows with its fourth power.
@@ -61,7 +60,7 @@ class _Instant:
 class ClosedLoop:
     """An arm with n joints that follows a reference of N samples under control."""
 
-    dynamics: BaseDynamics
+    dynamics: RigidDynamics
     reference: Motion
     stamps: FloatArray  # (N,) [s]
     servo: Servo

@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
-from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reference_motion import (
@@ -27,7 +26,7 @@ from robot_identification.estimation.rows import JointRows, ObservationBlock, Tr
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )
-from robot_identification.model import Motion, standard_torque
+from robot_identification.model import base_dynamics, Motion, standard_torque
 import scipy
 
 
@@ -121,7 +120,7 @@ class InstrumentalVariables(Estimator):
         """Return the rows of the simulated arm, and what could not be simulated, in words."""
         reduction = observations.reduction
         base = theta[: reduction.rank]
-        dynamics = BaseDynamics(observations.robot, reduction, base)
+        dynamics = base_dynamics(observations.robot, reduction, base)
         data, notes = [], []
         for part, reference in zip(observations.data, references, strict=True):
             dataset = part.dataset

@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
@@ -24,7 +23,7 @@ from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )
 from robot_identification.model import (
-    Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
+    base_dynamics, Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
 )
 from robot_identification.processing import (
     find_periodic_motion, FourierSeries, MOST_HARMONICS, NotPeriodicError, PeriodicMotion,
@@ -328,7 +327,7 @@ class _PeriodicRecording:
         n, size = self._robot.n, len(coefficients)
         motion, t = self._motion(block, coefficients), self._t[block]
         base = theta[: self._reduction.rank]
-        by_q, by_dq, by_ddq = BaseDynamics(
+        by_q, by_dq, by_ddq = base_dynamics(
             self._robot, self._reduction, base
         ).torque_derivatives(motion)
         by_dq[:, range(n), range(n)] += _friction_slopes(

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from robot_identification.arrays import FloatArray, triangle_of
+from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.thresholds import FLOOR
-import scipy
 
 # Columns of unit length are pulled to zero by this much, so that those which the data do not show
 # are no reason for large numbers.
@@ -50,6 +50,11 @@ class Blocks:
     # samples
     matrix: FloatArray
     targets: FloatArray  # (n, h, m) alternative torques, reduced alike
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """Return the products of the columns of each joint, (n, b, b), for normal equations."""
+        return self.matrix.transpose(0, 2, 1) @ self.matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,23 +107,20 @@ def fit_blocks(
     `independent` (n,) counts the independent samples of each joint; `scale` is what the measured
     torques are taken to be of the true ones.
     """
-    n, height, b = blocks.matrix.shape
+    n, _, b = blocks.matrix.shape
     factor = np.broadcast_to(scale, n)
     y = target / factor[:, None]
-    theta, variance, weight = np.zeros(b), np.full(n, GUESS), 1.0
-    squares = 0.0
-    rows = np.zeros((n * height + len(prior.side) + b, b + 1), order='F')
+    products = (y[:, None] @ blocks.matrix)[:, 0]
+    prior_squares, prior_product = prior.matrix.T @ prior.matrix, prior.matrix.T @ prior.side
+    theta, variance, weight, squares = np.zeros(b), np.full(n, GUESS), 1.0, 0.0
     for _ in range(ITERATIONS):
-        w = np.sqrt(independent / (variance + FLOOR**2)) * np.abs(factor)
-        rows[: n * height, :b] = (blocks.matrix * w[:, None, None]).reshape(-1, b)
-        rows[: n * height, b] = (y * w[:, None]).ravel()
-        rows[n * height: -b, :b] = np.sqrt(weight) * prior.matrix
-        rows[n * height: -b, b] = np.sqrt(weight) * prior.side
-        rows[-b:] = 0.0
-        size = np.maximum(np.linalg.norm(rows[:, :b], axis=0), 1e-300)
-        rows[-b:, :b][np.diag_indices(b)] = RIDGE * size
-        R = triangle_of(rows.copy(order='F'))
-        theta = scipy.linalg.solve_triangular(R[:b, :b], R[:b, b])
+        w = independent / (variance + FLOOR**2) * factor**2
+        normal = (w @ blocks.squares.reshape(n, -1)).reshape(b, b) + weight * prior_squares
+        size = np.sqrt(np.maximum(np.diag(normal), 1e-300))
+        scaled = normal / np.outer(size, size)
+        scaled[np.diag_indices(b)] = 1.0 + RIDGE**2
+        side = (w @ products + weight * prior_product) / size
+        theta = np.linalg.solve(scaled, side) / size
         variance = factor**2 * np.sum((y - blocks.matrix @ theta) ** 2, axis=1)
         squares = float(np.sum((prior.matrix @ theta - prior.side) ** 2))
         weight = 1.0 / (1.0 + squares / max(len(prior.side), 1))

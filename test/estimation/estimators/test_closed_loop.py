@@ -12,10 +12,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError, UsageError
-from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.reference_motion import fit_spline
-from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.model import base_dynamics, Motion, prior_inertial_parameters
 
 RATE = 125.0
 
@@ -43,7 +42,7 @@ def simulate(arm, reduction, theta, reference, servo=DEFAULT, friction=None):
     """Return the simulated motion of base parameters `reduction.K @ theta`."""
     motion, stamps = reference
     return ClosedLoop(
-        BaseDynamics(arm, reduction, reduction.K @ theta), motion, stamps, servo, friction
+        base_dynamics(arm, reduction, reduction.K @ theta), motion, stamps, servo, friction
     ).simulate((slice(0, len(stamps)),))
 
 
@@ -54,7 +53,7 @@ def test_base_parameters_have_the_torques_of_the_standard_ones(arm, reduction, s
     theta = rng.normal(size=reduction.parameters.size)
     theta[reduction.parameters.friction_slice] = 0.0
     motion = fourier_motion(3, seed, 20)
-    dynamics = BaseDynamics(arm, reduction, reduction.K @ theta)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
     torque = np.array([
         dynamics.torque(*sample)
         for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
@@ -67,7 +66,7 @@ def test_mass_matrix_of_the_urdf_is_pinocchios(arm, reduction):
     """With the URDF's bodies and no rotor, to rounding."""
     theta = np.zeros(reduction.parameters.size)
     theta[:30] = prior_inertial_parameters(arm)
-    dynamics = BaseDynamics(arm, reduction, reduction.K @ theta)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
     q = np.array([0.3, -0.1, 0.8])
     data = arm.pinocchio.createData()
     expected = pin.crba(arm.pinocchio, data, q)
@@ -79,7 +78,7 @@ def test_derivatives_are_those_of_the_torque(arm, reduction, rng):
     """Against central differences of the regressor's torque, step 1e-6: right to 1e-7."""
     theta = rng.normal(size=reduction.parameters.size)
     theta[30:-3] = 0.0
-    dynamics = BaseDynamics(arm, reduction, reduction.K @ theta)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
     motion = fourier_motion(3, 6, 5)
     found = dynamics.torque_derivatives(motion)
     for order, derivative in enumerate(found):
@@ -130,7 +129,7 @@ def test_friction_pulls_by_what_the_servo_yields(arm, reduction, real_parameters
     friction = np.tile([2.0, -5.0, 0.5], (250, 1))
     servo = Servo(compensates_friction=False)
     found = simulate(arm, reduction, real_parameters, (still, stamps), servo, friction)
-    dynamics = BaseDynamics(arm, reduction, reduction.K @ real_parameters)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ real_parameters)
     error = np.linalg.solve(dynamics.mass_matrix(pose), friction[0])
     expected = -error / (2.0 * np.pi * servo.frequency) ** 2
     # The mass matrix and gravity are those of the pose, 1 mm away from where the arm stands.
@@ -158,7 +157,7 @@ def test_gaps_begin_anew(arm, reduction, real_parameters, reference):
     late = np.where(np.arange(250) < 120, stamps, stamps + 3.0)
     friction = np.full((250, 3), 0.5)
     found = ClosedLoop(
-        BaseDynamics(arm, reduction, reduction.K @ real_parameters), motion, late,
+        base_dynamics(arm, reduction, reduction.K @ real_parameters), motion, late,
         Servo(compensates_friction=False), friction,
     ).simulate((slice(0, 120), slice(121, 250)))
     for start in (0, 120, 121):

@@ -2,41 +2,42 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Rigid dynamics of base parameters, which need not be those of any possible body.
+Rigid dynamics of inertial parameters that need not be those of possible bodies.
 
-Base parameters become standard ones with zeros for those that they leave open. Zero or negative
-masses break recursions that divide by them, so that everything is computed twice: with a large
-mass added to every body, and for that mass alone. Torques are linear in the parameters, so the
-difference is exact.
+Zero or negative masses break recursions that divide by them, so that everything is computed
+twice: with a large mass added to every body, and for that mass alone. Torques are linear in the
+parameters, so the difference is exact.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.model import BaseReduction, Motion, RobotModel
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
 
 
-class BaseDynamics:
-    """Mass matrix, torques and their derivatives by base parameters (b,), without friction."""
+class RigidDynamics:
+    """
+    Mass matrix, torques and their derivatives by inertial parameters, without friction.
 
-    def __init__(self, robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> None:
-        n, parameters = robot.n, reduction.parameters
-        standard = np.zeros(parameters.size)
-        standard[reduction.independent] = theta
-        bodies = standard[: 10 * n].reshape(n, 10)
+    `inertial` (10 n,) are those of the bodies, joint frames, `reflected_inertia` (n,) those of the
+    rotors on the joints' side [kg m^2].
+    """
+
+    def __init__(
+        self, robot: RobotModel, inertial: FloatArray, reflected_inertia: FloatArray
+    ) -> None:
+        bodies = np.asarray(inertial, dtype=float).reshape(robot.n, 10)
         added = np.zeros_like(bodies)
         added[:, 0] = 1.0 + 2.0 * np.abs(bodies[:, 0]).max()
         self._heavy = _with_inertias(robot, bodies + added)
         self._added = _with_inertias(robot, added)
         self._heavy_data, self._added_data = self._heavy.createData(), self._added.createData()
-        self._rotors = (
-            standard[parameters.reflected_inertia_slice] if parameters.reflected_inertia
-            else np.zeros(n)
-        )
-        self.n = n
+        self._rotors = np.asarray(reflected_inertia, dtype=float)
+        self.n = robot.n
 
     def mass_matrix(self, q: FloatArray) -> FloatArray:
         """Return the mass matrix at a pose (n,), rotors included, shape (n, n) [kg m^2]."""
@@ -83,7 +84,19 @@ class BaseDynamics:
         return by_q, by_dq, by_ddq
 
 
-def _with_inertias(robot: RobotModel, bodies: NDArray[np.float64]) -> pin.Model:
+def base_dynamics(robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> RigidDynamics:
+    """Return the dynamics of base parameters (b,), with zeros for what they leave open."""
+    n, parameters = robot.n, reduction.parameters
+    standard = np.zeros(parameters.size)
+    standard[reduction.independent] = theta
+    rotors = (
+        standard[parameters.reflected_inertia_slice] if parameters.reflected_inertia
+        else np.zeros(n)
+    )
+    return RigidDynamics(robot, standard[: 10 * n], rotors)
+
+
+def _with_inertias(robot: RobotModel, bodies: FloatArray) -> pin.Model:
     """Return the arm with other inertial parameters (n, 10) and no armature."""
     model = pin.Model(robot.pinocchio)
     model.armature = np.zeros(robot.n)
