@@ -9,7 +9,6 @@ PYTHON ?=
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCH_ARGS ?=
-UV ?= uv
 LOCK_ARGS ?=
 # Of requirements/lock.txt.
 PARTS := core report ros extras test docs
@@ -30,7 +29,7 @@ export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
-LOCKED := --require-hashes --no-deps --no-build-isolation --no-compile
+LOCKED := --require-hashes --no-deps --no-build-isolation
 
 REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
@@ -51,7 +50,7 @@ LINTED := $(wildcard robot_identification launch test benchmarks reproductions d
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup demo test lint docs bench reproductions policies parameters lock clean check-python
+.PHONY: help setup demo test lint ruff mypy docs bench reproductions policies parameters lock clean check-python
 
 help: ## List the targets
 	@echo 'make <target>, with Python 3.11 or 3.12, its venv module and make:'
@@ -64,15 +63,23 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
 test: setup ## Lint and run all tests
-	@$(MAKE) --no-print-directory lint & lint=$$!; export LINTED_BESIDE=1; \
+	@$(MAKE) --no-print-directory $(if $(ROBOT_IDENTIFICATION_LONG_TESTS),lint,ruff mypy) & lint=$$!; \
+	export LINTED_BESIDE=1; \
 	$(if $(strip $(PYTEST_ARGS)),$(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); tested=$$?; \
 	wait $$lint && exit $$tested
 
-lint: setup ## ruff, flake8 with ament's rules of code and docstrings, mypy
-	@echo 'lint: ruff'
-	@$(BIN)/ruff check --quiet .
+# flake8 with ament's rules takes as long as a tenth of all tests; ruff has the same rules but for
+# the order of imports, which a test checks. So flake8 itself runs by night, and before a release.
+lint: ruff mypy ## ruff, mypy, and flake8 with ament's rules of code and docstrings
 	@echo 'lint: flake8'
 	@$(BIN)/python -m flake8 $(LINTED)
+
+ruff: setup
+	@echo 'lint: ruff'
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff check --quiet --preview --select E,W,Q,A,C4 --ignore C416,C420 .
+
+mypy: setup
 	@echo 'lint: mypy'
 	@$(BIN)/python -m mypy --no-error-summary
 
@@ -96,12 +103,11 @@ policies: setup ## Write the SROS 2 policies in security/policies from the runni
 parameters: setup ## Write docs/parameters.md from what the nodes declare
 	@$(BIN)/python docs/_ext/node_parameters.py
 
-lock: ## Resolve requirements/*.in again into lock.txt and bench.txt; newer: LOCK_ARGS=--upgrade
-	@command -v $(UV) >/dev/null || { echo 'lock: needs uv (https://docs.astral.sh/uv), on the PATH or as UV=/path/to/uv' >&2; exit 1; }
-	$(UV) pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
+lock: setup ## Resolve requirements/*.in again into lock.txt and bench.txt; newer: LOCK_ARGS=--upgrade
+	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
 	  $(PARTS:%=requirements/%.in) \
 	  -o requirements/lock.txt --no-header -q
-	$(UV) pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
+	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
 	  requirements/bench.in -c requirements/lock.txt \
 	  -o requirements/bench.txt --no-header -q
 
@@ -144,18 +150,17 @@ check-python:
 	  fi; \
 	fi
 
-# Some requirements have no wheel. Isolated, pip would build them with a setuptools that no hash
-# vouches for, so the locked one goes in first. It compiles with one process, compileall with all.
+# Some requirements have no wheel. Isolated, they would be built with a setuptools that no hash
+# vouches for, so the locked one goes in first, and uv with it, which unpacks with all processes.
 # The lock is complete. Were pip to resolve it again, it would ask for the newest release of what
-# another package wants with an extra, and refuse it for want of a hash. Half of it is installed
-# beside the other half, for pip unpacks with one process.
+# another package wants with an extra, and refuse it for want of a hash. An index that is set up
+# for pip alone is not known to uv: then pip does it all.
 $(REQUIREMENTS): requirements/lock.txt $(BIN)/python
 	@echo 'setup: installing the locked requirements into $(VENV) (1 to 5 minutes, 1.6 GB)'
-	@awk '/^[a-z]/ { keep = /^(packaging|setuptools|wheel)==/ } keep' $< >$(VENV)/build-tools.txt
+	@awk '/^[a-z]/ { keep = /^(packaging|setuptools|uv|wheel)==/ } keep' $< >$(VENV)/build-tools.txt
 	@$(PIP_INSTALL) --require-hashes --no-deps -r $(VENV)/build-tools.txt
-	@awk '/^[a-z]/ { n++ } { print >(n % 2 ? "$(VENV)/odd.txt" : "$(VENV)/even.txt") }' $<
-	@$(PIP_INSTALL) $(LOCKED) -r $(VENV)/odd.txt & odd=$$!; \
-	$(PIP_INSTALL) $(LOCKED) -r $(VENV)/even.txt; even=$$?; wait $$odd && exit $$even
+	@$(BIN)/uv pip install --quiet --no-cache --system-certs --python $(BIN)/python $(LOCKED) -r $< || { \
+	  echo 'setup: uv failed, pip tries'; $(PIP_INSTALL) --no-compile $(LOCKED) -r $<; }
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 	@touch $(VENV)/COLCON_IGNORE $@
 

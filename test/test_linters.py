@@ -31,10 +31,30 @@ def test_the_linter_finds_nothing(ours, of_ament, capfd):
         code = import_module(f'{of_ament}.main').main(argv=paths)
     except ImportError:
         if os.environ.get('LINTED_BESIDE'):
-            pytest.skip('make lint does the same beside the tests')
+            pytest.skip('ruff checks the same rules beside the tests; make lint runs this')
         pytest.importorskip(ours)
         code = subprocess.run([sys.executable, '-m', ours, *paths], cwd=ROOT).returncode
     assert code == 0, ''.join(capfd.readouterr())
+
+
+def test_imports_are_in_the_order_of_ament(tmp_path):
+    """The rules of flake8 that ruff does not have; and the check can fail."""
+    checker = pytest.importorskip('flake8_import_order.checker').ImportOrderChecker
+    style = import_module('flake8_import_order.styles').lookup_entry_point('google')
+
+    def errors(path):
+        one = checker(str(path), ast.parse(path.read_text(encoding='utf-8')))
+        one.options = {'import_order_style': style}
+        return [f'{path}:{error.lineno}: {error.code} {error.message}'
+                for error in one.check_order() if error.code != 'I202']
+
+    files = [
+        path for name in CHECKED
+        for path in ([ROOT / name] if name.endswith('.py') else (ROOT / name).rglob('*.py'))
+    ]
+    assert [error for path in files for error in errors(path)] == []
+    (tmp_path / 'wrong.py').write_text('import sys\nimport os\n')
+    assert len(errors(tmp_path / 'wrong.py')) == 1
 
 
 LONGEST_BODY = 60  # lines, without the docstring
