@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 from defusedxml.ElementTree import fromstring
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import designed_motion
@@ -141,6 +142,7 @@ def test_contact_is_seen_in_what_is_left(twin):
         np.testing.assert_allclose(seen, push, atol=0.05)
 
 
+@long_test
 def test_simulations_under_the_measured_effort_have_no_gravity(twin):
     """Ours and MuJoCo's: gravity would turn the arm by 0.02 rad and more in 0.1 s."""
     (rollout,) = run_rollout(twin.model, twin.found.datasets[:1], RolloutOptions(starts=6))

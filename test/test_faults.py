@@ -22,6 +22,7 @@ from builders import (
     contents, FIRST_STAMP, JOINT_STATE, joint_states, room_for, ros_types, rows_of, run_command,
     write_bag, write_rows,
 )
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
@@ -179,7 +180,9 @@ def in_standard_errors(model, clean):
 
 # A writer of rosbags that cannot write does not close its file.
 @pytest.mark.filterwarnings('ignore:unclosed file:ResourceWarning')
-@pytest.mark.parametrize('name', ['results', 'p.csv', 'p.mcap'])
+@pytest.mark.parametrize('name', [
+    'results', *(pytest.param(name, marks=long_test) for name in ('p.csv', 'p.mcap')),
+])
 def test_a_full_disk_leaves_the_old_results(lab, name):
     """No room for more than 5 kB a file: exit code 2, what is there untouched, nothing begun."""
     lab.results.mkdir()
@@ -268,7 +271,9 @@ def test_killed_while_writing_every_file_is_the_old_or_the_new_one(lab):
 # time.
 
 
-@pytest.mark.parametrize('share', [0.01, 0.1, 0.5])
+@pytest.mark.parametrize('share', [
+    *(pytest.param(share, marks=long_test) for share in (0.01, 0.1)), 0.5,
+])
 def test_lost_messages_move_nothing_beyond_its_error(lab, share):
     """One in a hundred, one in ten, every second one."""
     # Three standard errors, which assume white residuals, are little for what the loss of half of
@@ -331,9 +336,15 @@ def test_what_came_twice_or_late_changes_nothing(lab, change, where, words):
 @pytest.mark.parametrize(('step', 'words'), [
     (-0.3, 'the clock was set back by 0.292 s at 5.592 s: what was recorded before and after is '
            'kept apart'),
-    (-5.0, 'header stamps are absent or broken: the time of recording was used instead'),
+    pytest.param(
+        -5.0, 'header stamps are absent or broken: the time of recording was used instead',
+        marks=long_test,
+    ),
     (0.3, '1 gap of more than 28 ms, across which nothing is filtered: 0.308 s after 5.592 s'),
-    (5.0, '1 gap of more than 28 ms, across which nothing is filtered: 5.008 s after 5.592 s'),
+    pytest.param(
+        5.0, '1 gap of more than 28 ms, across which nothing is filtered: 5.008 s after 5.592 s',
+        marks=long_test,
+    ),
 ])
 def test_a_clock_that_jumps_is_said_and_survived(lab, step, words):
     """Only the filters' transients at one more pair of ends are lost: under one standard error."""
@@ -359,7 +370,9 @@ def test_a_bag_that_was_played_twice_is_used(lab):
 # values, names, units.
 
 
-@pytest.mark.parametrize('field', ['position', 'velocity', 'effort'])
+@pytest.mark.parametrize('field', [
+    *(pytest.param(field, marks=long_test) for field in ('position', 'velocity')), 'effort',
+])
 def test_a_few_values_that_are_none_are_left_out_and_counted(lab, field):
     """Seven of 1433: used, counted, and never passed on, neither by a model nor a prediction."""
     def spoil(values):
@@ -739,7 +752,10 @@ def test_what_one_joint_does_not_show_is_named_and_has_no_error(lab):
     assert again.code == 0
 
 
-@pytest.mark.parametrize('options', [PLAIN, ('--cutoff', '9')], ids=['plain', 'automatic'])
+@pytest.mark.parametrize('options', [
+    pytest.param(PLAIN, marks=long_test, id='plain'),
+    pytest.param(('--cutoff', '9'), id='automatic'),
+])
 def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monkeypatch):
     """Everything in files, rows computed anew in every pass, small blocks."""
     # Sums in another order differ by rounding: 1e-9, some 1e6 times that of a single number.

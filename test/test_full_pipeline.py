@@ -160,6 +160,7 @@ def test_the_automatic_choice_is_reported(scene, found):
     assert (options['estimator'], options['friction']) == ('dictionary', 'dictionary,offset')
 
 
+@long_test
 def test_two_recordings_are_better_than_one(scene, found):
     """Standard errors shrink, and the unseen errors are no larger than with one."""
     made = scene('ur5')

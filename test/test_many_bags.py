@@ -212,6 +212,7 @@ def assert_same(found, expected):
     assert found.model.provenance == expected.model.provenance
 
 
+@long_test
 def test_bags_reduced_one_by_one_give_the_same_model(arm, pooled):
     """Four passes with Huber's weights, the load and an offset for each recording."""
     assert pooled.estimate.nuisance.size == 3 * arm.robot.n

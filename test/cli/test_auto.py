@@ -36,7 +36,7 @@ def bags(urdf, tmp_path_factory):
     for seed in (1, 2):
         for step in (
             ('excite', '--urdf', urdf, '--experiment', experiment, '--seed', seed,
-             '--max-evaluations', 10,             '-o', folder / f't{seed}.yaml'),
+             '--max-evaluations', 10, '-o', folder / f't{seed}.yaml'),
             ('simulate', '--urdf', urdf, '--trajectory', folder / f't{seed}.yaml', '--repeat', 2,
              '-o', folder / f'bag{seed}'),
         ):

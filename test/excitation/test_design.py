@@ -69,6 +69,7 @@ def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     assert np.all(moving > 0.1), 'and every joint moves'
 
 
+@long_test
 def test_two_processes_design_the_same_bytes(ur5, experiment):
     """With links that may touch, whose distances are of one process each."""
     quick = replace(experiment, form=FourierParametrization(3, 5.0), samples=(20,))

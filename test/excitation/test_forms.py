@@ -11,6 +11,7 @@ Forms that are not closed promise nothing of their ends, and are not designed.
 from dataclasses import replace
 from itertools import pairwise
 
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
@@ -131,8 +132,10 @@ def test_the_grid_of_a_search_sees_the_peaks_of_stop_and_go_motions(form, rng):
 
 
 @pytest.mark.parametrize('form', [
-    *(FORMS[name] for name in FORMS if name in PARAMETRIZATIONS),
-    FORMS['fourier of half a base period'], FORMS['static_poses, monotone'],
+    FORMS['fourier'], FORMS['static_poses, monotone'], *(
+        pytest.param(FORMS[name], marks=long_test) for name in FORMS
+        if name in PARAMETRIZATIONS and name != 'fourier'
+    ), pytest.param(FORMS['fourier of half a base period'], marks=long_test),
 ], ids=lambda form: form.name)
 def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
     """Within the limits after thirty tries, every joint moves, and the file is read back."""

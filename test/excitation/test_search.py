@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.excitation import (
@@ -240,7 +241,9 @@ def test_the_first_of_equals_is_the_better():
     assert better(one, worse) is one
 
 
-@pytest.mark.parametrize(('optimizer', 'evaluations'), [('spectral', 550), ('multistart', 300)])
+@pytest.mark.parametrize(('optimizer', 'evaluations'), [
+    pytest.param('spectral', 550, marks=long_test), ('multistart', 300),
+])
 def test_designs_of_an_arm_go_on_and_are_repeated(robots, optimizer, evaluations):
     """The same motion to the last bit: replayed by its count, and taken up from a round."""
     # The second round of `spectral` begins with polishes.

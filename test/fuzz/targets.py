@@ -71,7 +71,7 @@ class Target:
     seeds: Callable[[], Seeds]  # returns names and contents of valid files
     mutate: Callable  # changes the content of one of them, see `fuzz.mutations`
     read: Callable[[Path], object]  # reads a file
-    share: float = 1.0  # of the inputs that other targets are given by day, for what takes long
+    share: float = 1.0  # of the inputs that other targets are given by day
 
 
 @cache
@@ -578,7 +578,8 @@ TARGETS = _targets(
     Target('cdr', cdr_seeds, mutate_bytes, read_cdr),
     Target('table', table_seeds, mutate_csv, read_bag),
     Target('log', log_seeds, mutate_bytes, read_bag),
-    Target('arrays', array_seeds, mutate_bytes, read_bag),
+    # Hardly any changed archive is accepted.
+    Target('arrays', array_seeds, mutate_bytes, read_bag, share=2.0),
     *([Target('parquet', parquet_seeds, mutate_bytes, read_bag)] if find_spec('pyarrow') else []),
     Target('mapping', lambda: yaml_seed('m.yaml', MAPPING), mutate_yaml, load_mapping),
     Target('urdf', urdf_seeds, mutate_xml, lambda path: make_robot_model(read_urdf(path))),

@@ -24,7 +24,7 @@ from robot_identification.errors import DataError
 pytest.importorskip('rosbags', reason='rosbags, which writes bags, is not installed')
 pytest.importorskip('mcap', reason='mcap, which writes bags, is not installed')
 
-BY_DAY, BY_NIGHT = 100, 5000
+BY_DAY, BY_NIGHT = 50, 5000
 
 
 @pytest.mark.timeout(7200)

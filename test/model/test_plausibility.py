@@ -4,6 +4,7 @@
 """Which link breaks which rule: a published estimate, minimal examples, arms that break none."""
 
 from builders import joint, link, robot_urdf
+from long_tests import long_test
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -25,7 +26,10 @@ def pendulum():
     ))
 
 
-@pytest.mark.parametrize('name', [known.name for known in known_robots()])
+@pytest.mark.parametrize('name', [
+    known.name if known.name in ('ur5', 'ur5e', 'youbot')
+    else pytest.param(known.name, marks=long_test) for known in known_robots()
+])
 def test_shipped_arms_have_nothing_to_say(name):
     robot = load_robot(name)
     theta = prior_inertial_parameters(robot)

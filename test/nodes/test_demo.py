@@ -124,6 +124,7 @@ def test_ends_well(demo, ur5):
     assert not demo.nodes()
 
 
+@long_test
 def test_ctrl_c_in_motion(demo, ur5):
     """Exit code 130; the arm is stopped at once, the bag closed, and no process is left."""
     demo.wait_for('experiment_runner', 'EXECUTING')

@@ -5,6 +5,7 @@
 
 import time
 
+from long_tests import long_test
 from nodes.ideal_robot import (
     ATTEMPTS, check_latched_fault, FOREIGN_TOPICS, IdealRobot, join, Runner, TOKEN,
 )
@@ -187,7 +188,8 @@ def test_stops_when_somebody_joins(desk, ur5, kind):
 
 
 @pytest.mark.parametrize(('fault', 'word'), [
-    ('broken', 'missing or not finite'), ('repeating', 'repeat the same one'),
+    ('broken', 'missing or not finite'),
+    pytest.param('repeating', 'repeat the same one', marks=long_test),
 ])
 def test_stops_when_joint_states_say_nothing(desk, planned_speed, fault, word):
     """Noticed, and nothing is sent to where the arm was: by topic it ends on its path."""

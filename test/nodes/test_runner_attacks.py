@@ -9,6 +9,7 @@ import signal
 import time
 
 from interfaces import overlay
+from long_tests import long_test
 from nodes.ideal_robot import FREE, TOKEN
 from nodes.simulated_experiment import Experiment
 import numpy as np
@@ -63,7 +64,7 @@ def wait_for(duration):
     wait_until(lambda: time.monotonic() >= end, f'{duration} s')
 
 
-@pytest.mark.parametrize('duration', [0.0, 1.0])
+@pytest.mark.parametrize('duration', [pytest.param(0.0, marks=long_test), 1.0])
 def test_frozen_joint_states_throw_nothing(experiment, trajectory, duration):
     """The same message for a while, then ~/abort: the old place is never aimed at."""
     experiment.execute_fast()
@@ -87,8 +88,9 @@ def test_a_runner_that_stalls_throws_nothing(experiment, trajectory):
 
 
 @pytest.mark.parametrize('fault', [
-    {'inject.freeze': True}, {'inject.silence': True}, {'inject.clock_jump': -30.0},
-    {'inject.delay': 0.5},
+    {'inject.freeze': True}, {'inject.silence': True},
+    pytest.param({'inject.clock_jump': -30.0}, marks=long_test),
+    pytest.param({'inject.delay': 0.5}, marks=long_test),
 ], ids=lambda fault: next(iter(fault)))
 def test_joint_states_that_tell_nothing_throw_nothing(experiment, trajectory, fault):
     """Old values, silence, another clock, half a second late."""

@@ -7,6 +7,7 @@ import json
 import math
 import time
 
+from long_tests import long_test
 from nodes.ideal_robot import ATTEMPTS, check_latched_fault, IdealRobot, Runner
 import numpy as np
 import pytest
@@ -238,7 +239,8 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
 
 
 @pytest.mark.parametrize(('attribute', 'value', 'word'), [
-    ('jump', 400.0, 'stamps'), ('effort', np.full(6, 1e3), 'effort'),
+    ('jump', 400.0, 'stamps'),
+    pytest.param('effort', np.full(6, 1e3), 'effort', marks=long_test),
 ])
 def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     real_time_desk, attribute, value, word

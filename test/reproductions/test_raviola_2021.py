@@ -6,6 +6,7 @@
 from dataclasses import replace
 import re
 
+from long_tests import long_test
 import numpy as np
 import pytest
 from reproductions import raviola_2021_printed as printed
@@ -166,6 +167,7 @@ def test_unit_errors_are_the_root_of_the_inverse(rng):
 # --- simulated arms -------------------------------------------------------------------------
 
 
+@long_test
 def test_published_values_give_the_models_torques(models, trajectory):
     """The paper's base parameters are ours in other frames: torques to rounding."""
     model = models[0]
@@ -178,6 +180,7 @@ def test_published_values_give_the_models_torques(models, trajectory):
     assert (W @ values).reshape(-1, 6) == pytest.approx(model.torque(motion), abs=1e-9)
 
 
+@long_test
 def test_bodies_stay_and_viscous_friction_falls(models):
     """As the paper says of figure 7; the motion is the same, its noise is not."""
     moved = {group.group: group.moved for group in compare_models(*models).groups}
@@ -186,6 +189,7 @@ def test_bodies_stay_and_viscous_friction_falls(models):
     assert moved['viscous']
 
 
+@long_test
 def test_rotors_are_positive_unless_currents_are_late(models, runs):
     """Late friction looks like a negative rotor: a tenth of a second hides most of them."""
     true = np.array(REFLECTED_INERTIA['ur5'])[2:]
