@@ -6,23 +6,31 @@ The command lines of pages run in the order in which they stand there.
 
 Searches have one evaluation, and friction laws are plain where a page names none. What a line
 takes is prepared under its name: recordings of a simulated UR5 and the model of one of them.
-Tutorials, `sim_to_real_mujoco.md`, `adding_a_robot.md`, `base_parameters.md` and `link_table.md`
-have tests of their own; `arms.md` needs the repositories of the makers, whose arms
+Tutorials, `sim_to_real_mujoco.md`, `servo_arms.md`, `adding_a_robot.md`, `base_parameters.md` and
+`link_table.md` have tests of their own; `arms.md` needs the repositories of the makers, whose arms
 `test_descriptions_of_others.py` takes from packages.
 """
 
 from contextlib import chdir
+import os
 from pathlib import Path
 import re
 import shlex
 import shutil
 
-from builders import run_command, UR_JOINTS
+from builders import joint_states, run_command, UR_JOINTS, write_bag
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification import read_recording
+from robot_identification import load_robot, read_recording
 from robot_identification.cli.main import parse_arguments
+from robot_identification.excitation import find_experiment
+from robot_identification.recording import write_simulated_bag
+from robot_identification.simulation import Sensors
+from robot_identification.simulation.poses import PoseOptions, simulate_poses
+from studies.payload_cases import (
+    BODY, carrying, moving, NOISE, POSES, torque_of_simulator, true_arm,
+)
 
 pytestmark = pytest.mark.usefixtures('without_pictures')
 
@@ -48,7 +56,16 @@ NIGHT = (
     'docs/prediction.md', 'docs/descriptions.md', 'docs/sequential_design.md',
     'docs/experiments.md', 'docs/excitation.md', 'docs/effort.md', 'docs/energy.md',
     'docs/temperature.md', 'docs/simulation.md', 'docs/ros2_control.md', 'docs/many_bags.md',
+    'docs/execution.md', 'docs/campaign.md', 'docs/drive_gains.md', 'docs/friction_map.md',
+    'docs/reproductions/raviola_2021.md', 'docs/install.md',
 )
+FLEET = """
+schema_version: 1
+name: fleet
+options: {friction: 'coulomb,viscous,offset', cutoff: 9.0}
+arms: [{name: left, robot: ur5}]
+runs: [{name: left, arm: left, bags: bag}]
+"""
 
 
 def lines_of(page: Path) -> list[str]:
@@ -115,6 +132,66 @@ def prepared(scene, model_file, tmp_path) -> Path:
     return tmp_path
 
 
+def prepare_campaign(folder: Path) -> None:
+    """Write the file of a campaign of one arm."""
+    (folder / 'fleet.yaml').write_text(FLEET)
+
+
+def prepare_gains(folder: Path) -> None:
+    """Record static poses with the controller's targets, and motions with and without a load."""
+    robot, rng = load_robot('ur5'), np.random.default_rng(0)
+    truth = true_arm(robot)
+    write_simulated_bag(folder / 'poses_bag', robot, simulate_poses(
+        robot, truth, Sensors(), POSES, PoseOptions(dwell=2.2)
+    ))
+    remove(folder / 'loaded_bag')
+    for name, arm, seed in (('bare_bag', robot, 1), ('loaded_bag', carrying(robot, BODY), 2)):
+        motion = moving(robot, seed)
+        tau = torque_of_simulator(arm, truth, motion)
+        tau = tau + NOISE * rng.normal(size=tau.shape)
+        stamps = 1.0 + 0.008 * np.arange(len(motion))
+        states = joint_states(
+            robot.joint_names, stamps, motion.q, motion.dq, tau / truth.drive_gain
+        )
+        write_bag(folder / name, states, {'robot': 'ur5', 'effort_unit': 'A'})
+
+
+def prepare_segments(folder: Path) -> None:
+    """Record segments of one joint for all bags of the page, as `simulate` does."""
+    # With the whole window of the second wrist the tool comes too near to the forearm.
+    (folder / 'cell.yaml').write_text(find_experiment('demo').read_text().replace(
+        'wrist_2_joint: [-3.0, 0.0]', 'wrist_2_joint: [-2.2, -0.8]'
+    ))
+    remove(folder / 'loaded_bag')
+    for command in (
+        'friction-map --plan demo --robot ur5 --of elbow_joint --count 4 --slowest 0.2 -o plan',
+        'simulate --robot ur5 --trajectory plan/friction_elbow_joint.trajectory.yaml '
+        '-o cold_bag',
+    ):
+        assert run_command(*command.split()).code == 0
+    for name in ('warm_bag', 'loaded_bag', *(
+        f'{load}/{heat}' for load in ('bare', 'loaded') for heat in ('cold', 'warm')
+    )):
+        shutil.copytree(folder / 'cold_bag', folder / name)
+
+
+def prepare_workspace(folder: Path) -> None:
+    """Put the package where `colcon build` looks for it, and a home beside it."""
+    (folder / 'src').mkdir()
+    (folder / 'src' / 'robot_identification').symlink_to(ROOT)
+    (folder / '.local' / 'share' / 'bash-completion' / 'completions').mkdir(parents=True)
+
+
+PREPARE = {
+    'docs/install.md': prepare_workspace,
+    'docs/campaign.md': prepare_campaign, 'docs/drive_gains.md': prepare_gains,
+    'docs/friction_map.md': prepare_segments,
+    'docs/execution.md': lambda folder: shutil.copy(
+        find_experiment('demo'), folder / 'cell.yaml'
+    ),
+}
+
+
 @pytest.mark.parametrize(
     'page', [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))],
     ids=lambda page: str(page.relative_to(ROOT)),
@@ -128,10 +205,14 @@ def test_every_command_of_every_page_is_understood(page):
 @pytest.mark.parametrize('page', [
     *DAY, *(pytest.param(page, marks=long_test) for page in NIGHT),
 ])
-def test_every_command_of_a_page_ends_well(page, prepared):
+def test_every_command_of_a_page_ends_well(page, prepared, monkeypatch):
     """With exit code 0; results of lines before are replaced."""
+    monkeypatch.setenv('ROBOT', 'ur5')
+    monkeypatch.setenv('RUN', 'planned')
     ran = 0
     with chdir(prepared):
+        if page in PREPARE:
+            PREPARE[page](prepared)
         if any('--trajectory trajectory.yaml' in line for line in lines_of(ROOT / page)):
             assert run_command(
                 *quickly('excite --robot ur5 --experiment demo -o trajectory.yaml'.split())
@@ -139,7 +220,8 @@ def test_every_command_of_a_page_ends_well(page, prepared):
         for line in lines_of(ROOT / page):
             if any(part in line for part in LEFT_OUT):
                 continue
-            words = quickly(shlex.split(line))
+            # The folder stands for the home, too.
+            words = quickly(shlex.split(os.path.expandvars(line.replace('~/', ''))))
             if '-o' in words:
                 output = words[words.index('-o') + 1]
                 for path in (output, *expanded(f'{output}_*')):

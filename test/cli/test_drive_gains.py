@@ -8,14 +8,11 @@ import json
 from builders import joint_states, write_bag, write_run
 import numpy as np
 import pytest
-from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
+from studies.payload_cases import (
+    BODY, carrying, moving, NOISE, POSES, torque_of_simulator, true_arm,
+)
 from test_formats_docs import documented, paths
 
-POSES = np.array([
-    [0.0, -0.3, 0.3, -1.2, 1.57, 0.0],
-    [0.5, -0.9, 1.2, 0.2, 0.8, 0.5],
-    [0.2, -1.2, 0.5, -0.5, 0.3, 1.0],
-])
 # Joints whose moment of gravity the poses make large.
 SEEN = slice(1, 4)
 

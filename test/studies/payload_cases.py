@@ -25,6 +25,12 @@ from robot_identification.studies.payload.estimate import LoadedRun
 
 # Standard deviation of the torque of each joint [N m]: 0.4 % of its limit, as simulated.
 NOISE = np.array([0.6, 0.6, 0.6, 0.112, 0.112, 0.112])
+# Static poses in which gravity acts on the shoulder, the elbow and the first wrist [rad].
+POSES = np.array([
+    [0.0, -0.3, 0.3, -1.2, 1.57, 0.0],
+    [0.5, -0.9, 1.2, 0.2, 0.8, 0.5],
+    [0.2, -1.2, 0.5, -0.5, 0.3, 1.0],
+])
 BODY = Payload(
     2.5,
     np.array([0.02, -0.03, 0.08]),
