@@ -27,6 +27,7 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.rigid_dynamics import RigidDynamics
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import validate
 from robot_identification.processing.dataset import Dataset
@@ -36,7 +37,7 @@ from robot_identification.simulation.mjcf_rollout import roll_out_mjcf
 from robot_identification.studies.rollout import run_rollout
 from robot_identification.validation.rollout import (
     CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, Rollout, RolloutOptions,
-    Simulated, URDF,
+    Simulated, URDF, VELOCITY,
 )
 
 from . import mujoco_sysid
@@ -159,6 +160,12 @@ class Unseen:
             ]
         return figures
 
+    def inertia(self, words: str, model: IdentifiedModel, ours: IdentifiedModel) -> Figure:
+        """Return the inertia about each joint over that of our exported file."""
+        q = np.asarray(self.dataset.motion.q[self.rollout.plan.rows])
+        ratio = mean_inertia(model, q) / mean_inertia(ours, q)
+        return Figure(f'{self.scene.name}: {words}: inertia / ours', '', tuple(ratio.tolist()))
+
     def torque(self, words: str, model: IdentifiedModel) -> list[Figure]:
         """Return the error of the predicted torque, a value for each joint."""
         bag, = validate(model, self.scene.alike, start=self.scene.start).validation.bags
@@ -167,6 +174,17 @@ class Unseen:
             Figure(f'{self.scene.name}: {words}: torque', 'N m', tuple(errors.tolist())),
             Figure(f'{self.scene.name}: {words}: NRMSE', '', tuple(map(float, bag.nrmse))),
         ]
+
+
+def mean_inertia(model: IdentifiedModel, q: np.ndarray) -> np.ndarray:
+    """Return the inertia about each joint (n,), rotors included, in the mean over poses (N, n)."""
+    joints = exported_arm(model).joints
+    dynamics = RigidDynamics(
+        model.robot, np.concatenate([joint.body.toDynamicParameters() for joint in joints]),
+        np.array([joint.reflected_inertia for joint in joints]),
+    )
+    inertia: np.ndarray = np.mean([np.diag(dynamics.mass_matrix(pose)) for pose in q], axis=0)
+    return inertia
 
 
 def measure_scene(name: str) -> list[Figure]:
@@ -202,10 +220,11 @@ def _measure(scene: Scene) -> list[Figure]:
     for key, words in ((URDF, 'URDF'), (MODEL, 'ours')):
         for loop in (OPEN, CLOSED):
             figures += unseen.drift(words, rollout.find(key, loop))
+    figures += unseen.drift('constant velocity', rollout.find(VELOCITY, OPEN))
     for words, text in files.items():
         for one in unseen.simulate(text):
             figures += unseen.drift(words, one)
-    return figures
+    return figures + [unseen.inertia(words, held[words], exported) for words in seconds]
 
 
 def measure(repeats: int) -> list[Figure]:

@@ -23,7 +23,7 @@ from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import (
     condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
-    ranges_covered,
+    ranges_covered, rotor_notes,
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
@@ -177,7 +177,8 @@ def judge_identification(
             *choice.notes,
             *offset_notes(fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
-            *fit.estimate.notes, *condition_notes(fit.estimate), *covariance.notes,
+            *rotor_notes(model), *fit.estimate.notes, *condition_notes(fit.estimate),
+            *covariance.notes,
             *describe_two_encoder_figures(names, of_joints),
         ),
         candidates=choice.candidates,

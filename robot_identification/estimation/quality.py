@@ -34,6 +34,8 @@ FAR_OFFSET = 0.05
 LARGEST_CONDITION = 1.0e8
 # Degrees of freedom that are as good as infinite.
 MANY = 1.0e6
+# Standard errors by which a reflected inertia is below zero for more than chance.
+CLEARLY_NEGATIVE = 3.0
 
 
 def find_covariance(estimate: Estimate) -> Covariance:
@@ -93,6 +95,28 @@ def offset_notes(
          f'{", ".join(far)}; a payload, a cable or a current sensor has changed between them',)
         if far else ()
     )
+
+
+def rotor_notes(model: IdentifiedModel) -> tuple[str, ...]:
+    """Return which reflected inertias are negative, in words; bodies that exist have none."""
+    reduction, parameters = model.reduction, model.parameters
+    rotors = parameters.reflected_inertia_slice
+    negative = [
+        f'{model.robot.joint_names[column - rotors.start]} {value:.3g} +- {error:.2g} kg m^2'
+        for column, row, value, error in zip(
+            reduction.independent, reduction.K, model.theta_base, model.standard_errors,
+            strict=True,
+        )
+        # Combined with others it may have either sign.
+        if column in range(rotors.start, rotors.stop) and np.count_nonzero(row) == 1
+        and value < -CLEARLY_NEGATIVE * error
+    ]
+    return (
+        f'the reflected inertia is negative: {", ".join(negative)}. An effort that is filtered or '
+        'late against the motion has this effect: turn off filters of the effort in drive and '
+        'driver, or try --compensate-delay. Physically consistent parameters have no rotor there, '
+        'so that a simulation accelerates these joints too much under the same effort',
+    ) if negative else ()
 
 
 def ranges_covered(

@@ -15,12 +15,12 @@ from robot_identification.report.plot import (
     Drawing, MEASURED, Picture, PREDICTED, URDF as URDF_COLOUR,
 )
 from robot_identification.validation import (
-    CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, WORDS,
+    CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, VELOCITY, WORDS,
 )
 
 # Green of Okabe and Ito's beside the colours of the other figures.
 GREEN = '#009e73'
-COLOURS = {MODEL: PREDICTED, URDF: URDF_COLOUR, MJCF: GREEN}
+COLOURS = {MODEL: PREDICTED, URDF: URDF_COLOUR, MJCF: GREEN, VELOCITY: MEASURED}
 LOOPS = {OPEN: 'open loop', CLOSED: 'with the PD'}
 # Rollouts drawn beside each other in a picture of a joint; chosen: no two are at one time.
 DRAWN_ROLLOUTS = 6
@@ -140,7 +140,8 @@ def course_picture(rollout: Rollout) -> Picture:
     panels[1].label(f'tool [mm]\n{LOOPS[CLOSED]}', 'time after the start [s]')
     return drawing.picture('', (
         'Distance of the simulated tool from the measured one over time, median and 90 % of the '
-        'rollouts: blue the identified model, green the exported MJCF, orange the URDF alone'
+        'rollouts: blue the identified model, green the exported MJCF, orange the URDF alone, '
+        'grey no model at all, but a constant velocity'
     ))
 
 

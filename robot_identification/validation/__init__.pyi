@@ -40,7 +40,7 @@ from .rollout import (
     OPEN as OPEN, plan_rollouts as plan_rollouts, quantile as quantile, Rollout as Rollout,
     rollout_content as rollout_content,
     RolloutOptions as RolloutOptions, RolloutPlan as RolloutPlan, Simulated as Simulated,
-    URDF as URDF, WORDS as WORDS,
+    URDF as URDF, VELOCITY as VELOCITY, WORDS as WORDS,
 )
 from .temperatures import (
     mean_temperature as mean_temperature, temperature_notes as temperature_notes,

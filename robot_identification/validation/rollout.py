@@ -35,8 +35,11 @@ SPACING = 0.02
 LOST_ANGLE, LOST_WAY = math.pi, 1.0
 # Of the starts, below which the larger of the two stated drifts is.
 HIGH_SHARE = 0.9
-MODEL, URDF, MJCF = 'model', 'urdf', 'mjcf'
-WORDS = {MODEL: 'the identified model', URDF: 'the URDF alone', MJCF: 'the exported MJCF'}
+MODEL, URDF, MJCF, VELOCITY = 'model', 'urdf', 'mjcf', 'constant_velocity'
+WORDS = {
+    MODEL: 'the identified model', URDF: 'the URDF alone', MJCF: 'the exported MJCF',
+    VELOCITY: 'a constant velocity',
+}
 OPEN, CLOSED = 'open', 'closed'
 
 
@@ -94,7 +97,7 @@ class RolloutPlan:
 class Simulated:
     """Rollouts of one model in one loop."""
 
-    name: str  # {'model', 'urdf', 'mjcf'}
+    name: str  # {'model', 'urdf', 'mjcf', 'constant_velocity'}
     loop: str  # {'open', 'closed'}
     q: FloatArray  # (T, S, n): simulated positions [rad]; NaN where the simulation broke down
     drift: FloatArray  # (T, S, n): simulated less measured [rad]; infinite where a joint is lost

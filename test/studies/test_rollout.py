@@ -20,7 +20,7 @@ from robot_identification.simulation import draw_truth, true_inertial_parameters
 from robot_identification.studies.rollout import run_rollout, study
 from robot_identification.validation import (
     CLOSED, describe_rollout, MJCF, MODEL, OPEN, plan_rollouts, quantile, rollout_content,
-    RolloutOptions, URDF,
+    RolloutOptions, URDF, VELOCITY,
 )
 
 # Of which half a second is left out: 1.9 s, in which rollouts of half a second fit.
@@ -102,6 +102,17 @@ def test_the_urdf_alone_drifts_further(rollout):
     """It lacks friction and rotors and has other masses."""
     assert np.all(drift(rollout, URDF, OPEN)[HALF] > 20.0 * drift(rollout, MODEL, OPEN)[HALF])
     assert np.all(drift(rollout, URDF, CLOSED)[HALF] > 5.0 * drift(rollout, MODEL, CLOSED)[HALF])
+
+
+def test_a_constant_velocity_drifts_by_the_acceleration(rollout):
+    """It leaves the path by half the acceleration times the square of the time; open loop only."""
+    q, first = rollout.measured, 1
+    found = rollout.find(VELOCITY, OPEN).drift[first]
+    expected = -0.5 * (q[2 * first] - 2.0 * q[first] + q[0])
+    # The jerk of a motion of some hertz changes accelerations by a tenth in these 0.04 s, and
+    # velocities have 1 mrad/s of noise, 0.02 mrad after 0.02 s.
+    np.testing.assert_allclose(found, expected, atol=0.2 * np.abs(expected).max())
+    assert rollout.find(VELOCITY, CLOSED) is None
 
 
 def test_the_exported_mjcf_is_what_mujoco_makes_of_it(rollout):
@@ -241,7 +252,9 @@ def test_the_command_states_drift_everywhere(scene, model_file, tmp_path, capsys
     content = json.loads((tmp_path / 'v' / 'validation.json').read_text())
     found, = content['rollouts']
     assert found['starts'] == 2 and found['servo']['frequency'] == 3.0
-    assert [one['model'] for one in found['models']] == [MODEL, URDF, MJCF] * 2
+    assert [one['model'] for one in found['models']] == [
+        MODEL, URDF, MJCF, VELOCITY, MODEL, URDF, MJCF,
+    ]
     assert any(text.startswith('drift of a simulation') for text in content['reasons'])
     page = (tmp_path / 'v' / 'report.html').read_text()
     assert 'How long does a simulation stay near the arm?' in page
