@@ -4,8 +4,9 @@
 """
 Corrections are in predictions and errors, and nowhere else.
 
-Bodies, payloads, comparisons, temperatures, live monitoring, feed-forward and exports of a model
-with corrections are those of the same model without.
+Bodies, payloads, drive gains, comparisons, temperatures, live monitoring (contact and friction
+health stand on its residuals), feed-forward and exports of a model with corrections are those of
+the same model without.
 """
 
 from dataclasses import replace
@@ -17,9 +18,11 @@ import pytest
 from robot_identification.export.formats import EXPORTERS, ExportOptions
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.model_file import dump_model
 from robot_identification.monitoring.online_residuals import LiveResiduals
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.studies.comparison.comparison import compare_models
+from robot_identification.studies.drive_gains.study import torque_source
 from robot_identification.studies.payload.estimate import estimate_payload, loaded_run
 from robot_identification.studies.temperature.trend import study_temperature
 
@@ -100,6 +103,18 @@ def test_temperature(pair):
         for model in pair
     ]
     assert repr(studies[0].joints) == repr(studies[1].joints)
+
+
+def test_drive_gains(pair, tmp_path):
+    """Gravity that gains are found from is that of the bodies."""
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (20, pair[0].robot.n))
+    torques = []
+    for number, model in enumerate(pair):
+        file = tmp_path / f'{number}.yaml'
+        file.write_text(dump_model(model))
+        torques.append(torque_source(model.robot, str(file))[0](q))
+    assert np.ptp(torques[0], axis=0).max() > 1.0
+    np.testing.assert_array_equal(*torques)
 
 
 def test_feed_forward_and_online_residuals(pair, identification):

@@ -87,7 +87,7 @@ def _from_poses(
     robot: RobotModel, recordings: Sequence[Recording], options: DriveGainsOptions
 ) -> DriveGains:
     """Return gains by torques at rest that something else knows."""
-    torque, torque_from = _torque_source(robot, options.torque_from)
+    torque, torque_from = torque_source(robot, options.torque_from)
     if torque is None and not _all_have(recordings, 'target_torque'):
         raise NotIdentifiableError(
             f'{", ".join(recording.source for recording in recordings)}: the scale is not '
@@ -133,7 +133,7 @@ def _compare_currents(
     ]
 
 
-def _torque_source(
+def torque_source(
     robot: RobotModel, source: str
 ) -> tuple[Callable[[FloatArray], FloatArray] | None, str]:
     """Return the torques of poses as a function, None for the targets, and their name."""
