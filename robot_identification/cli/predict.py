@@ -245,4 +245,4 @@ def write_signals_mcap(
                     message = joint_state(stated, names, empty, empty, values[k])
                     data = bytes(types.serialize_cdr(message, JOINT_STATE))
                     writer.write(f'/{topic}', stamp, data)
-        shutil.move(str(bag / f'{path.stem}.mcap'), path)
+        shutil.move(str(bag / writer.file.name), path)

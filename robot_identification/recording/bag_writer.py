@@ -174,7 +174,8 @@ class BagWriter:
         rosbags_library()
         mcap = mcap_library()
         self.path = path
-        self.file = path / f'{path.name}.mcap'
+        # `ros2 bag reindex` finds no file without a number.
+        self.file = path / f'{path.name}_0.mcap'
         self.message_count = 0
         self.custom_data = dict(metadata)
         self._topics: dict[str, _Topic] = {}
@@ -303,7 +304,7 @@ class BagWriter:
         )
 
     def _information(self) -> dict[str, Any]:
-        name = f'{self.path.name}.mcap'
+        name = self.file.name
         start = {'nanoseconds_since_epoch': self._first}
         duration = {'nanoseconds': max(self._last - self._first, 0)}
         return {

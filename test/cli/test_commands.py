@@ -195,8 +195,8 @@ def test_only_the_files_announced_are_left(journey):
         if path.is_file()
     }
     assert found == {
-        't1.yaml', 't2.yaml', 'bag1/metadata.yaml', 'bag1/bag1.mcap', 'bag2/metadata.yaml',
-        'bag2/bag2.mcap', 'm/identified_model.yaml', 'm/report.html', 'm/results.txt',
+        't1.yaml', 't2.yaml', 'bag1/metadata.yaml', 'bag1/bag1_0.mcap', 'bag2/metadata.yaml',
+        'bag2/bag2_0.mcap', 'm/identified_model.yaml', 'm/report.html', 'm/results.txt',
         'v/validation.json', 'v/report.html', 'p.csv', 'causal.csv', 'p.mcap',
     }
 
@@ -414,7 +414,7 @@ def test_simulate_takes_gravity_from_the_certificate(journey, command, tmp_path)
 def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     shared = share_directory()
     paths = [
-        journey.folder / 'bag1', journey.folder / 'bag1' / 'bag1.mcap',
+        journey.folder / 'bag1', journey.folder / 'bag1' / 'bag1_0.mcap',
         journey.folder / 't1.yaml', journey.model, shared / 'urdf' / 'ur5.urdf',
         shared / 'config' / 'robots' / 'ur5.yaml', shared / 'config' / 'experiments' / 'demo.yaml',
     ]

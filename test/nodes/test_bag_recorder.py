@@ -585,7 +585,7 @@ def test_a_full_disk_ends_the_recording_with_a_reason(recorder):
 
 def shorten(bag):
     """Take away what was written."""
-    (bag / f'{bag.name}.mcap').write_bytes(b'')
+    (bag / f'{bag.name}_0.mcap').write_bytes(b'')
 
 
 def move(bag):
@@ -597,7 +597,7 @@ def replace(bag):
     """Put another bag of the same name, with a file of another program, at its place."""
     move(bag)
     bag.mkdir()
-    (bag / f'{bag.name}.mcap').write_bytes(bytes(1_000_000))
+    (bag / f'{bag.name}_0.mcap').write_bytes(bytes(1_000_000))
 
 
 @pytest.mark.parametrize('take_away', [shutil.rmtree, shorten, move, replace])
@@ -620,7 +620,7 @@ def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
     assert 'record again into a new folder' in state['reason']
     assert 'messages in' not in state['reason']
     left = sorted(path.name for path in recorder.bag.glob('*'))
-    assert left == ([f'{recorder.bag.name}.mcap'] if recorder.bag.exists() else [])
+    assert left == ([f'{recorder.bag.name}_0.mcap'] if recorder.bag.exists() else [])
     assert 'can be read there' in recorder.graph.refused(STOP)
 
 
@@ -801,7 +801,7 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
         publisher.kill()
         publisher.wait()
         installed.stop()
-    with (tmp_path / 'installed' / 'installed.mcap').open('rb') as stream:
+    with (tmp_path / 'installed' / 'installed_0.mcap').open('rb') as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         found = {schema.name: message for schema, _, _, message in reader.iter_decoded_messages()}
     assert set(found) == {'control_msgs/msg/JointTolerance', 'ur_dashboard_msgs/msg/SafetyMode'}

@@ -69,7 +69,7 @@ def test_four_readers_agree_on_a_whole_bag(tmp_path):
     writer.custom_data['lost_messages'] = '{}'
     writer.close()
     # The file alone, as it is copied out of its folder, says the same.
-    for path in tmp_path / 'bag' / 'bag.mcap', tmp_path / 'bag':
+    for path in tmp_path / 'bag' / 'bag_0.mcap', tmp_path / 'bag':
         assert numbers(path) == list(range(300))
         recording = read_recording(path, NAMES)
         assert recording.completeness.state == 'complete'
@@ -82,7 +82,7 @@ def test_four_readers_agree_on_a_whole_bag(tmp_path):
         assert reader.message_count == 300
     assert found == list(range(300))
     assert custom_data_of(tmp_path / 'bag') == recording.metadata
-    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+    with (tmp_path / 'bag' / 'bag_0.mcap').open('rb') as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         summary = reader.get_summary()
         raw = [message.data for _, _, message in reader.iter_messages()]
@@ -95,7 +95,7 @@ def test_four_readers_agree_on_a_whole_bag(tmp_path):
     assert information['version'] == 9
     assert information['message_count'] == 300
     assert information['duration']['nanoseconds'] == 299 * 2_000_000
-    assert information['relative_file_paths'] == ['bag.mcap']
+    assert information['relative_file_paths'] == ['bag_0.mcap']
 
 
 def test_quality_of_service_is_a_sequence_with_words(tmp_path):
@@ -122,7 +122,7 @@ def test_quality_of_service_is_a_sequence_with_words(tmp_path):
         'avoid_ros_namespace_conventions': False,
     }
     assert second['deadline'] == {'sec': 2, 'nsec': 500_000_000}
-    for path in tmp_path / 'bag', tmp_path / 'bag' / 'bag.mcap':
+    for path in tmp_path / 'bag', tmp_path / 'bag' / 'bag_0.mcap':
         with AnyReader([path], default_typestore=TYPES) as reader:
             (connection,) = reader.connections
             profiles = connection.ext.offered_qos_profiles
@@ -144,7 +144,7 @@ def test_a_note_is_a_text_to_every_reader(tmp_path_factory, text):
     write(writer, 0, 1)
     writer.close()
     assert custom_data_of(folder / 'bag') == {'serial': text}
-    for path in folder / 'bag', folder / 'bag' / 'bag.mcap':
+    for path in folder / 'bag', folder / 'bag' / 'bag_0.mcap':
         with open_bag(path) as bag:
             list(bag.blocks(['/joint_states']))
             assert bag.metadata == {'serial': text}
@@ -192,7 +192,7 @@ def test_types_that_are_not_standard_are_decoded_from_the_bag(tmp_path):
     data += np.array([2.5], '<f8').tobytes() + np.array([3], '<u4').tobytes() + b'J1\0'
     writer.write('/sensor', 10**9, data)
     writer.close()
-    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+    with (tmp_path / 'bag' / 'bag_0.mcap').open('rb') as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         ((_, _, _, message),) = reader.iter_decoded_messages()
     assert message.header.stamp.sec == 5
@@ -234,7 +234,7 @@ def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
     assert found == list(range(len(found)))
     # A chunk holds fewer than 60 of these messages.
     assert taken - 60 <= len(found) <= taken
-    assert (tmp_path / 'bag' / 'bag.mcap').stat().st_size <= limit
+    assert (tmp_path / 'bag' / 'bag_0.mcap').stat().st_size <= limit
     assert not list((tmp_path / 'bag').glob('*.partial'))
     recording = read_recording(tmp_path / 'bag', NAMES)
     assert recording.completeness.state == 'recovered'
