@@ -36,7 +36,7 @@ from robot_identification.model import (
     read_urdf, RobotModel, SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
-    compare_with_current, current_facts, current_remarks, find_stationary_joints,
+    compare_with_current, count_missing, current_facts, current_remarks, find_stationary_joints,
     find_unexcited_joints, judge_effort, process,
 )
 from robot_identification.recording import (
@@ -279,11 +279,13 @@ def _with_meaning(
 def _examine_recording(recording: Recording, what: str) -> _Examined:
     period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
+    # Those out of order are not missing.
+    missing = count_missing(np.diff(np.sort(recording.stamps)), period)
     channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
     noted = {key: value for key, value in recording.metadata.items() if key != DRIVER}
     facts = [
         f'{len(recording)} {what.format(topic=recording.topic)}, {recording.duration:.2f} s, '
-        f'{rate:.1f} Hz by the median period',
+        f'{rate:.1f} Hz by the median period' + (f', {missing} missing' if missing else ''),
         f'joints: {", ".join(recording.joint_names)}',
         f'besides: {channels or "nothing that is used"}',
         f'metadata: {", ".join(f"{k}={v}" for k, v in noted.items()) or "none"}',

@@ -46,4 +46,7 @@ from .rows import (
     decimation_step as decimation_step, fast_enough as fast_enough,
     parallel_decimate as parallel_decimate, with_smooth_effort as with_smooth_effort,
 )
+from .time_repair import (
+    count_missing as count_missing, MISSING_PERIODS as MISSING_PERIODS,
+)
 from .tracking import track as track, Tracking as Tracking

@@ -15,6 +15,8 @@ from robot_identification.processing.dataset import Gap
 
 # Nothing is interpolated over more than three periods; stamps jitter by less than half of one.
 GAP_PERIODS = 3.5
+# A pause longer than this many periods lacks a sample; chosen: half a period is jitter.
+MISSING_PERIODS = 1.5
 # Where single messages are lost at random, a pause that chance explains is no gap, up to this [s].
 LONGEST_CHANCE_PAUSE = 0.1
 # Longer pauses than those are expected this often in a recording.
@@ -179,6 +181,15 @@ def longest_bridged(stamps: FloatArray, period: float) -> float:
     chance = np.log(RARE / len(stamps)) / np.log(lost)
     bridged = (np.ceil(chance) + 0.5) * period
     return float(max(min(bridged, LONGEST_CHANCE_PAUSE), GAP_PERIODS * period))
+
+
+def count_missing(intervals: FloatArray, period: float) -> int:
+    """Return how many samples of a period are missing in the intervals between others [s]."""
+    # Where more stamps are repeated than not, there is no period.
+    if not period > 0.0:
+        return 0
+    pauses = intervals[intervals >= MISSING_PERIODS * period]
+    return int(np.sum(np.round(pauses / period) - 1.0))
 
 
 def find_segments(

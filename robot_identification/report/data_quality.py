@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 from robot_identification.model import IdentifiedModel
-from robot_identification.processing import Dataset
+from robot_identification.processing import count_missing, Dataset, MISSING_PERIODS
 from robot_identification.recording import (
     Damage, METADATA_FILE, NOT_KNOWN, read_driver_record, read_metadata,
 )
 from robot_identification.report.formatting import number, percent
 from robot_identification.report.tables import data_facts
 
-# A pause longer than this many periods lacks a sample.
-MISSING = 1.5
 # What recorders note of a run that a reader asks for, and what it is called.
 NOTED = {
     'serial': 'Serial number', 'robot': 'Robot, as recorded', 'payload': 'Payload, as recorded',
@@ -88,10 +86,9 @@ def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
     if not intervals.size:
         return ()
     period = 1.0 / dataset.rate
-    usual = intervals[intervals < MISSING * period]
+    usual = intervals[intervals < MISSING_PERIODS * period]
     jitter = float(np.std(usual)) if usual.size else float('nan')
-    missing = float(np.sum(np.round(intervals[intervals >= MISSING * period] / period) - 1.0))
-    seen = float(len(intervals) + 1)
+    missing, seen = count_missing(intervals, period), len(intervals) + 1
     facts = [
         ('Jitter', f'{_milliseconds(jitter)} (standard deviation of the interval, '
                    f'{percent(jitter / period)} of the period)'),
@@ -101,7 +98,7 @@ def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
     facts += [
         ('Longest interval', f'{number(1e3 * float(intervals.max()))} ms'),
         ('Samples that came', f'{percent(seen / (seen + missing))} of those that the rate '
-                              f'promises, {missing:.0f} missing'),
+                              f'promises, {missing} missing'),
     ]
     gaps = 'none' if not dataset.gaps else (
         f'{len(dataset.gaps)}, together {number(sum(gap.duration for gap in dataset.gaps))} s, '

@@ -11,6 +11,7 @@ from builders import (
 import numpy as np
 import pytest
 from robot_identification.files import dump_yaml
+from robot_identification.processing import count_missing
 
 UNIT = {'mass': 1.0, 'centre': (0.0, 0.0, 0.1), 'principal': (1.0, 1.0, 1.0)}
 
@@ -84,9 +85,9 @@ def test_a_robot_yaml_may_state_what_its_urdf_lacks(command, tmp_path):
     assert command('doctor', path).out.splitlines()[1:] == ['  robot arm, 2 joints', '  usable']
 
 
-def record(folder, moving, effort):
-    """Write ten seconds of two joints; return the bag."""
-    times = np.arange(0.0, 10.0, 0.01)
+def record(folder, moving, effort, lost=()):
+    """Write ten seconds of two joints but for some samples; return the bag."""
+    times = np.delete(np.arange(0.0, 10.0, 0.01), lost)
     q = moving * np.column_stack([np.sin(times), np.cos(2.0 * times)])
     dq = moving * np.column_stack([np.cos(times), -2.0 * np.sin(2.0 * times)])
     return write_bag(folder / 'bag', joint_states(
@@ -117,6 +118,19 @@ def test_what_identify_refuses_is_not_called_usable(command, tmp_path, moving, e
     refused = command('identify', bag, '--urdf', tmp_path / 'arm.urdf', '--effort-unit', 'Nm',
                       '-o', tmp_path / 'result')
     assert refused.code in (3, 4)
+
+
+def test_single_missing_joint_states_are_counted(command, tmp_path):
+    """As a recorder loses them that cannot compress as fast as they come; pauses count, too."""
+    lines = command('doctor', record(tmp_path, 1.0, 1.0, [3, 200, 201, 500])).out.splitlines()
+    assert any(line.endswith(', 100.0 Hz by the median period, 4 missing') for line in lines)
+
+
+def test_without_a_period_nothing_is_missing():
+    """Most stamps are repeated, or there are none."""
+    for stamps in [0.0, 0.0, 0.0, 5.0], [0.0]:
+        steps = np.diff(stamps)
+        assert count_missing(steps, float(np.median(steps)) if steps.size else np.nan) == 0
 
 
 def test_excite_and_identify_name_placeholders_too(command, tmp_path):
