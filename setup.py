@@ -44,7 +44,7 @@ setup(
         shared('config/link_tables', '*.yaml'),
         shared('config/experiments', '*.yaml'),
         shared('config/csv', '*.yaml'),
-        shared('config/nodes', '*.xml'),
+        shared('config/nodes', '*'),
         shared('config/rviz', '*.rviz'),
         shared('config/plotjuggler', '*.xml'),
         shared('config/foxglove', '*.json'),

@@ -14,10 +14,21 @@ from launch import LaunchDescription
 from launch.actions import ExecuteProcess, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
     after, Argument, arguments, ARM, check_robot, declare, include, passed_on, require_package,
     ROOTS,
 )
+
+# The player does not wait for its listeners: they have this time to find it [s]; chosen: longer
+# than the 3 s after which Fast DDS announces itself again.
+DISCOVERY = '5'
+# At the end, for what a listener has not acknowledged yet [ms]; chosen: far above what it takes.
+ACKNOWLEDGED = '10000'
+# Nothing of the joint states is dropped for a slow listener.
+QOS = PathJoinSubstitution([
+    FindPackageShare('robot_identification'), 'config', 'nodes', 'joint_states_qos.yaml',
+])
 
 ARGUMENTS = arguments(
     Argument('bag', '', 'Bag to replay; required.'),
@@ -75,7 +86,8 @@ def player(condition, *options):
     return ExecuteProcess(
         cmd=[
             'ros2', 'bag', 'play', LaunchConfiguration('bag'),
-            '--rate', LaunchConfiguration('rate'), *options,
+            '--rate', LaunchConfiguration('rate'), '--delay', DISCOVERY,
+            '--wait-for-all-acked', ACKNOWLEDGED, '--qos-profile-overrides-path', QOS, *options,
             '--remap', ['/joint_states:=', name_of('joint_states')],
         ],
         name='player',

@@ -253,9 +253,11 @@ def test_the_replay_is_listened_to_played_and_identified(success, stack, tmp_pat
             assert launch.exit_code(60.0) == (0 if success else 1)
     assert order == [('listen', 0), ('identify', 1)]
     played, = (one.arguments for one in stack.started() if one.executable == 'ros2')
+    profile = stack.prefix / 'share/robot_identification/config/nodes/joint_states_qos.yaml'
     assert played == [
-        'bag', 'play', 'a bag', '--rate', '2.0', '--clock', '100',
-        '--remap', '/joint_states:=/left/joint_states',
+        'bag', 'play', 'a bag', '--rate', '2.0', '--delay', '5', '--wait-for-all-acked', '10000',
+        '--qos-profile-overrides-path', str(profile),
+        '--clock', '100', '--remap', '/joint_states:=/left/joint_states',
     ]
 
 

@@ -12,6 +12,7 @@ from launch_descriptions import (
     read_in, ROOT, SHARED,
 )
 import pytest
+from robot_identification.files import read_yaml
 from robot_identification.nodes.argument_values import check_value
 from robot_identification.options import options_of
 from robot_identification.simulation import SimulatedArmOptions
@@ -189,6 +190,24 @@ def test_what_follows_a_failure_is_the_end(name):
         # Nothing fails, and nothing new is started, once the operator has pressed Ctrl-C.
         for event in (failed, ENDED_WELL):
             assert follow(event, SimpleNamespace(is_shutdown=True)) == []
+
+
+def test_a_replay_waits_for_its_listeners():
+    """`ros2 bag play` by itself does not, and drops what they have not taken yet."""
+    path = ROOT / 'launch' / 'replay.launch.py'
+    players = [
+        part.named['cmd'] for part in of_kind(describe(path), 'ExecuteProcess')
+        if part.named['name'] == 'player'
+    ]
+    assert players
+    for command in players:
+        # Above the time in which Fast DDS announces itself again.
+        assert float(command[command.index('--delay') + 1]) > 3.0
+        assert int(command[command.index('--wait-for-all-acked') + 1]) > 0
+        profile = command[command.index('--qos-profile-overrides-path') + 1].given[0][1:]
+        assert read_yaml(ROOT.joinpath(*profile)) == {
+            '/joint_states': {'reliability': 'reliable', 'history': 'keep_all'},
+        }
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
