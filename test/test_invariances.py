@@ -117,9 +117,12 @@ def test_turning_about_gravity_changes_no_row(arm, yaw, rng):
     np.testing.assert_allclose(inertial_regressor(robot, elsewhere), W, atol=1e-9)
 
 
-@long_test
 def test_another_process_writes_the_same_bytes(arm, tmp_path, without_pictures):
-    """The automatic recipe on a noisy bag, here and in a process with other hashes of texts."""
+    """
+    The automatic recipe on a noisy bag, here and in a process with other hashes of texts.
+
+    That process has one thread, so that it makes copies of itself for parts of the work.
+    """
     yaml, robot, truth = arm
     noisy = Driver(jitter=4e-4, delay=0.004, lost=0.03, repeated=0.02)
     bag = record(tmp_path / 'bag', robot, truth, noisy, 0)

@@ -18,6 +18,7 @@ from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import KinematicFilter, RobotModel
+from robot_identification.parallel import beside
 from robot_identification.processing import (
     Dataset, find_stationary_joints, find_unexcited_joints, process,
 )
@@ -66,19 +67,24 @@ def choose(
     unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
-    tried = []
-    for number, kinematic_filter in enumerate(filters, start=1):
-        report(
-            number / (len(filters) + 1),
-            f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
-        )
+
+    def attempt(kinematic_filter: KinematicFilter) -> Choice:
         datasets = survey.filtered(kinematic_filter)
         choice = (
             choose_prior_weight(robot, datasets, options, kinematic_filter, unexcited, with_prior)
             if method.estimator.chooses_terms
             else choose_by(robot, datasets, options, kinematic_filter, unexcited)
         )
-        tried.append(correct_choice(robot, choice, options, unexcited))
+        return correct_choice(robot, choice, options, unexcited)
+
+    tried = []
+    with beside(attempt, filters[-1], apart=len(filters) > 1) as last:
+        for number, kinematic_filter in enumerate(filters, start=1):
+            report(
+                number / (len(filters) + 1),
+                f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
+            )
+            tried.append(attempt(kinematic_filter) if number < len(filters) else last())
     return replace(_best(tried, survey, options), effort=effort.text)
 
 
