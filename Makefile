@@ -161,7 +161,7 @@ $(REQUIREMENTS): requirements/lock.txt $(BIN)/python
 	@$(PIP_INSTALL) --require-hashes --no-deps -r $(VENV)/build-tools.txt
 	@$(BIN)/uv pip install --quiet --no-cache --system-certs --python $(BIN)/python $(LOCKED) -r $< || { \
 	  echo 'setup: uv failed, pip tries'; $(PIP_INSTALL) --no-compile $(LOCKED) -r $<; }
-	@$(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
+	@PYTHONWARNINGS=ignore $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true
 	@touch $(VENV)/COLCON_IGNORE $@
 
 # What the benchmarks measure us against; only they want it.
