@@ -15,9 +15,9 @@ from robot_identification.cli.options import add_json_option, model_file
 from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
 from robot_identification.export import (
-    body_changes, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene, LinkChange,
-    make_mjcf, make_urdf, MjcfExport, PackOptions, PLAIN, SceneOptions, simulation_pack,
-    UrdfExport,
+    body_changes, describe_left_out, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene,
+    LinkChange, make_mjcf, make_urdf, MjcfExport, PackOptions, PLAIN, SceneOptions,
+    simulation_pack, UrdfExport,
 )
 from robot_identification.files import check_writable, write_files
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel
@@ -26,6 +26,7 @@ from robot_identification.report import fixed, number, text_table
 
 # Names of the options whose file can also be written into one that is there.
 URDF, SCENE = 'urdf', 'mjcf'
+PLUGINS = 'ros2-control'
 # Options of --sim alone, as `PackOptions` has them.
 PACK = ('models', 'seed', 'usd_joints')
 
@@ -132,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
     notes = (*filter(None, [hidden]), *(() if changed is None else changed.notes))
     if changed_format == SCENE or SCENE in outputs:
         notes += _worst_frictions(model, options.friction_form)
+    if PLUGINS in outputs and (left_out := describe_left_out(model)):
+        notes += (left_out,)
     if args.json:
         print_json({
             **written,

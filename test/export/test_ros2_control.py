@@ -3,22 +3,128 @@
 
 """Parameters for plugins of ros2_control; `test_sim_to_real.py` feeds them to one."""
 
-from export.exported_models import exported_models
+from xml.etree import ElementTree
+
+from builders import joint, link, run_command
+from export.exported_models import (
+    arm_with_everything, changed_prior, exported_models, model_of, random_motion, rigid_torque,
+)
+import numpy as np
+import pinocchio as pin
 import pytest
+from robot_identification.errors import UsageError
 from robot_identification.export.ros2_control import export_ros2_control
+from robot_identification.export.urdf import make_urdf
+from robot_identification.model.model_file import dump_model
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf_variants import for_pinocchio
 import yaml
+
+
+def model_on_rail(changed=lambda text: text):
+    """Return a model of an arm behind a locked and tilted rail, with bodies on branches."""
+    urdf = parse_urdf(changed(arm_with_everything()), 'rail')
+    return model_of(
+        arm := make_robot_model(
+            urdf, joints=['turn', 'slide', 'swivel', 'tip'], locked={'way': 0.4, 'grip': -0.02},
+            gravity=[1.0, -2.0, -9.0],
+        ),
+        changed_prior(arm),
+    )
+
+
+def parameters_of(model):
+    """Return what a plugin reads."""
+    return yaml.safe_load(export_ros2_control(model))['/**']['ros__parameters']
+
+
+def torque_of_chain(text, root, tip, gravity, motion):
+    """Return the torques (N, n) of the links between two of a URDF, as KDL takes them."""
+    robot = ElementTree.fromstring(text)
+    above = {one.find('child').get('link'): one for one in robot.findall('joint')}
+    links, joints = {root}, []
+    while tip != root:
+        links.add(tip)
+        joints.append(above[tip])
+        tip = above[tip].find('parent').get('link')
+    for one in [*robot.findall('link'), *robot.findall('joint')]:
+        if one not in joints and one.get('name') not in links:
+            robot.remove(one)
+    arm = pin.buildModelFromXML(for_pinocchio(ElementTree.tostring(robot, encoding='unicode')))
+    arm.gravity.linear = np.array(gravity)
+    arm.armature = np.zeros(arm.nv)
+    data = arm.createData()
+    return np.array([
+        pin.rnea(arm, data, *state)
+        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
 
 
 @pytest.mark.parametrize(('name', 'root', 'tip', 'gravity', 'calls'), [
     ('ur5', 'base_link', 'tool0', [4.0, 0.0, -8.0], 2),
-    # Services of the driver take six joints, and these arms have five and three.
+    # Services of the driver take six joints, and this arm has five.
     ('youbot', 'base_link', 'arm_link_5', [0.0, 0.0, -9.81], 0),
-    ('everything', 'ground', 'hand', [1.0, -2.0, -9.0], 0),
 ])
-def test_root_tip_and_gravity_are_those_of_the_model(robots, name, root, tip, gravity, calls):
-    text = export_ros2_control(exported_models(robots)[name])
-    found = yaml.safe_load(text)['/**']['ros__parameters']
+def test_root_tip_and_gravity_are_those_of_the_model(
+    robots, rng, name, root, tip, gravity, calls
+):
+    model = exported_models(robots)[name]
+    text = export_ros2_control(model)
+    found = parameters_of(model)
     assert found == {'root': root, 'tip': tip, 'gravity': gravity}
     # Parameters of ROS are of one type: an integer among the doubles would be refused.
     assert all(type(value) is float for value in found['gravity'])
     assert text.count('# ros2 service call') == calls
+    motion = random_motion(model, rng)
+    np.testing.assert_allclose(
+        torque_of_chain(make_urdf(model).text, **found, motion=motion),
+        rigid_torque(model, motion), atol=1e-9,
+    )
+
+
+def test_a_chain_starts_behind_joints_that_were_held_and_ends_with_the_most_mass(rng, tmp_path):
+    """What no chain holds is named; a file without it gives its mass to the links before it."""
+    model = model_on_rail()
+    found = parameters_of(model)
+    # The camera weighs 0.3 kg; its frame for tools has no mass, and a usual name below.
+    assert (found['root'], found['tip']) == ('rail', 'camera')
+    named = model_on_rail(lambda text: text.replace('tool_frame', 'tool0'))
+    assert parameters_of(named)['tip'] == 'tool0'
+    motion = random_motion(model, rng)
+    torque = rigid_torque(model, motion)
+    other = torque_of_chain(make_urdf(model).text, **found, motion=motion)
+    assert np.abs(other - torque).max() > 1.0
+    into = tmp_path / 'arm.urdf'
+    robot = ElementTree.fromstring(model.robot.urdf.text)
+    for one in robot.findall('link'):
+        if one.get('name') in ('box', 'finger'):
+            one.remove(one.find('inertial'))
+    into.write_bytes(ElementTree.tostring(robot))
+    np.testing.assert_allclose(
+        torque_of_chain(make_urdf(model, into).text, **found, motion=motion), torque, atol=1e-9
+    )
+
+
+def test_the_command_names_the_mass_that_is_in_no_chain(tmp_path):
+    (tmp_path / 'model.yaml').write_text(dump_model(model_on_rail()))
+    done = run_command(
+        'export', str(tmp_path / 'model.yaml'), '--ros2-control', str(tmp_path / 'plugin.yaml')
+    )
+    said = ' '.join(done.out.split())
+    written = (tmp_path / 'plugin.yaml').read_text().replace('\n# ', ' ')
+    for text in (said, written):
+        assert 'on no link from rail to camera: box 0.6 kg, finger 0.1 kg;' in text
+
+
+def test_an_arm_that_no_chain_is_alike_is_refused(robots):
+    with pytest.raises(UsageError, match='moves camera by turn, slide, swivel, tip, the model by '
+                                         'turn, slide, tip; identify a single chain'):
+        export_ros2_control(exported_models(robots)['everything'])
+    # Two arms on one base.
+    arms = make_robot_model(parse_urdf(
+        f'<robot name="two">{link("base")}{link("left")}{link("right")}'
+        f'{joint("a", "base", "left")}{joint("b", "base", "right")}</robot>', 'two'
+    ), joints=['a', 'b'])
+    with pytest.raises(UsageError, match='moves right by b, the model by a, b;'):
+        export_ros2_control(model_of(arms, changed_prior(arms)))
