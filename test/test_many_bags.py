@@ -219,6 +219,7 @@ def test_bags_reduced_one_by_one_give_the_same_model(arm, pooled):
     assert_same(identify(arm.robot, arm.bags, AUTOMATIC, InThisProcess()), pooled)
 
 
+@long_test
 def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):
     """Scores are summed over windows where the rows are, and the sums travel."""
     options = IdentifyOptions(friction='coulomb,viscous,offset', recipe=RECIPE)

@@ -14,6 +14,7 @@ import shlex
 import shutil
 
 from builders import run_command
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification import identify, IdentifyOptions, read_recording
@@ -76,6 +77,7 @@ def test_the_effort_is_the_error_against_the_delayed_command(logs):
     assert late.metadata['effort_unit'] == 'rad'
 
 
+@long_test
 def test_a_known_payload_fixes_the_gains(results):
     """The published stiffness; the payload turns joints by 5 steps of the encoder and more."""
     content = json.loads((results / 'gains' / 'drive_gains.json').read_text())
@@ -84,6 +86,7 @@ def test_a_known_payload_fixes_the_gains(results):
     assert 'gain [N m/rad]' in (results / 'gains' / 'results.txt').read_text()
 
 
+@long_test
 def test_friction_is_that_of_the_servos(results):
     """A delay that is off by 4 ms takes 0.07 N m s/rad; the model file keeps it."""
     model = load_model(results / 'result' / 'identified_model.yaml')
@@ -96,6 +99,7 @@ def test_friction_is_that_of_the_servos(results):
     )
 
 
+@long_test
 def test_a_simulation_stays_near_the_arm(results):
     """On unseen motion, a third of the drift of the URDF at most, open loop and with a PD."""
     content = json.loads((results / 'validation' / 'validation.json').read_text())

@@ -6,6 +6,7 @@
 import json
 
 from builders import joint, link, robot_urdf, run_command
+from long_tests import long_test
 import mujoco
 import numpy as np
 import pytest
@@ -114,8 +115,8 @@ def write_log(path, recording, q, dq, effort):
 
 
 @pytest.mark.parametrize(('effort', 'reason'), [
-    (lambda effort: -effort, 'wrong sign'),
-    (lambda effort: 20.0 * effort, 'gravity may have another'),
+    pytest.param(lambda effort: -effort, 'wrong sign', marks=long_test),
+    pytest.param(lambda effort: 20.0 * effort, 'gravity may have another', marks=long_test),
     (lambda effort: effort * [1.0, -1.0, 1.0], 'effort of lift may have the wrong sign'),
 ])
 def test_data_that_are_wrong_throughout_are_not_called_good(

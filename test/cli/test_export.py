@@ -10,6 +10,7 @@ import subprocess
 
 from builders import contents, run_command
 from export.exported_models import changed_prior, model_of
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_model
@@ -196,6 +197,7 @@ def test_masses_of_unknown_scale_are_refused_by_name(place, model, option):
     assert contents(place) == before
 
 
+@long_test
 def test_a_pack_for_simulators_is_a_folder(place):
     """All files of it or none, and one line about them."""
     found = export(place, '--sim', place / 'pack', '--models', 3)

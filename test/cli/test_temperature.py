@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from builders import contents, run_command
 from identified_arms import WarmArm
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import write_small_arm
@@ -75,6 +76,7 @@ def files(tmp_path_factory):
     return paths
 
 
+@long_test
 def test_from_bags_to_lines(warming):
     """Repeated runs, one model each, a line: viscous friction falls by the simulated share."""
     # Drive gains of the simulated arm are 5 % off, so slopes are compared as shares of viscous

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from builders import joint, link, robot_urdf, run_command, two_link_urdf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_tests import long_test
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest
 from robot_identification.errors import DescriptionError
@@ -401,6 +402,7 @@ def weighed(tmp_path_factory):
 
 
 @pytest.mark.parametrize('title', HEAVY)
+@long_test
 def test_a_heavy_description_is_refused_before_it_weighs(title, weighed):
     """In less than 10 s of computing and 3 GB, that of Python and its libraries included."""
     _, message = HEAVY[title]

@@ -47,8 +47,9 @@ def test_executes_to_the_end(shared):
 
 
 @pytest.mark.parametrize('number', [
-    signal.SIGINT, signal.SIGHUP, *(
-        pytest.param(number, marks=long_test) for number in (signal.SIGTERM, signal.SIGQUIT)
+    signal.SIGINT, *(
+        pytest.param(number, marks=long_test)
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
     ),
 ])
 def test_interruption_brings_it_to_rest(experiment, ur5, number):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 from bag_player import BagPlayer, read_messages
+from long_tests import long_test
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
@@ -137,6 +138,7 @@ def test_ros2_bag_play_gives_the_model_of_the_bag(
     check_same(replayed.identify(tmp_path / 'result'), small_identification.model)
 
 
+@long_test
 def test_a_loop_at_ten_times_the_rate_is_heard_once(
     replayed, small_bag, small_identification, tmp_path
 ):

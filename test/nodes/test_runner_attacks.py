@@ -132,6 +132,7 @@ def test_two_runners_with_one_token_do_not_both_arm(experiment, other_runner):
     assert call('/other_runner/abort').success
 
 
+@long_test
 def test_a_runner_that_is_ended_while_states_are_frozen_throws_nothing(experiment, trajectory):
     """Ctrl-C a second after the joint states froze; the last test, as the runner is gone then."""
     experiment.execute_fast()

@@ -12,6 +12,7 @@ import sys
 import time
 
 from interfaces import overlay
+from long_tests import long_test
 from model.test_urdf_prefix import with_prefix
 from nodes.ideal_robot import ATTEMPTS, is_busy, is_over, Runner
 import numpy as np
@@ -585,6 +586,7 @@ def test_a_controller_of_other_joints_is_named_when_arming(scaled, ur5):
 # --- by topic --------------------------------------------------------------------------------
 
 
+@long_test
 def test_the_topic_is_used_where_it_is_asked_for(ur5, trajectory, tmp_path):
     """Though the action is offered; a program that stops is a fault there, too."""
     file = commissioned(tmp_path, ur5, trajectory)

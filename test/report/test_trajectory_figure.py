@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 from builders import mixed_urdf, two_link_urdf
+from long_tests import long_test
 from matplotlib.patches import Polygon
 import numpy as np
 import pinocchio as pin
@@ -88,7 +89,10 @@ def test_boxes_of_the_cell_stand_where_they_are(ur5, experiment):
         assert shape.get_facecolor()[3] < 1.0, 'the path is seen through it'
 
 
-@pytest.mark.parametrize('urdf', [mixed_urdf(), two_link_urdf()], ids=['slides', 'two'])
+@pytest.mark.parametrize('urdf', [
+    pytest.param(mixed_urdf(), id='slides'),
+    pytest.param(two_link_urdf(), id='two', marks=long_test),
+])
 def test_other_arms_have_pictures_too(urdf, experiment):
     """With joints that slide and names that look like formulas; same motion, same bytes."""
     robot = make_robot_model(parse_urdf(urdf, 'made up'))

@@ -207,6 +207,7 @@ def test_late_effort_is_that_of_earlier_positions(runs):
     assert np.array_equal(late.stamps, runs[0].stamps[5:])
 
 
+@long_test
 def test_wrong_mounting_is_seen(models, trajectory):
     """Without noise parameters of the ground hold under the ceiling, its regressor does not."""
     motion = trajectory.sample(np.arange(0.0, 10.0, 0.04))

@@ -99,6 +99,7 @@ def is_alive(number):
     return text.rpartition(')')[2].split()[0] != 'Z'
 
 
+@long_test
 def test_interrupted_killed_and_done(files, tmp_path):
     """Ctrl-C after the first run, SIGKILL in the second, then the rest: nothing done is lost."""
     out = tmp_path / 'out'

@@ -7,6 +7,7 @@ from dataclasses import replace
 import json
 
 from known_models import true_model
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import execute, write_small_arm
@@ -239,6 +240,7 @@ def test_options_out_of_range_are_refused(options):
         RolloutOptions(**options)
 
 
+@long_test
 def test_the_command_states_drift_everywhere(scene, model_file, tmp_path, capsys):
     """In validation.json, in the text and in the report; without the option there is none."""
     bag = str(scene('ur5').bags[1])
