@@ -22,17 +22,16 @@ INSTALLED_ROBOTS = Path(
 # What a description is made of but meshes.
 UNPACKED = ('.urdf', '.xacro', '.yaml', 'package.xml')
 
-# By day: quick, and of several kinds. Six joints and a gripper; two continuous joints; an arm
-# below a flying base; a humanoid, of which one arm is named. Files without masses are in no table:
-# of such an arm there is nothing to simulate.
+# By day: quick, with two joints without end. Files without masses are in no table: of such an arm
+# there is nothing to simulate.
 BY_DAY = """
 double_pendulum_description/urdf/double_pendulum_continuous.urdf
-borinot_description/urdf/borinot_flying_arm_2.urdf
 """
 
-# By night, of the installed package: joints without end, seven joints, a hobby arm, a prismatic
-# joint on a mobile base. Joints stand where the file has several arms.
+# By night, of the installed package: an arm below a flying base, joints without end, seven joints,
+# a hobby arm, a prismatic joint on a mobile base. Joints stand where the file has several arms.
 BY_NIGHT = """
+borinot_description/urdf/borinot_flying_arm_2.urdf
 z1_description/urdf/z1.urdf
 alex_description/urdf/alex_nub_hands.urdf Left{ShoulderPitch,ShoulderRoll,ShoulderYaw,ElbowPitch}
 kinova_description/robots/kinova.urdf

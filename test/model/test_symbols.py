@@ -4,6 +4,7 @@
 """Readable expressions: the published lists by coefficient, and that they are true."""
 
 from builders import joint, link, robot_urdf
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
@@ -173,7 +174,10 @@ def test_thesis_list():
 
 @pytest.mark.parametrize('preference', ['gautier_khalil', 'mass_first'])
 @pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
-@pytest.mark.parametrize('name', ['ur3', 'ur10', 'ur10e', 'youbot', 'ur5_tika'])
+@pytest.mark.parametrize('name', [
+    'ur3', 'youbot',
+    *(pytest.param(name, marks=long_test) for name in ('ur10', 'ur10e', 'ur5_tika')),
+])
 def test_expressions_are_the_matrix(name, frames, preference):
     """Each expression, evaluated at the arm's lengths, is its row of K."""
     # 1e-8 of a coefficient is what a symbol may be off before it is given as a number instead.

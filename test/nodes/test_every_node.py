@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from launch_descriptions import executables, FILES, nodes_in, parameters_of
+from long_tests import long_test
 import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
@@ -73,10 +74,16 @@ def shared(tmp_path_factory):
         yield graph
 
 
+# Nodes that move an arm, record it or predict live.
+BY_DAY = ('experiment_runner', 'bag_recorder', 'torque_predictor', 'identifier')
+
+
 # All nodes are run by one function, so that each gets one of the signals.
-@pytest.mark.parametrize(('name', 'number'), list(zip(
-    executables(), cycle((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)), strict=False
-)))
+@pytest.mark.parametrize(('name', 'number'), [
+    pytest.param(name, number, marks=() if name in BY_DAY else long_test) for name, number in zip(
+        executables(), cycle((signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)), strict=False
+    )
+])
 def test_parameters_are_described_and_ranged(shared, tmp_path, name, number):
     """Each is described, and its bounds are kept; a reason is a line; a signal ends it well."""
     graph, parameters = shared, {}

@@ -4,6 +4,7 @@
 """Intervals of 95 % hold the truth in 95 % of all recordings, and the page says how often."""
 
 from benchmark_pages import medians, page_table
+from long_tests import long_test
 import numpy as np
 import pytest
 
@@ -22,6 +23,7 @@ def counts():
 
 
 @pytest.mark.parametrize('kind', ['hac', 'blocks'])
+@long_test
 def test_intervals_hold_under_noise_with_memory(counts, kind):
     """In the mean over 58 parameters 95 %, to 4 %; none below 82 %; predictions to 1 %."""
     # 50 recordings of six joints whose parameters are hardly independent: the mean scatters by 1.3
@@ -34,11 +36,13 @@ def test_intervals_hold_under_noise_with_memory(counts, kind):
     np.testing.assert_allclose(np.mean(count.predicted, axis=0), 0.95, atol=0.01)
 
 
+@long_test
 def test_white_errors_do_not_hold(counts):
     """They are why the others are there: less than two thirds of the intervals."""
     assert counts['residual'].share.mean() < 0.65
 
 
+@long_test
 def test_figures_are_named_once_and_in_per_cent(counts):
     """Every figure of a kind of interval, of the repeats that were made."""
     figures = benchmark.figures_of('hac', counts['hac'], np.ones(58))
