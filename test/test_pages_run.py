@@ -18,7 +18,7 @@ import re
 import shlex
 import shutil
 
-from builders import joint_states, run_command, UR_JOINTS, write_bag
+from builders import run_command, UR_JOINTS
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -28,9 +28,7 @@ from robot_identification.excitation import find_experiment
 from robot_identification.recording import write_simulated_bag
 from robot_identification.simulation import Sensors
 from robot_identification.simulation.poses import PoseOptions, simulate_poses
-from studies.payload_cases import (
-    BODY, carrying, moving, NOISE, POSES, torque_of_simulator, true_arm,
-)
+from studies.payload_cases import POSES, record_pair, true_arm
 
 pytestmark = pytest.mark.usefixtures('without_pictures')
 
@@ -140,21 +138,13 @@ def prepare_campaign(folder: Path) -> None:
 
 def prepare_gains(folder: Path) -> None:
     """Record static poses with the controller's targets, and motions with and without a load."""
-    robot, rng = load_robot('ur5'), np.random.default_rng(0)
+    robot = load_robot('ur5')
     truth = true_arm(robot)
     write_simulated_bag(folder / 'poses_bag', robot, simulate_poses(
         robot, truth, Sensors(), POSES, PoseOptions(dwell=2.2)
     ))
     remove(folder / 'loaded_bag')
-    for name, arm, seed in (('bare_bag', robot, 1), ('loaded_bag', carrying(robot, BODY), 2)):
-        motion = moving(robot, seed)
-        tau = torque_of_simulator(arm, truth, motion)
-        tau = tau + NOISE * rng.normal(size=tau.shape)
-        stamps = 1.0 + 0.008 * np.arange(len(motion))
-        states = joint_states(
-            robot.joint_names, stamps, motion.q, motion.dq, tau / truth.drive_gain
-        )
-        write_bag(folder / name, states, {'robot': 'ur5', 'effort_unit': 'A'})
+    record_pair(robot, truth, (folder / 'bare_bag', folder / 'loaded_bag'), 1500)
 
 
 def prepare_segments(folder: Path) -> None:

@@ -102,7 +102,9 @@ def rotor_notes(model: IdentifiedModel) -> tuple[str, ...]:
     reduction, parameters = model.reduction, model.parameters
     rotors = parameters.reflected_inertia_slice
     negative = [
-        f'{model.robot.joint_names[column - rotors.start]} {value:.3g} +- {error:.2g} kg m^2'
+        f'{model.robot.joint_names[column - rotors.start]} {value:.3g} +- {error:.2g}'
+        # Per unknown drive gain it has no unit of its own.
+        + ('' if model.relative_scale else f' {parameters.units[column]}')
         for column, row, value, error in zip(
             reduction.independent, reduction.K, model.theta_base, model.standard_errors,
             strict=True,

@@ -140,7 +140,7 @@ def course_picture(rollout: Rollout) -> Picture:
     panels[1].label(f'tool [mm]\n{LOOPS[CLOSED]}', 'time after the start [s]')
     return drawing.picture('', (
         'Distance of the simulated tool from the measured one over time, median and 90 % of the '
-        'rollouts: blue the identified model, green the exported MJCF, orange the URDF alone, '
+        'rollouts: blue the identified model, green the exported MJCF, purple the URDF alone, '
         'grey no model at all, but a constant velocity'
     ))
 
@@ -166,7 +166,7 @@ def joint_pictures(rollout: Rollout) -> tuple[Picture, ...]:
         unit = 'm' if rollout.prismatic[joint] else 'rad'
         panel.label(f'position [{unit}]', 'time [s]')
         pictures.append(drawing.picture(name, (
-            f'Position of {name}: grey measured, blue simulated by the identified model, orange '
+            f'Position of {name}: grey measured, blue simulated by the identified model, purple '
             'by the URDF alone, each from measured states under the measured effort'
         )))
     return tuple(pictures)

@@ -5,12 +5,10 @@
 
 import json
 
-from builders import joint_states, write_bag, write_run
+from builders import write_run
 import numpy as np
 import pytest
-from studies.payload_cases import (
-    BODY, carrying, moving, NOISE, POSES, torque_of_simulator, true_arm,
-)
+from studies.payload_cases import BODY, POSES, record_pair, true_arm
 from test_formats_docs import documented, paths
 
 # Joints whose moment of gravity the poses make large.
@@ -100,19 +98,7 @@ def test_known_payload_in_motion(command, robots, tmp_path):
     pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     robot = robots['ur5']
     truth = true_arm(robot)
-    rng = np.random.default_rng(7)
-    for name, arm, seed in (('bare', robot, 1), ('loaded', carrying(robot, BODY), 2)):
-        motion = moving(robot, seed, 3750)
-        tau = torque_of_simulator(arm, truth, motion)
-        tau = tau + NOISE * rng.normal(size=tau.shape)
-        write_bag(
-            tmp_path / name,
-            joint_states(
-                robot.joint_names, 1.0 + 0.008 * np.arange(3750), motion.q, motion.dq,
-                tau / truth.drive_gain,
-            ),
-            {'robot': 'ur5', 'effort_unit': 'A'},
-        )
+    record_pair(robot, truth, (tmp_path / 'bare', tmp_path / 'loaded'), 3750, seed=7)
     x, y, z = BODY.center_of_mass
     i = BODY.inertia
     found = command(

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a recording of a simulated arm must show; tried on those of our own simulator."""
+"""How far a recorded motion is from the planned one."""
 
 from __future__ import annotations
 

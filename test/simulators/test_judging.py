@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The judges of simulated recordings: right on our simulator, and not fooled by spoilt ones."""
+"""What recordings beside mock hardware are judged by: tried on those of our own simulator."""
 
 from dataclasses import replace
 

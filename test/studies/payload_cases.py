@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from builders import joint_states, write_bag
 from estimation.arm_problems import arm_problem
 import numpy as np
 from recordings import fourier_motion
@@ -73,6 +74,20 @@ def moving(robot, seed, samples=1500):
 def torque_of_simulator(robot, truth, motion):
     """Return MuJoCo's torque along a motion, (N, n)."""
     return inverse_dynamics(robot, truth, motion)
+
+
+def record_pair(robot, truth, bags, samples, seed=0):
+    """Write a motion without the body and another one with it, in ampere, to two bags."""
+    rng = np.random.default_rng(seed)
+    for bag, arm, number in zip(bags, (robot, carrying(robot, BODY)), (1, 2), strict=True):
+        motion = moving(robot, number, samples)
+        tau = torque_of_simulator(arm, truth, motion)
+        tau = tau + NOISE * rng.normal(size=tau.shape)
+        stamps = 1.0 + 0.008 * np.arange(samples)
+        states = joint_states(
+            robot.joint_names, stamps, motion.q, motion.dq, tau / truth.drive_gain
+        )
+        write_bag(bag, states, {'robot': robot.name, 'effort_unit': 'A'})
 
 
 def identified(robot, motion, tau):
