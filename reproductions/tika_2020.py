@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -103,10 +104,12 @@ def reproduce(report: Report, pieces: Pieces) -> Reproduction:
     robot = load_robot(ROBOT)
     searches = search_seeds(robot, lambda share, stage: report(0.6 * share, stage), pieces)
     report(0.6, 'base parameters')
-    motions = tuple(motion_of(robot, one.memetic) for one in searches)
+    motions = motions_found(robot, searches)
     excitation = certified(robot, searches[0].memetic)
     unseen = motion_of(robot, searches[0].random)
-    deviations = tuple(unit_deviations(robot, motion) for motion in motions)
+    deviations = tuple(
+        unit_deviations(robot, motion_of(robot, one.memetic)) for one in searches
+    )
     report(0.65, 'rotor inertias')
     runs = try_motions(robot, motions, pieces)
     report(0.8, 'simulated arm')
@@ -120,7 +123,7 @@ def reproduce(report: Report, pieces: Pieces) -> Reproduction:
         (
             links_table(robot), base_table(robot, deviations[0], done.fit, done.theta_true),
             search_table(memetic, random), seeds_table(searches), limits_table(excitation),
-            errors_table(done), rotors_table(done), runs_table(runs), inertia_table(done),
+            errors_table(done), rotors_table(done), runs_table(runs, motions), inertia_table(done),
             causes_table(done),
         ),
         (
@@ -270,17 +273,26 @@ def seeds_table(searches: tuple[Searches, ...]) -> Table:
     )
 
 
-def runs_table(runs: dict[str, tuple[RotorRun, ...]]) -> Table:
+def motions_found(robot: RobotModel, searches: Sequence[Searches]) -> dict[str, Trajectory]:
+    """Return the motions that the three searches found with every seed, by search and seed."""
+    return {
+        f'{kind} {seed}': motion_of(robot, getattr(one, kind))
+        for kind in ('memetic', 'random', 'default')
+        for seed, one in zip(SEARCH_SEEDS, searches, strict=True)
+    }
+
+
+def runs_table(runs: dict[str, tuple[RotorRun, ...]], motions: Iterable[str]) -> Table:
     """Return what least squares make of rotor inertias with every motion."""
     rows: list[tuple[Cell, ...]] = [
         (
-            f'{arm}, seed {seed}', min(run.ordinary), min(run.constrained),
+            f'{arm}, {motion}', min(run.ordinary), min(run.constrained),
             100.0 * (run.cost - 1.0) if min(run.ordinary) < 0.0 else None, run.poses,
         )
-        for arm, found in runs.items() for seed, run in zip(SEARCH_SEEDS, found, strict=True)
+        for arm, found in runs.items() for motion, run in zip(motions, found, strict=True)
     ]
     return Table(
-        'runs', 'Least rotor inertia of joints 3 to 6 with the memetic motion of every seed',
+        'runs', 'Least rotor inertia of joints 3 to 6 with the motion of every search and seed',
         ('arm and motion', 'OLS [kg m²]', 'CLS [kg m²]', 'CLS above OLS in total error [%]',
          'poses where the mass matrix of OLS is not positive definite, of 1000'),
         tuple(rows),

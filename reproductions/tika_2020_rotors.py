@@ -1,11 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ordinary and constrained least squares make of rotor inertias, with ten motions."""
+"""What ordinary and constrained least squares make of rotor inertias, with many motions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -49,22 +49,22 @@ class RotorRun:
 
 
 def try_motions(
-    robot: RobotModel, motions: Sequence[Trajectory], pieces: Pieces
+    robot: RobotModel, motions: Mapping[str, Trajectory], pieces: Pieces
 ) -> dict[str, tuple[RotorRun, ...]]:
-    """Return what both methods find with one period of every motion, by arm."""
+    """Return what both methods find with one period of every named motion, by arm."""
     small = simulated_arm(robot, SMALL_ROTORS)
     arms = {
         SMALL: small, PLAIN: small.with_simpler_friction()['nor joints that stick'],
         LARGE: simulated_arm(robot, 1.0),
     }
     return {
-        name: tuple(
+        arm_name: tuple(
             _from_plain(pieces.get(
-                f'rotors_{name.replace(" ", "_")}_{seed}', partial(_try_motion, arm, motion)
+                f'rotors_{arm_name} {name}'.replace(' ', '_'), partial(_try_motion, arm, motion)
             ))
-            for seed, motion in enumerate(motions)
+            for name, motion in motions.items()
         )
-        for name, arm in arms.items()
+        for arm_name, arm in arms.items()
     }
 
 
