@@ -39,6 +39,9 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 PACKAGE = 'robot_identification'
 # The name of processes on this machine in `--scheduler`.
 LOCAL = 'local'
+# Of searches and identifications that nodes do: on a computer that drives a robot, everything
+# else goes first; chosen.
+BACKGROUND_NICENESS = 5
 # Times that a job may end its process before it is given up; chosen: memory may be short once.
 MOST_DEATHS = 3
 # Results that wait for an earlier one, at most, over the number of processes; chosen: they lie in

@@ -6,35 +6,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 import json
 from pathlib import Path
 import secrets
 import time
 from typing import Any
 
-import numpy as np
-from robot_identification import identify, IdentifyOptions, load_model, load_robot, validate
+from robot_identification import load_model, load_robot, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json, say
 from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
 )
+from robot_identification.cli.validate import write_validation
 from robot_identification.errors import DataError, IdentificationError, UsageError
-from robot_identification.estimation import Identification
-from robot_identification.files import write_atomically
-from robot_identification.model import find_urdf
+from robot_identification.files import ResultFolder, write_atomically
+from robot_identification.model import find_urdf, IdentifiedModel
 from robot_identification.report import (
-    compare_with_truth, GroundTruthComparison, render_identification_report, results_text,
-    score_fit, validation_text,
+    compare_with_truth, GroundTruthComparison, validation_text,
 )
 from robot_identification.simulation import draw_truth, GroundTruth
-from robot_identification.validation import predict_effort, validation_json
+from robot_identification.validation import validation_json
 
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
+RESULT = 'result'  # folder of the identifier
 TRUTH_SEED = 7  # of the simulated arm
 TIME_LIMIT = 600.0  # of the whole demo [s]
 # Simulated over real time; chosen: two cores hold it with the arm's nodes on one of them.
@@ -70,23 +66,14 @@ def run(args: argparse.Namespace) -> int:
     truth = draw_truth(robot, TRUTH_SEED)
     folder = _fresh_folder(args.output)
     say(f'demo of a simulated {robot.name} in {folder}')
-    with ThreadPoolExecutor(1) as aside:
-        found: list[Future[Identification]] = []
-
-        def begin_comparison(line: str) -> None:
-            """Identify here, too, while the node does and the arm rests."""
-            if line.startswith('identifying'):
-                found.append(aside.submit(
-                    identify, robot, [folder / 'bag_1'], IdentifyOptions()
-                ))
-
-        _run_nodes(args.robot, folder, args.real_time_factor, begin_comparison)
-        content = _conclude(found[0].result(), truth, folder)
+    _run_nodes(args.robot, folder, args.real_time_factor)
+    content = _conclude(truth, folder)
     content['seconds'] = round(time.monotonic() - started, 1)
     if args.json:
         print_json(content)
     else:
-        print(f'report: {folder / "report.html"}')
+        print(f'report of the identification: {folder / RESULT / "report.html"}')
+        print(f'report of the validation: {folder / "report.html"}')
     return 0
 
 
@@ -109,14 +96,8 @@ def _fresh_folder(wanted: Path | None) -> Path:
             return folder
 
 
-def _run_nodes(
-    robot: str, folder: Path, factor: float, heard: Callable[[str], None]
-) -> None:
-    """
-    Generate, simulate, record and identify, each in its node, over DDS.
-
-    `heard` is called with every line that the coordinator says.
-    """
+def _run_nodes(robot: str, folder: Path, factor: float) -> None:
+    """Generate, simulate, record and identify, each in its node, over DDS."""
     logs = folder / 'logs'
     logs.mkdir()
     token = secrets.token_hex(16)
@@ -149,7 +130,7 @@ def _run_nodes(
             nodes.append(
                 NodeProcess(name, {**parameters, **roots}, environment, logs / f'{name}.log')
             )
-        _follow(nodes, heard)
+        _follow(nodes)
 
 
 def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
@@ -163,7 +144,7 @@ def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
     }
 
 
-def _follow(nodes: list[NodeProcess], heard: Callable[[str], None]) -> None:
+def _follow(nodes: list[NodeProcess]) -> None:
     """Report what the coordinator says until it ends; fail if any node dies before."""
     coordinator = nodes[-1]
     printed = 0
@@ -173,9 +154,7 @@ def _follow(nodes: list[NodeProcess], heard: Callable[[str], None]) -> None:
         lines = coordinator.log.read_text(errors='replace').splitlines()
         for line in lines[printed:]:
             if '[INFO]' in line:
-                words = line.split(']: ', 1)[-1]
-                say(f'  {words}')
-                heard(words)
+                say(f'  {line.split("]: ", 1)[-1]}')
         printed = len(lines)
         dead = [node for node in nodes[:-1] if node.exit_code is not None]
         if dead:
@@ -192,26 +171,18 @@ def _follow(nodes: list[NodeProcess], heard: Callable[[str], None]) -> None:
         time.sleep(0.1)
 
 
-def _conclude(found: Identification, truth: GroundTruth, folder: Path) -> dict[str, Any]:
+def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
     """Validate on the second recording, compare with the truth, and write the report."""
-    model = load_model(folder / 'result' / 'identified_model.yaml')
-    if not np.array_equal(model.theta_base, found.model.theta_base):
-        raise DataError('the identifier node and the command line disagree')
-    validation, datasets, _ = validate(model, [folder / 'bag_2'])
-    comparison = compare_with_truth(model, truth, folder / 'bag_2', TRUTH_TOPIC)
-    fitted = score_fit(found)
-    report = render_identification_report(
-        # Here an independent test has been made, and its verdict is the one that counts.
-        replace(found, verdict=validation.verdict), fitted,
-        command_line='robot-identification demo',
+    model = load_model(folder / RESULT / 'identified_model.yaml')
+    validated = validate(model, [folder / 'bag_2'])
+    comparison = compare_with_truth(model, truth, validated.datasets[0], TRUTH_TOPIC)
+    write_validation(
+        model, validated, ResultFolder(folder, command_line='robot-identification demo'),
         truth=comparison,
-        unseen=[(datasets[0], predict_effort(model, datasets[0]))],
-        unseen_validation=validation,
     )
-    write_atomically(folder / 'report.html', report)
-    write_atomically(folder / 'validation.json', validation_json(validation))
-    text = _summary(found, comparison) + '\n' + validation_text(model, validation)
-    write_atomically(folder / 'results.txt', results_text(found, fitted) + '\n' + text + '\n')
+    validation = validated.validation
+    text = _summary(model, comparison) + '\n' + validation_text(model, validation)
+    write_atomically(folder / 'results.txt', text + '\n')
     say(text)
     return {
         'output': str(folder),
@@ -224,11 +195,10 @@ def _conclude(found: Identification, truth: GroundTruth, folder: Path) -> dict[s
     }
 
 
-def _summary(found: Identification, comparison: GroundTruthComparison) -> str:
-    joints = found.model.robot.joint_names
+def _summary(model: IdentifiedModel, comparison: GroundTruthComparison) -> str:
     lines = ['On the unseen motion, against the noise-free truth that only a simulation knows:']
     lines += [
         f'  {joint}: {value:.1%} NRMSE'
-        for joint, value in zip(joints, comparison.unseen_nrmse, strict=True)
+        for joint, value in zip(model.robot.joint_names, comparison.unseen_nrmse, strict=True)
     ]
     return '\n'.join(lines)

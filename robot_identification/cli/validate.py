@@ -21,7 +21,8 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import (
-    render_validation_report, table_files, validation_tables, validation_text,
+    GroundTruthComparison, render_validation_report, table_files, validation_tables,
+    validation_text,
 )
 from robot_identification.studies.rollout import run_rollout
 from robot_identification.validation import (
@@ -89,13 +90,17 @@ def run(args: argparse.Namespace) -> int:
 
 def write_validation(
     model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
-    with_tables: bool = False,
+    with_tables: bool = False, truth: GroundTruthComparison | None = None,
 ) -> None:
-    """Write figures and report of a validation, on request with the tables of a paper."""
+    """
+    Write figures and report of a validation, on request with the tables of a paper.
+
+    `truth` is that of a simulated robot.
+    """
     validation, datasets, notes = validated
     report = render_validation_report(
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
-        notes, command_line=folder.command_line,
+        notes, command_line=folder.command_line, truth=truth,
     )
     tables = table_files(validation_tables(validation)) if with_tables else {}
     contents = {

@@ -99,7 +99,7 @@ class ExperimentCoordinator(Node):
                 'seeds of the designs; excitation: one trajectory each, identified from the '
                 'first one',
                 minimum=0, maximum=2**31 - 1, longest=1000)
-        declare(self, 'max_evaluations', 300, 'evaluations of each design',
+        declare(self, 'max_evaluations', 100, 'evaluations of each design',
                 minimum=1, maximum=10_000_000)
         declare(self, 'effort_unit', '', "unit noted in the bags; empty: the robot's",
                 choices=('', *STATED_UNITS))

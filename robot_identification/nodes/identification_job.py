@@ -21,7 +21,7 @@ from robot_identification import identify
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.model import RobotModel
-from robot_identification.parallel import DONE, FAILED, Worker
+from robot_identification.parallel import BACKGROUND_NICENESS, DONE, FAILED, Worker
 from robot_identification.report import RESULT_FILES, save_identification
 
 # Share of the progress at which writing begins; chosen: the report's figures take their time.
@@ -95,8 +95,7 @@ class JobProcess:
 
 
 def _work(job: IdentificationJob, report: Callable[[tuple[float, str]], None]) -> dict[str, Any]:
-    # On a computer that drives a robot, everything else goes first.
-    os.nice(5)
+    os.nice(BACKGROUND_NICENESS)
     found = identify(
         job.robot, job.bags, job.options,
         report=lambda share, stage: report((SAVING * share, stage)),

@@ -10,7 +10,7 @@ To add one: write its function, add one line to PROGRAMS.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -91,24 +91,22 @@ def excitation(coordinator: Coordinator) -> None:
             'is commissioned first: design with `excite`, then use program record'
         )
     output, seeds = coordinator.output, coordinator.value('seeds')
-    upcoming: Future[Path] | None = None
-    for number, seed in enumerate(seeds, start=1):
-        trajectory = (
-            upcoming.result() if upcoming is not None
-            else coordinator.design(output / 'trajectory_1.yaml', seed)
-        )
-        bag = output / f'bag_{number}'
-        coordinator.execute(trajectory, bag)
-        with ThreadPoolExecutor(1) as aside:
-            if number < len(seeds):
-                # The arm rests: its next motion is designed while a model is identified.
-                upcoming = aside.submit(
-                    coordinator.design, output / f'trajectory_{number + 1}.yaml', seeds[number]
-                )
+    aside = ThreadPoolExecutor(1)
+    try:
+        # While the arm moves or a model is identified, the next motion is designed.
+        designs = [
+            aside.submit(coordinator.design, output / f'trajectory_{number}.yaml', seed)
+            for number, seed in enumerate(seeds, start=1)
+        ]
+        for number, designed in enumerate(designs, start=1):
+            bag = output / f'bag_{number}'
+            coordinator.execute(designed.result(), bag)
             if number == 1:
                 model = coordinator.identify(bag, output / 'result')
                 coordinator.set_parameters_of('torque_predictor', {'model_file': str(model)})
                 coordinator.announce(f'predicting live with {model}')
+    finally:
+        aside.shutdown(cancel_futures=True)
 
 
 def record(coordinator: Coordinator) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import os
 from pathlib import Path
 import sys
 import threading
@@ -32,6 +33,7 @@ from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, readable_experiment, write_path
 from robot_identification.options import from_values, options_of
+from robot_identification.parallel import BACKGROUND_NICENESS
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -195,6 +197,7 @@ class TrajectoryGenerator(Node):
 
 def main() -> None:
     """Run the node."""
+    os.nice(BACKGROUND_NICENESS)
     sys.exit(run_node(TrajectoryGenerator, threads=3))
 
 

@@ -6,12 +6,10 @@ from .figures import (
     single_panel as single_panel, temperature_picture as temperature_picture,
     WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
 )
-from .explanation import score_fit as score_fit
 from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
     text_table as text_table, wrap as wrap,
 )
-from .identification_report import render_identification_report as render_identification_report
 from .json_file import json_text as json_text
 from .meaning import Meaning as Meaning
 from .page import render_page as render_page
@@ -28,8 +26,8 @@ from .save import (
 from .scatter_figure import draw_panel as draw_panel
 from .tables import coefficients as coefficients
 from .text_report import (
-    results_text as results_text, short_verdict_lines as short_verdict_lines,
-    shortcomings as shortcomings, summary_text as summary_text, validation_text as validation_text,
+    short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,
+    summary_text as summary_text, validation_text as validation_text,
 )
 from .trajectory_figure import trajectory_png as trajectory_png
 from .trajectory_report import render_trajectory_report as render_trajectory_report

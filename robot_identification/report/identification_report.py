@@ -9,13 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
-from robot_identification.processing import Dataset
-from robot_identification.report.answers import (
-    compare_with_fitted_urdf, compare_with_urdf, sort_reasons,
-)
+from robot_identification.report.answers import compare_with_fitted_urdf, sort_reasons
 from robot_identification.report.bodies import link_bodies
 from robot_identification.report.contributions import joint_contributions, PARTS
 from robot_identification.report.corrections_section import corrections_section
@@ -36,11 +32,9 @@ from robot_identification.report.parameter_table import (
 )
 from robot_identification.report.residual_section import residual_section
 from robot_identification.report.tables import (
-    compared_error_table, error_table, friction_table, inertial_coefficients, training_bags,
-    urdf_words,
+    compared_error_table, friction_table, inertial_coefficients, training_bags, urdf_words,
 )
-from robot_identification.report.truth import GroundTruthComparison
-from robot_identification.validation import BagErrors, Validation
+from robot_identification.validation import BagErrors
 
 # With more coefficients a joint, one line for each is easier to read than a wide table.
 MOST_FRICTION_COLUMNS = 4
@@ -52,17 +46,11 @@ def render_identification_report(
     *,
     command_line: str = '',
     has_tables: bool = False,
-    truth: GroundTruthComparison | None = None,
-    unseen: Sequence[tuple[Dataset, FloatArray]] = (),
-    unseen_validation: Validation | None = None,
 ) -> str:
     """
     Return the report of an identification, one HTML file that needs no network.
 
-    `fitted` is of `score_fit`, `has_tables` says that tables/ is written next to the page, and
-    `truth` is that of a simulated robot. `unseen` are recordings that were not used for the
-    identification, each with the model's effort (N, n) in the bag's unit, and `unseen_validation`
-    the errors on them.
+    `fitted` is of `score_fit`, and `has_tables` says that tables/ is written next to the page.
     """
     model, datasets = identification.model, identification.datasets
     fitted = score_fit(identification) if fitted is None else fitted
@@ -70,8 +58,7 @@ def render_identification_report(
         replace(one, errors=errors)
         for one, errors in zip(fitted, identification.cross_validation, strict=True)
     ]
-    unseen_bags = unseen_validation.bags if unseen_validation else ()
-    beside_fitted = compare_with_fitted_urdf(identification.cross_validation, identification.prior)
+    beside_urdf = compare_with_fitted_urdf(identification.cross_validation, identification.prior)
     residuals = residual_section(fitted)
     shown = {entry.name for entry in inertial_coefficients(model)}
     rows = parameter_rows(model, identification.decided_by_prior)
@@ -84,16 +71,13 @@ def render_identification_report(
         reasons=sort_reasons(identification.verdict),
         command_line=command_line,
         has_tables=has_tables,
-        truth=truth,
         error_tables=list(map(
             compared_error_table, identification.cross_validation,
             [one.errors for one in fitted], identification.prior,
         )),
-        beside_urdf=compare_with_urdf(unseen_bags) if unseen_bags else beside_fitted,
-        prior_better=beside_fitted.lost,
+        beside_urdf=beside_urdf,
+        prior_better=beside_urdf.lost,
         nrmse_mean=_mean(identification.cross_validation),
-        unseen_validation=unseen_validation,
-        unseen_tables=[error_table(errors) for errors in unseen_bags],
         urdf_words=urdf_words(model),
         worst_joint=explain_worst_joint(model, scored),
         correlation=neighbour_correlation(scored),
@@ -119,29 +103,20 @@ def render_identification_report(
         recorder_notes=recorder_notes(model),
         data=[recording_quality(dataset, model.provenance) for dataset in datasets],
         singular_values=singular_value_picture(identification.estimate.singular_values),
-        **_effort_section(
-            model, [(one.dataset, one.predicted) for one in fitted], unseen
-        ),
+        **_effort_section(model, fitted),
     )
 
 
-def _effort_section(
-    model: IdentifiedModel,
-    training: Sequence[tuple[Dataset, FloatArray]],
-    unseen: Sequence[tuple[Dataset, FloatArray]],
-) -> dict[str, Any]:
+def _effort_section(model: IdentifiedModel, fitted: Sequence[Scored]) -> dict[str, Any]:
     """Return pictures of recorded and predicted effort, as many as a page can hold."""
-    n = model.robot.n
-    drawn, drawn_unseen = (drawn_bags(n, len(pairs)) for pairs in (training, unseen))
-    points = points_of_curve(n * (drawn + drawn_unseen) + drawn)
+    drawn = drawn_bags(model.robot.n, len(fitted))
+    points = points_of_curve((model.robot.n + 1) * drawn)
     return {
-        'intervals': [sample_intervals(d, points) for d, _ in training[:drawn]],
-        'training_pictures': [effort_pictures(model, d, p, points) for d, p in training[:drawn]],
-        'training_left_out': len(training) - drawn,
-        'unseen_pictures': [
-            effort_pictures(model, d, p, points) for d, p in unseen[:drawn_unseen]
+        'intervals': [sample_intervals(one.dataset, points) for one in fitted[:drawn]],
+        'pictures': [
+            effort_pictures(model, one.dataset, one.predicted, points) for one in fitted[:drawn]
         ],
-        'unseen_left_out': len(unseen) - drawn_unseen,
+        'left_out': len(fitted) - drawn,
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel
-from robot_identification.processing import load_for_model
+from robot_identification.processing import Dataset
 from robot_identification.recording import read_recording
 from robot_identification.report.formatting import percent
 from robot_identification.simulation import GroundTruth, true_inertial_parameters
@@ -91,14 +91,14 @@ class GroundTruthComparison:
 
 
 def compare_with_truth(
-    model: IdentifiedModel, truth: GroundTruth, unseen: Path, truth_topic: str
+    model: IdentifiedModel, truth: GroundTruth, unseen: Dataset, truth_topic: str
 ) -> GroundTruthComparison:
     """
     Compare a model of a simulated robot with the truth of that robot.
 
-    Friction terms without a true value of their own are left out. `unseen` is a recording that was
-    not used for the identification, with noise-free joint states on `truth_topic` in addition to
-    the measured ones.
+    Friction terms without a true value of their own are left out. `unseen` is of a recording that
+    was not used for the identification, with noise-free joint states on `truth_topic` in addition
+    to the measured ones.
     """
     robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)
@@ -119,26 +119,26 @@ def compare_with_truth(
     rows = np.array([
         row for row, column in enumerate(model.reduction.independent) if column not in unknown
     ])
-    dataset, _ = load_for_model(model, unseen)
+    bag = Path(unseen.source)
     measured, noise_free = (
-        read_recording(unseen, robot.joint_names, topic=topic, encoders=robot.encoders)
+        read_recording(bag, robot.joint_names, topic=topic, encoders=robot.encoders)
         for topic in (model.source.topic, truth_topic)
     )
     shift = (measured.start - noise_free.start) * 1e-9
     common = (
-        dataset.scored
-        & (dataset.stamps + shift >= 0.0)
-        & (dataset.stamps + shift <= noise_free.duration)
+        unseen.scored
+        & (unseen.stamps + shift >= 0.0)
+        & (unseen.stamps + shift <= noise_free.duration)
     )
-    stamps = dataset.stamps[common] + shift
+    stamps = unseen.stamps[common] + shift
     true_effort = np.column_stack([
         np.interp(stamps, noise_free.stamps, column) for column in noise_free.effort.T
     ])
     errors = measure_errors(
         true_effort,
-        predict_effort(model, dataset)[common],
-        dataset.moving[common],
-        bag=str(unseen),
+        predict_effort(model, unseen)[common],
+        unseen.moving[common],
+        bag=unseen.source,
         unit=model.effort_unit,
         joints=robot.joint_names,
     )

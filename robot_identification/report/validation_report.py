@@ -21,6 +21,7 @@ from robot_identification.report.page import render_page
 from robot_identification.report.residual_section import residual_section
 from robot_identification.report.rollout_section import rollout_sections
 from robot_identification.report.tables import error_table, training_bags, urdf_words
+from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.validation import Validation
 
 
@@ -31,12 +32,13 @@ def render_validation_report(
     predictions: Sequence[FloatArray],
     notes: Sequence[str],
     command_line: str = '',
+    truth: GroundTruthComparison | None = None,
 ) -> str:
     """
     Return the report of a validation, one HTML file that needs no network.
 
     `datasets` and `predictions`, the model's effort (N, n) in the bag's unit, are in the order of
-    ``validation.bags``.
+    ``validation.bags``; `truth` is that of a simulated robot.
     """
     scored = [
         Scored(dataset, predicted, dataset.scored, errors)
@@ -57,6 +59,7 @@ def render_validation_report(
         ),
         command_line=command_line,
         notes=notes,
+        truth=truth,
         training_bags=training_bags(model),
         data=[recording_quality(dataset) for dataset in datasets],
         residuals=residual_section(scored),

@@ -371,7 +371,11 @@ def make_truth(identification, **changes):
 
 def test_truth_is_shown_as_the_truth_of_a_simulation(identification):
     truth = make_truth(identification)
-    page = check_page(render_identification_report(identification, truth=truth))
+    model, dataset = identification.model, identification.datasets[0]
+    page = check_page(render_validation_report(
+        model, validate(model, [dataset]), [dataset], [predict_effort(model, dataset)], [],
+        truth=truth,
+    ))
     assert 'Only possible in simulation: the truth' in page.text
     assert 'nominal drive gains, which differ from the true ones by up to 4.0 %' in page.text
     b = len(truth.names)
@@ -381,20 +385,6 @@ def test_truth_is_shown_as_the_truth_of_a_simulation(identification):
 def test_truth_refuses_values_of_different_length(identification):
     with pytest.raises(ValueError, match='every parameter'):
         make_truth(identification, true_values=np.zeros(1))
-
-
-def test_unseen_motion_is_shown(identification):
-    model = identification.model
-    dataset = report_cases.record(model.robot, '/bags/unseen', seed=1)
-    page = check_page(render_identification_report(
-        identification,
-        unseen=[(dataset, predict_effort(model, dataset))],
-        unseen_validation=validate(model, [dataset]),
-    ))
-    assert 'On motion it has not seen' in page.text
-    # Of two joints: two recordings with a zoom each, residual and friction; singular values and
-    # correlations.
-    assert len(page.alternatives) == 2 * (2 * 2 + 2) + 2
 
 
 def test_validation_report_stands_alone(identification):
