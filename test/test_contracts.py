@@ -19,7 +19,7 @@ from estimation.arm_problems import fourier_motion
 from excitation.optimizers.fake_problem import FakeProblem
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from long_tests import ASKED_FOR
+from long_tests import ASKED_FOR, some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import (
@@ -715,7 +715,7 @@ def test_optimizer_says_what_it_is(name):
         OPTIMIZERS[name](no_such_option=1)
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
+@pytest.mark.parametrize('name', some_by_day(OPTIMIZERS, 2))
 def test_optimizer_is_repeatable(name):
     """Same seed and evaluations, same state to the last bit; another seed, another motion."""
     first, again, other = (searched(name, seed=seed) for seed in (3, 3, 4))
@@ -745,7 +745,7 @@ def test_optimizer_proposes_the_same_for_the_same_state(name):
     assert all(isinstance(value, (int, float)) for value in memory.values())
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
+@pytest.mark.parametrize('name', some_by_day(OPTIMIZERS, 2))
 def test_optimizer_goes_on_where_it_was_interrupted(name):
     """From every state that was saved the rest is the same, to the last bit."""
     saved = []

@@ -22,7 +22,7 @@ from builders import (
     contents, FIRST_STAMP, JOINT_STATE, joint_states, room_for, ros_types, rows_of, run_command,
     write_bag, write_rows,
 )
-from long_tests import long_test
+from long_tests import long_test, some_by_day
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
@@ -323,7 +323,10 @@ def sent_late(messages):
 
 @pytest.mark.parametrize(('change', 'where', 'words'), [
     (sent_twice, 'report', re.escape(left_out(205, 'duplicate (scored, not fitted)'))),
-    (sent_again, 'report', re.escape(left_out(205, 'duplicate (scored, not fitted)'))),
+    pytest.param(
+        sent_again, 'report', re.escape(left_out(205, 'duplicate (scored, not fitted)')),
+        marks=long_test,
+    ),
     (sent_late, 'err', '39 joint states came out of order and were sorted by stamp'),
 ])
 def test_what_came_twice_or_late_changes_nothing(lab, change, where, words):
@@ -549,7 +552,7 @@ DOUBTFUL = {
 }
 
 
-@pytest.mark.parametrize('fault', DOUBTFUL)
+@pytest.mark.parametrize('fault', some_by_day(DOUBTFUL, 2))
 def test_doubtful_recordings_are_used_with_a_warning(lab, fault):
     """By identify, which takes torque for current on request alone, and by validate."""
     change, words = DOUBTFUL[fault]
@@ -610,7 +613,7 @@ def test_dictionary_friction_is_not_for_other_estimators(lab):
     assert lab.model.provenance['options']['estimator'] == 'dictionary'
 
 
-@pytest.mark.parametrize('field', ['name', 'effort'])
+@pytest.mark.parametrize('field', some_by_day(['name', 'effort'], 1))
 def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     """Two names exchanged throughout, or two efforts: no signal contradicts another."""
     messages = with_field(lab.messages, field, lambda values: values[[1, 0, 2]])

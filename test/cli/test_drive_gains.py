@@ -6,6 +6,7 @@
 import json
 
 from builders import write_run
+from long_tests import long_test
 import numpy as np
 import pytest
 from studies.payload_cases import BODY, POSES, record_pair, true_arm
@@ -33,7 +34,9 @@ def poses(robots, tmp_path_factory):
     return truth, folder / 'poses', folder / 'plain'
 
 
-@pytest.mark.parametrize('current', [(), ('--current', 'measured')])
+@pytest.mark.parametrize('current', [
+    (), pytest.param(('--current', 'measured'), marks=long_test),
+])
 def test_gains_of_the_twin_with_static_friction(command, poses, tmp_path, current):
     """The acceptance: within 1 % from poses, by targets and by measured currents alike."""
     truth, bag, _ = poses

@@ -10,6 +10,7 @@ that no group explains.
 
 from dataclasses import replace
 
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -97,7 +98,7 @@ def coloured(rng, count):
     return np.convolve(white, np.exp(-np.arange(200) / 40.0), mode='valid')[:count]
 
 
-@pytest.mark.parametrize('period', (None, PERIOD), ids=('once', 'with the motion'))
+@pytest.mark.parametrize('period', some_by_day((None, PERIOD), 1), ids=('once', 'with the motion'))
 def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng, period):
     """
     At most 5 % of joints take a group that is not there, whether it repeats or not.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from effort_twins import make_twin
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
@@ -37,7 +38,7 @@ def check(ur5):
     return run
 
 
-@pytest.mark.parametrize(('kind', 'unit'), permutations(STATED_UNITS, 2))
+@pytest.mark.parametrize(('kind', 'unit'), some_by_day(permutations(STATED_UNITS, 2), 2))
 def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     """With the evidence, the remedy, and the option that keeps the unit."""
     with pytest.raises(DataError) as refused:
@@ -49,7 +50,7 @@ def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True).warning
 
 
-@pytest.mark.parametrize('unit', STATED_UNITS)
+@pytest.mark.parametrize('unit', some_by_day(STATED_UNITS, 1))
 def test_what_the_recording_shows_is_no_warning(check, unit):
     for stated in (True, False):
         text, warning = check(unit, unit, stated=stated)

@@ -9,6 +9,7 @@ The truth is written out here, formula by formula, and shares no code with the l
 
 from functools import lru_cache
 
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -135,7 +136,7 @@ def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
         assert abs(found.value - value) < 0.01 * found.standard_error + 1e-3 * value
 
 
-@pytest.mark.parametrize('memory', [0.0, 0.95])
+@pytest.mark.parametrize('memory', some_by_day([0.95, 0.0], 1))
 def test_errors_are_the_scatter_over_repetitions(memory):
     """Of white noise, and of noise with a memory of 20 samples."""
     # That noise counts for more than it seems. Forty repetitions know a standard deviation to 11

@@ -15,8 +15,8 @@ import pytest
 from robot_identification.execution import events as ev
 from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
 
-SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 160
-BATCH = 80
+SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 80
+BATCH = 40
 # Allowed over the planned peaks: what every stop is proved to keep.
 SHARE = 1.1
 # Rounding of the knots' central differences.

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from builders import run_command, two_link_urdf
+from long_tests import some_by_day
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.model import find_xacro_arguments, load_robot, xacro
@@ -207,7 +208,7 @@ BOMBS = {
 
 
 @needs_xacro
-@pytest.mark.parametrize('bomb', BOMBS)
+@pytest.mark.parametrize('bomb', some_by_day(BOMBS, 3))
 def test_a_bomb_is_stopped(bomb, write, monkeypatch):
     """Within the limit and two seconds for starting and ending a process."""
     content, message = BOMBS[bomb]

@@ -6,6 +6,7 @@
 from dataclasses import replace
 import math
 
+from long_tests import some_by_day
 from monitoring.arm_at_work import ArmAtWork, feed, resting
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_says_none_where_there_is_none(arm, bare, rng):
     assert estimator.changes == ()
 
 
-@pytest.mark.parametrize('correlation', [0.0, 0.9])
+@pytest.mark.parametrize('correlation', some_by_day([0.9, 0.0], 1))
 def test_errors_are_honest(arm, loaded, correlation):
     """Also where residuals hold on for half a second: two standard errors hold the truth."""
     # 95 % of two parameters in 12 runs are expected; fewer than 80 % of 24 would be by chance in

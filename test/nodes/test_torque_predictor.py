@@ -114,7 +114,7 @@ class Predictor:
                 lambda since=published: condition() or time.monotonic() > since + 1.0, 'an answer'
             )
             self.attempts += 1
-            assert self.attempts < ATTEMPTS, 'the node does not answer'
+            assert self.attempts < ATTEMPTS, f'no answer; the node tells {self.told()[-1:]}'
 
     def ask(self, message):
         """Publish a message; return torque and residual, kinematic order."""

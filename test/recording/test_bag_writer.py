@@ -7,6 +7,7 @@
 from builders import custom_data_of, room_for, ros_types, topics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_tests import some_by_day
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 import numpy as np
@@ -214,7 +215,7 @@ def test_a_type_that_is_not_defined_is_refused(tmp_path, definitions):
 
 
 # The last one is met by the index, behind all messages.
-@pytest.mark.parametrize('share', [0.06, 0.2, 0.6, 0.995])
+@pytest.mark.parametrize('share', some_by_day([0.2, 0.995, 0.06, 0.6], 2))
 def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
     """What could be written is read, without a gap; the error says where and what to do."""
     whole = open_writer(tmp_path / 'whole', chunk_size=8192)
@@ -241,7 +242,7 @@ def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
     assert recording.metadata == NOTES
 
 
-@pytest.mark.parametrize('limit', [0, 20, 3000])
+@pytest.mark.parametrize('limit', some_by_day([0, 3000, 20], 2))
 def test_a_disk_that_takes_no_message_is_left_without_a_bag(tmp_path, limit):
     """Nothing that has no message looks like a bag."""
     with room_for(limit), pytest.raises(BagError, match=r'cannot be written'):
