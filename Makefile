@@ -35,16 +35,20 @@ REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
 COMPARED := $(VENV)/.compared-installed
 SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
-# Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
-# ROS graph of its own, and much of it waits. Where a machine stalls for a second, an arm that is
+# Tests of nodes keep time, two files at a time: each test has a ROS graph of its own. Much of it
+# waits, so that a processor is idle for half of it; all other tests run in that half, as tasks that
+# never take a processor from another one. Where a machine stalls for a second, an arm that is
 # watched has stopped: what fails is tried once more, and the summary names it. In the order of the
 # files: that with the fewest tests, which would be last, takes longest.
 NODE_TESTS := test/nodes test/launch
 NODE_OPTIONS := -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -r sfER
-TESTS := echo 'test: all but the nodes' && \
-  $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
-  rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \
-  (exit $$rest)
+NODES_LOG := $(VENV)/nodes.log
+IDLE := $(if $(shell command -v chrt),chrt --idle 0,nice -n 19)
+TESTS := echo 'test: the nodes, whose results come last, and beside them all others'; \
+  $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) >$(NODES_LOG) 2>&1 & nodes=$$!; \
+  $(IDLE) $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
+  rest=$$?; wait $$nodes; nodes=$$?; cat $(NODES_LOG); \
+  (exit $$nodes) && (exit $$rest)
 LINTED := $(wildcard robot_identification launch test benchmarks reproductions docs setup.py)
 
 .DEFAULT_GOAL := help
@@ -63,7 +67,7 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
 test: setup ## Lint and run all tests
-	@$(MAKE) --no-print-directory $(if $(ROBOT_IDENTIFICATION_LONG_TESTS),lint,ruff mypy) & lint=$$!; \
+	@$(IDLE) $(MAKE) --no-print-directory $(if $(ROBOT_IDENTIFICATION_LONG_TESTS),lint,ruff mypy) & lint=$$!; \
 	export LINTED_BESIDE=1; \
 	$(if $(strip $(PYTEST_ARGS)),$(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); tested=$$?; \
 	wait $$lint && exit $$tested
