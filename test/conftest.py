@@ -45,6 +45,13 @@ def pytest_report_header():
     return f'BLAS threads: {BLAS_THREADS}'
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Show why a test was tried again: each is a defect to understand."""
+    for report in terminalreporter.stats.get('rerun', ()):
+        terminalreporter.section(f'tried again: {report.nodeid}')
+        terminalreporter.write_line(report.longreprtext)
+
+
 @pytest.fixture
 def rng():
     """Return a random generator, the same in every test."""
