@@ -122,16 +122,20 @@ def stop_on_path(
     u = POINTS
     progress = u - u**3 + 0.5 * u**4
     share, bend = rate * (1.0 - 3.0 * u**2 + 2.0 * u**3), rate * 6.0 * (u**2 - u)
-    for allowed, duration in product(peaks.tried(), DURATIONS[:durations]):
-        q, dq, ddq = path.sample(middle + rate * duration * progress)
-        speed = share[:, None] * dq
-        acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
-        knots = TrajectoryPoints(duration * u, q, speed, acceleration)
-        places, problem = _places_within(starts, where, knots, allowed)
-        if not problem:
-            # A slower blend onto the path only cuts its corners more.
-            _check_near(path, where, places, middle + rate * duration)
-            return knots
+    for allowed in peaks.tried():
+        for duration in DURATIONS[:durations]:
+            q, dq, ddq = path.sample(middle + rate * duration * progress)
+            speed = share[:, None] * dq
+            acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
+            knots = TrajectoryPoints(duration * u, q, speed, acceleration)
+            places, problem = _places_within(starts, where, knots, allowed)
+            if problem:
+                continue
+            problem = _off_path(path, where, places, middle + rate * duration)
+            if not problem:
+                return knots
+            # A slower blend onto the path only cuts its corners more; a harder one is quicker.
+            break
     raise UnsafeMotionError(problem)
 
 
@@ -214,15 +218,15 @@ def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
     return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations[:, None])
 
 
-def _check_near(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> None:
-    """Raise UnsafeMotionError if blends leave the path from the earliest place on to the end."""
+def _off_path(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> str:
+    """Return in words by how much blends leave the path, from the earliest place to the end."""
     around = path.sample(np.linspace(where.earliest, end, PATH_SAMPLES))[0]
     flat = places.reshape(-1, 1, places.shape[-1])
     distance = float(np.abs(flat - around).max(axis=2).min(axis=1).max())
     # The arm may be measured off the path already, by as much as its servo errs.
     allowed = LARGEST_DEVIATION + np.abs(where.q - around).max(axis=1).min()
-    if distance > allowed:
-        raise UnsafeMotionError(
-            f'a stop may leave the path by {distance:.3f} rad, at most {allowed:.3f} rad are '
-            'accepted'
-        )
+    if distance <= allowed:
+        return ''
+    return (
+        f'a stop may leave the path by {distance:.3f} rad, at most {allowed:.3f} rad are accepted'
+    )

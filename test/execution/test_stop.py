@@ -16,7 +16,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.checks import trajectory_knots
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.stop import (
-    DURATIONS, HARDEST_SHARE, Peaks, SHARE_OF_PEAKS, stop_on_path, stop_where_measured,
+    DURATIONS, HARDEST_SHARE, Peaks, QUICK, SHARE_OF_PEAKS, stop_on_path, stop_where_measured,
     Whereabouts,
 )
 from robot_identification.model import load_robot
@@ -77,9 +77,11 @@ def test_a_stop_keeps_to_the_peaks_from_wherever_the_controller_is(
     assert np.all(acceleration <= allowed)
 
 
-@pytest.mark.parametrize('width', [0.02, 0.05, 0.08])
-def test_every_place_of_a_motion_at_its_limit_has_a_stop(width):
-    """Within its own peaks 20 to 75 % of the places have none; where they have, it is taken."""
+@pytest.mark.parametrize(('width', 'durations'), [
+    (0.02, QUICK), (0.05, QUICK), (0.08, QUICK), (0.08, len(DURATIONS)),
+])
+def test_every_place_of_a_motion_at_its_limit_has_a_stop(width, durations):
+    """Within its own peaks 10 to 75 % of the places have none; where they have, it is taken."""
     motion = designed_motion(load_robot('ur10'), 0)
     path = SentPath(motion.sample(np.zeros(1)).q[0], trajectory_knots(motion, 50.0))
     peaks = Peaks.of([path])
@@ -87,9 +89,9 @@ def test_every_place_of_a_motion_at_its_limit_has_a_stop(width):
     for time in np.arange(0.1, path.duration - 0.2, 0.2):
         q, dq, _ = path.sample(np.array([time]))
         where = Whereabouts(time, time + width, False, 1.0, q[0], dq[0])
-        stop = stop_on_path(path, where, replace(peaks, hardest=HARDEST_SHARE))
+        stop = stop_on_path(path, where, replace(peaks, hardest=HARDEST_SHARE), durations)
         with suppress(UnsafeMotionError):
-            same = stop_on_path(path, where, peaks)
+            same = stop_on_path(path, where, peaks, durations)
             np.testing.assert_array_equal(stop.q, same.q)
             gentle.append(time)
     assert 0 < len(gentle) < 0.9 * len(np.arange(0.1, path.duration - 0.2, 0.2))
