@@ -209,6 +209,7 @@ def test_a_slider_that_stays_at_zero_is_a_fault(desk):
     rests_after(robot, runner, told)
 
 
+@pytest.mark.real_time
 def test_stops_soon_after_the_recorders_death(real_time_desk):
     """At rest by then; again where the machine let the robot wait until no stop is proved."""
     graph, robot, runner = real_time_desk
@@ -234,10 +235,11 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
         # 0.4 s without a heartbeat, a tick, and the longest stop that is tried.
         if lasted < 0.5 + DURATIONS[-1] or robot.longest_wait < FRESH:
             break
-    assert lasted < 0.5 + DURATIONS[-1]
+    assert lasted < 0.5 + DURATIONS[-1], reason
     assert 'sign of life' in reason
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(('attribute', 'value', 'word'), [
     ('jump', 400.0, 'stamps'),
     pytest.param('effort', np.full(6, 1e3), 'effort', marks=long_test),
@@ -253,6 +255,7 @@ def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     wait_until(lambda: np.max(np.abs(robot.dq)) > 0.3, 'a speed that tells where it is')
     told, robot.longest_wait = len(robot.commands), 0.0
     setattr(robot, attribute, value)
-    assert word in runner.wait_for('FAULT')
-    assert len(robot.commands) == told + 1 or robot.longest_wait > FRESH
+    reason = runner.wait_for('FAULT')
+    assert word in reason
+    assert len(robot.commands) == told + 1 or robot.longest_wait > FRESH, reason
     rests_after(robot, runner, told)
