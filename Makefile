@@ -44,7 +44,7 @@ SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
 NODE_TESTS := test/nodes test/launch
 NODE_OPTIONS := --reruns 1 -r sfER
 NODES_LOG := $(VENV)/nodes.log
-IDLE := $(if $(shell command -v chrt),chrt --idle 0,nice -n 19)
+IDLE := $(if $(shell chrt --idle 0 echo may 2>/dev/null),chrt --idle 0,nice -n 19)
 TESTS := echo 'test: the nodes, whose results come last, and beside them all others'; \
   $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not real_time' \
     $(NODE_OPTIONS) $(NODE_TESTS) >$(NODES_LOG) 2>&1 & nodes=$$!; \
