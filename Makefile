@@ -40,14 +40,15 @@ SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
 # never take a processor from another one. Where a machine stalls for a second, an arm that is
 # watched has stopped: what fails is tried once more, and the summary names it. In the order of the
 # files: that with the fewest tests, which would be last, takes longest. Those that are marked to
-# need real time run alone, at the end.
+# need real time run alone, at the end. In the background a shell lets Ctrl-C be ignored; nodes are
+# to be ended by it.
 NODE_TESTS := test/nodes test/launch
 NODE_OPTIONS := --reruns 1 -r sfER
 NODES_LOG := $(VENV)/nodes.log
 IDLE := $(if $(shell chrt --idle 0 echo may 2>/dev/null),chrt --idle 0,nice -n 19)
 TESTS := echo 'test: the nodes, whose results come last, and beside them all others'; \
-  $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not real_time' \
-    $(NODE_OPTIONS) $(NODE_TESTS) >$(NODES_LOG) 2>&1 & nodes=$$!; \
+  env --default-signal=INT $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+    -m 'not real_time' $(NODE_OPTIONS) $(NODE_TESTS) >$(NODES_LOG) 2>&1 & nodes=$$!; \
   $(IDLE) $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
   rest=$$?; wait $$nodes; nodes=$$?; cat $(NODES_LOG); \
   $(BIN)/python -m pytest -m real_time $(NODE_OPTIONS) $(NODE_TESTS) && \

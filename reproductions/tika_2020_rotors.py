@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from reproductions.pieces import Pieces
@@ -68,11 +69,11 @@ def try_motions(
     }
 
 
-def _from_plain(plain: dict[str, object]) -> RotorRun:
-    found: dict[str, object] = {
+def _from_plain(plain: dict[str, Any]) -> RotorRun:
+    found: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
     }
-    return RotorRun(**found)  # type: ignore[arg-type]
+    return RotorRun(**found)
 
 
 def _try_motion(arm: SimulatedArm, motion: Trajectory) -> dict[str, object]:

@@ -173,11 +173,12 @@ class ExperimentCoordinator(Node):
         """Return the certified trajectory that the parameters name, or one designed now."""
         if self.value('trajectory_file'):
             return read_path(self, 'trajectory_file')
+        self.announce('a motion is designed first', step='designing')
         return self.design(self.output / 'trajectory.yaml', self.value('seeds')[0])
 
     def design(self, path: Path, seed: int) -> Path:
-        """Make the generator design a motion and write it to `path`."""
-        self.announce(f'designing {path.name}', step='designing')
+        """Make the generator design a motion and write it to `path`, beside any other step."""
+        self.announce(f'designing {path.name}')
         self._service_clients.set_parameters('trajectory_generator', {
             'generate.experiment': self.value('experiment'),
             'generate.output': str(path),

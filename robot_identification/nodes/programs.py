@@ -92,6 +92,7 @@ def excitation(coordinator: Coordinator) -> None:
         )
     output, seeds = coordinator.output, coordinator.value('seeds')
     aside = ThreadPoolExecutor(1)
+    coordinator.announce('a motion is designed first', step='designing')
     try:
         # While the arm moves or a model is identified, the next motion is designed.
         designs = [
