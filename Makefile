@@ -35,24 +35,19 @@ REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
 COMPARED := $(VENV)/.compared-installed
 SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
-# Tests of nodes keep time, two files at a time: each test has a ROS graph of its own. Much of it
-# waits, so that a processor is idle for half of it; all other tests run in that half, as tasks that
-# never take a processor from another one. Where a machine stalls for a second, an arm that is
+# Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
+# ROS graph of its own, and much of it waits. Where a machine stalls for a second, an arm that is
 # watched has stopped: what fails is tried once more, and the summary names it. In the order of the
-# files: that with the fewest tests, which would be last, takes longest. Those that are marked to
-# need real time run alone, at the end. In the background a shell lets Ctrl-C be ignored; nodes are
-# to be ended by it.
+# files: that with the fewest tests, which would be last, takes longest.
 NODE_TESTS := test/nodes test/launch
-NODE_OPTIONS := --reruns 1 -r sfER
-NODES_LOG := $(VENV)/nodes.log
+NODE_OPTIONS := -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -r sfER
+TESTS := echo 'test: all but the nodes' && \
+  $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
+  rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \
+  (exit $$rest)
+# mypy takes a processor for 40 s: it has what the tests leave idle, as those of nodes do half of
+# their time. Where the idle class is not allowed, as in some containers, niceness takes its place.
 IDLE := $(if $(shell chrt --idle 0 echo may 2>/dev/null),chrt --idle 0,nice -n 19)
-TESTS := echo 'test: the nodes, whose results come last, and beside them all others'; \
-  env --default-signal=INT $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
-    -m 'not real_time' $(NODE_OPTIONS) $(NODE_TESTS) >$(NODES_LOG) 2>&1 & nodes=$$!; \
-  $(IDLE) $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
-  rest=$$?; wait $$nodes; nodes=$$?; cat $(NODES_LOG); \
-  $(BIN)/python -m pytest -m real_time $(NODE_OPTIONS) $(NODE_TESTS) && \
-  (exit $$nodes) && (exit $$rest)
 LINTED := $(wildcard robot_identification launch test benchmarks reproductions docs setup.py)
 
 .DEFAULT_GOAL := help

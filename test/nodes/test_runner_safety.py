@@ -209,7 +209,6 @@ def test_a_slider_that_stays_at_zero_is_a_fault(desk):
     rests_after(robot, runner, told)
 
 
-@pytest.mark.real_time
 def test_stops_soon_after_the_recorders_death(real_time_desk):
     """At rest by then; again where the machine let the robot wait until no stop is proved."""
     graph, robot, runner = real_time_desk
@@ -239,7 +238,6 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
     assert 'sign of life' in reason
 
 
-@pytest.mark.real_time
 @pytest.mark.parametrize(('attribute', 'value', 'word'), [
     ('jump', 400.0, 'stamps'),
     pytest.param('effort', np.full(6, 1e3), 'effort', marks=long_test),
