@@ -10,7 +10,9 @@ noise where a joint rests, and a torque that follows it makes a joint chatter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -24,6 +26,8 @@ FRICTION = ('none', 'kinetic', 'break_away')
 LONGEST_PAUSE = 0.1
 # A joint that is meant to rest and is slower does rest, but for noise [rad/s].
 RESTING = 0.02
+# No joint is faster [rad/s].
+LARGEST_SPEED = 1.0e4
 # A wanted motion ends below this share of the velocity that it begins at.
 RELEASE = 0.5
 
@@ -127,6 +131,7 @@ class FeedForward:
             self._excess = given - self._table.resistance[:, 0]
         self.limit: FloatArray = self.options.effort_share * robot.limits.effort
         self._observer_limit = self._find_observer_limit(robot)
+        self._ones = np.ones(robot.n)
         self._stamp = np.nan
         self._start()
         self._keep(True, *(np.zeros(robot.n) for _ in range(3)))
@@ -161,8 +166,7 @@ class FeedForward:
         self.valid = valid
         self.gravity, self.friction, self.disturbance = gravity, friction, disturbance
         self.limited: BoolArray = np.abs(total) > self.limit
-        torque: FloatArray = np.clip(total, -self.limit, self.limit)
-        return torque
+        return _within(total, self.limit)
 
     def _refuse(self) -> FloatArray:
         """Return nothing for a sample that cannot be used, and trust nothing from before it."""
@@ -193,46 +197,46 @@ class FeedForward:
                 f'feed-forward takes {self.n} numbers of each kind, got arrays of shapes '
                 f'{[np.shape(values) for values in given]}'
             )
-        if not (np.isfinite(stamp) and np.isfinite(np.concatenate(given)).all()):
+        if not self._are_finite(stamp, given):
             return self._refuse()
         elapsed = stamp - self._stamp
         if not 0.0 <= elapsed <= LONGEST_PAUSE:
             self._start()
             elapsed = 0.0
-        # Numbers that are too large for a square are looked for at the end.
-        with np.errstate(over='ignore', invalid='ignore'):
-            self._observe(elapsed, q, dq, tau)
-            self._turn(elapsed, dq_wanted)
-            gravity = self._rigid.gravity(q)
-            friction = self._friction_torque(dq_wanted, np.abs(gravity))
+        self._observe(elapsed, q, dq, tau)
+        self._turn(elapsed, dq_wanted)
+        gravity = self._rigid.gravity(q)
+        friction = self._friction_torque(np.abs(dq_wanted), np.abs(gravity))
         if not self.options.gravity:
             gravity = np.zeros(self.n)
-        if not np.isfinite(np.concatenate([gravity, friction, self._observed])).all():
+        if not self._are_finite(stamp, (gravity, friction, self._observed)):
             return self._refuse()
         self._stamp = stamp
         if elapsed > 0.0 or self._before is None:
             self._before = q.copy(), dq.copy(), friction
         return self._keep(True, gravity, friction, self._observed.copy())
 
+    def _are_finite(self, stamp: float, arrays: Sequence[FloatArray]) -> bool:
+        """Return whether all numbers are finite: their sum is, and quicker to look at."""
+        return math.isfinite(stamp + sum(float(self._ones.dot(values)) for values in arrays))
+
     def _turn(self, elapsed: float, dq_wanted: FloatArray) -> None:
         """Make the directions follow the desired velocity."""
-        begins, speed = self.options.moving_velocity, np.abs(dq_wanted)
-        ends = (speed <= RELEASE * begins) | (np.sign(dq_wanted) != self._heading)
-        kept = np.where(ends, 0.0, self._heading)
-        self._heading = np.where(speed >= begins, np.sign(dq_wanted), kept)
+        begins, speed, sign = self.options.moving_velocity, np.abs(dq_wanted), np.sign(dq_wanted)
+        goes_on = (speed > RELEASE * begins) & (sign == self._heading)
+        self._heading = sign * (goes_on | (speed >= begins))
         reach = elapsed / self.options.transition_time
-        self._direction = self._direction + np.clip(
-            self._heading - self._direction, -reach, reach
-        )
+        self._direction = self._direction + _within(self._heading - self._direction, reach)
 
-    def _friction_torque(self, dq_wanted: FloatArray, load: FloatArray) -> FloatArray:
-        """Return what makes up for friction [N m], shape (n,)."""
+    def _friction_torque(self, speed: FloatArray, load: FloatArray) -> FloatArray:
+        """Return what makes up for friction at the wanted speed [N m], shape (n,)."""
         if self.options.friction == 'none':
             return np.zeros(self.n)
-        level, bias = self._table.at(np.abs(dq_wanted), load)
+        level, bias = self._table.at(speed, load)
         if self.options.friction == 'break_away':
-            near = np.exp(-(2.0 * dq_wanted / self.options.slow_velocity) ** 2)
-            level = np.maximum(level + near * self._excess, 0.0)
+            # Faster ones have no square.
+            shares = np.minimum(speed, LARGEST_SPEED) * (2.0 / self.options.slow_velocity)
+            level = np.maximum(level + np.exp(-shares * shares) * self._excess, 0.0)
         torque: FloatArray = bias + self._direction * level
         return torque
 
@@ -245,13 +249,19 @@ class FeedForward:
             return
         q_before, dq_before, fed = self._before
         # A difference of velocities is noise; through the low-pass it is that of a momentum.
-        expected = self._rigid(
-            0.5 * (q + q_before), 0.5 * (dq + dq_before), (dq - dq_before) / elapsed
-        )
-        share = 1.0 - np.exp(-2.0 * np.pi * bandwidth * elapsed)
-        followed = self._observed + share * (tau - expected - fed - self._observed)
+        # Of numbers that are too large the torque is not finite, which is looked for at the end.
+        with np.errstate(over='ignore', invalid='ignore'):
+            expected = self._rigid(
+                0.5 * (q + q_before), 0.5 * (dq + dq_before), (dq - dq_before) / elapsed
+            )
+            share = 1.0 - np.exp(-2.0 * np.pi * bandwidth * elapsed)
+            followed = self._observed + share * (tau - expected - fed - self._observed)
         rests = (self._heading == 0.0) & (np.abs(dq) < RESTING)
         self._observed = np.where(
-            rests, self._observed,
-            np.clip(followed, -self._observer_limit, self._observer_limit),
+            rests, self._observed, _within(followed, self._observer_limit)
         )
+
+
+def _within(values: FloatArray, limit: FloatArray | float) -> FloatArray:
+    """Return values (n,) within a limit to either side; quicker than `numpy.clip`."""
+    return np.minimum(np.maximum(values, -limit), limit)

@@ -11,15 +11,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel, steady_torque
 
 SPEEDS = 400  # rows of a joint's table, chosen
 # Slower than any motion that matters, and where a joint's velocity limit is unknown [rad/s].
 SLOWEST, FASTEST = 1.0e-4, 10.0
+
+
+class _LookUp(NamedTuple):
+    """The speeds of all joints in one list that ascends."""
+
+    fastest: FloatArray  # (n,) [rad/s]
+    scale: FloatArray  # (n,) its inverse
+    begins: FloatArray  # (n,) number that the speeds of a joint begin at
+    places: FloatArray  # (n m,) speeds as shares of the fastest, from there on
+    first: IntArray  # (n,) row of a joint's first speed
+    last: IntArray  # (n,) row of its last one but one
+    rows: FloatArray  # (n m, 9): speed, the four columns, and their slopes up to the next row
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,30 +55,31 @@ class FrictionTable:
         negative, and beyond the table its fastest speed is used; `load` (n,) [N m] is the absolute
         torque that each joint transmits.
         """
-        count, (speeds, columns, places) = self.speeds.shape[1], self._flat
-        v = np.minimum(speed, self.speeds[:, -1])
-        first = count * np.arange(len(v))
-        above = np.searchsorted(places, self._places(v[:, None])[:, 0], side='right')
-        above = np.minimum(np.maximum(above, first + 1), first + count - 1)
-        low, high = speeds.take(above - 1), speeds.take(above)
-        share = (v - low) / (high - low)
-        below = columns.take(above - 1, axis=0)
-        found = below + share[:, None] * (columns.take(above, axis=0) - below)
+        look_up = self._look_up
+        v = np.minimum(speed, look_up.fastest)
+        # Only below the first or beyond the last speed it is a place of another joint.
+        at = np.searchsorted(look_up.places, v * look_up.scale + look_up.begins, side='right') - 1
+        rows = look_up.rows.take(np.minimum(np.maximum(at, look_up.first), look_up.last), axis=0)
+        found = rows[:, 1:5] + (v - rows[:, 0])[:, None] * rows[:, 5:]
         resistance: FloatArray = found[:, 0] + load * found[:, 1]
         bias: FloatArray = found[:, 2] + load * found[:, 3]
         return resistance, bias
 
-    def _places(self, speeds: FloatArray) -> FloatArray:
-        """Return speeds (n, m) as numbers that ascend from joint to joint."""
-        return speeds / self.speeds[:, -1:] + 2.0 * np.arange(float(len(speeds)))[:, None]
-
     @cached_property
-    def _flat(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the table in one list of all joints: speeds, the four columns, and places."""
+    def _look_up(self) -> _LookUp:
+        """Return the table as `at` reads it."""
+        n, count = self.speeds.shape
         columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
-        return (
-            self.speeds.ravel(), np.stack([column.ravel() for column in columns], axis=1),
-            self._places(self.speeds).ravel(),
+        steps = np.diff(self.speeds, append=np.inf)
+        rows = np.stack([
+            self.speeds, *columns, *(np.diff(one, append=0.0) / steps for one in columns)
+        ], axis=2)
+        fastest, first = self.speeds[:, -1], count * np.arange(n)
+        begins = 2.0 * np.arange(float(n))
+        places = self.speeds / fastest[:, None] + begins[:, None]
+        return _LookUp(
+            fastest, 1.0 / fastest, begins, places.ravel(), first, first + count - 2,
+            rows.reshape(n * count, -1),
         )
 
     def with_break_away(self, slow: float) -> FrictionTable:
