@@ -79,13 +79,23 @@ class Predictor:
         answer = answers()[-1]
         return np.array([answer.effort[list(answer.name).index(name)] for name in self.joints])
 
-    def counts(self):
-        """Wait for what it tells after now; return its counts."""
-        now = time.time()
-        wait_until(
-            lambda: self.statuses and seconds(self.statuses[-1].header.stamp) > now, 'diagnostics'
-        )
-        return self.told()[-1][2]
+    def counts(self, part='prediction'):
+        """Wait for what it tells of a part after now; return its counts."""
+        return self.next_told(part)[2]
+
+    def next_told(self, part):
+        """Wait for what it tells of a part after now: each part comes in a message of its own."""
+        now, already = time.time(), len(self.statuses)
+
+        def later():
+            return [
+                message for message in self.statuses[already:]
+                if seconds(message.header.stamp) > now
+                and message.status[0].name == f'torque_predictor: {part}'
+            ]
+
+        wait_until(later, f'diagnostics of {part}')
+        return self.told(part)[-1]
 
     def message(self, k, shift=0):
         """Return a recorded sample as a message, its joints in another order every time."""
@@ -430,8 +440,7 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
 def test_tells_how_friction_does(predictor):
     """Each joint learns first; alarms can be forgotten."""
     predictor.ask(predictor.message(FIRST))
-    predictor.counts()
-    level, text, values = predictor.told('friction health')[-1]
+    level, text, values = predictor.next_told('friction health')
     assert (level, text) == (b'\0', '6 of 6 joints learning')
     assert all(values[f'{joint}: state'].startswith('learning') for joint in predictor.joints)
     predictor.graph.done('/torque_predictor/reset_friction_health')
