@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,12 @@ TRUTH_SEED = 11
 def pytest_report_header():
     """Say with how many BLAS threads the tests run."""
     return f'BLAS threads: {BLAS_THREADS}'
+
+
+def pytest_collection_finish(session):
+    """Keep what lives as long as the tests out of every search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -117,6 +117,7 @@ def test_turning_about_gravity_changes_no_row(arm, yaw, rng):
     np.testing.assert_allclose(inertial_regressor(robot, elsewhere), W, atol=1e-9)
 
 
+@long_test
 def test_another_process_writes_the_same_bytes(arm, tmp_path, without_pictures):
     """
     The automatic recipe on a noisy bag, here and in a process with other hashes of texts.

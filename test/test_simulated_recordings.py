@@ -141,6 +141,7 @@ def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
     assert np.all(unseen_over_floor(found.model, bags[1]) < 1.1)
 
 
+@long_test
 def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
     """Effort that is late by d is that of a motion whose phase is less by omega d."""
     # 4 ms at the highest harmonic of 0.5 Hz: 1.3 % of the largest torque, on top of five standard

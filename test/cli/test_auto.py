@@ -168,6 +168,7 @@ def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):
     assert not any(path.is_dir() for path in (place / 'study').iterdir())
 
 
+@long_test
 def test_a_joint_that_rests_has_the_exit_code_of_identify(
     urdf, recording, tmp_path, without_pictures
 ):

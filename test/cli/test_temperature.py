@@ -106,6 +106,7 @@ def test_from_bags_to_lines(warming):
         'bags'][0]['nrmse_mean'] < 0.06
 
 
+@long_test
 def test_warming_is_noticed_and_one_regression_finds_it(warming):
     """The note names joints and law; the law's slope is right within 5 %."""
     _, plain = warming.models[0]

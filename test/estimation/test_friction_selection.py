@@ -14,7 +14,7 @@ import re
 
 from builders import joint_states, run_command, write_bag
 from estimation.arm_problems import dataset_of, three_joint_urdf
-from long_tests import some_by_day
+from long_tests import long_test, some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -235,6 +235,7 @@ def test_the_evidence_is_complete():
     assert len(choice.notes) == 3
 
 
+@long_test
 def test_two_recordings_are_one_question():
     """Each has its blocks; the laws are those of one recording."""
     candidates = expand_candidates(('coulomb,viscous,offset', 'stribeck,viscous,offset'), ())

@@ -10,6 +10,7 @@ import types
 
 from export.test_friction_forms import FASTEST, LOAD, model_with, robot, SLIDING, stribeck_curve
 from identified_arms import WarmArm
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import fourier_motion
@@ -192,6 +193,7 @@ def test_a_pack_of_no_models_is_refused(model, count):
         simulation_pack(model, PackOptions(models=count))
 
 
+@long_test
 def test_draws_hold_the_true_torques(tmp_path):
     """Of 100 draws, the truth is outside with 2 %; seven recordings, MuJoCo is the truth."""
     pytest.importorskip('clarabel', reason='clarabel, which solves conic programs, is not there')

@@ -20,8 +20,11 @@ from robot_identification.processing.processing import process
 
 ARMS = ('ur5', 'ur5e', 'ur10')
 STYLES = ('fourier', 'points', 'slow', 'rests', 'wrists')
-# Every kind with every style of motion by day, every arm with both at night, twelve times.
-DAY = [9 * style + 3 * kind + (style + kind) % 3 for style in range(5) for kind in range(3)]
+# Every style of motion with two kinds by day, every arm with both at night, twelve times.
+DAY = [
+    9 * style + 3 * (kind % 3) + (style + kind) % 3
+    for style in range(5) for kind in (style, style + 1)
+]
 NIGHT = range(540)
 
 

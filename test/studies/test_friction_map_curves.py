@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
@@ -88,6 +89,7 @@ def test_a_soft_passage_through_zero_is_found():
     assert width.value == pytest.approx(0.03, rel=0.02)
 
 
+@long_test
 def test_errors_of_coefficients_cover_the_truth():
     """Of 24 sets of points nearly all intervals of three errors hold the true value."""
     # The value and its mirror are one measurement; an error that took them for two would be too

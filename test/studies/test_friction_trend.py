@@ -115,6 +115,7 @@ def test_a_drift_and_a_jump_are_told_apart(rng):
     assert jump.change == pytest.approx(0.4, abs=5.0 * SCATTER)
 
 
+@long_test
 def test_alarms_of_healthy_arms_are_as_rare_as_stated():
     """In 60 fleets at a rate of 5 %, more than 8 alarms have a chance of 1 in 300."""
     rng = np.random.default_rng(7)

@@ -16,6 +16,7 @@ from estimation.arm_problems import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
@@ -134,7 +135,9 @@ def test_an_estimate_is_complete(arm, reduction, name):
         np.testing.assert_allclose(estimate.sigma, NOISE, rtol=0.2)
 
 
-@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in BIASED])
+@pytest.mark.parametrize(
+    'name', some_by_day([name for name in ESTIMATORS if name not in BIASED], 5)
+)
 def test_standard_errors_are_those_that_occur(arm, reduction, name):
     """Mean square of error over standard error is one."""
     # Of 16 runs with some 30 parameters it has a standard error of 0.075; four of them are
@@ -150,7 +153,7 @@ def test_standard_errors_are_those_that_occur(arm, reduction, name):
     assert np.mean(squares) == pytest.approx(1.0, abs=0.3)
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', some_by_day(ESTIMATORS, 6))
 def test_prediction_does_not_depend_on_the_base_set(robots, name):
     """Property P2: masses or inertias first, the same torques to 1e-7 of their size."""
     arm = robots['ur5']
