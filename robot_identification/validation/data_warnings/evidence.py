@@ -146,9 +146,10 @@ class Evidence:
             stamps, effort = dataset.stamps[around], dataset.effort[around]
             known = np.isfinite(effort).all(axis=1)
             at = dataset.stamps[window.rows] + shift
-            parts.append(dataset.torque_per_effort(self.robot) * np.column_stack([
+            shifted = np.column_stack([
                 np.interp(at, stamps[known], column[known]) for column in effort.T
-            ]))
+            ])
+            parts.append(dataset.torque_per_effort(self.robot) * shifted)
         return np.concatenate(parts)
 
     def standard_parameters(self, fit: JointFit) -> FloatArray:
