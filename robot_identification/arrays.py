@@ -17,6 +17,7 @@ from functools import cache
 import mmap
 import os
 from pathlib import Path
+import shutil
 import tempfile
 from typing import Any, BinaryIO
 
@@ -66,6 +67,11 @@ def folder() -> Path:
     if 'TMPDIR' not in os.environ and os.access(disk, os.W_OK):
         return disk
     return Path(tempfile.gettempdir())
+
+
+def free_room() -> int:
+    """Return how many bytes more the files may take."""
+    return shutil.disk_usage(folder()).free
 
 
 def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
@@ -145,6 +151,11 @@ def release(array: NDArray[Any]) -> None:
     mapped = _mapping_of(array)
     if mapped is not None and hasattr(mmap, 'MADV_DONTNEED'):
         mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def is_in_file(array: NDArray[Any]) -> bool:
+    """Return whether an array, or what it is a view of, is on the disk."""
+    return _mapping_of(array) is not None
 
 
 def _mapping_of(array: NDArray[Any]) -> mmap.mmap | None:

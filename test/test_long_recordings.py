@@ -5,6 +5,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 import tracemalloc
 from types import SimpleNamespace
 import weakref
@@ -13,7 +14,7 @@ from builders import write_run
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
-from robot_identification.arrays import allocate
+from robot_identification.arrays import allocate, release
 from robot_identification.estimation import inputs, many_bags
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
@@ -24,7 +25,11 @@ from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import BLOCK_SAMPLES
 from robot_identification.pipeline import identify, validate
 from robot_identification.processing.loading import load_for_model
+from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
+from robot_identification.processing.time_repair import (
+    find_duplicates, find_segments, order_by_time, sampling_period,
+)
 from robot_identification.recording.recording import Recording
 from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
 from robot_identification.simulation.ground_truth import draw_truth
@@ -147,6 +152,62 @@ def test_processing_keeps_only_what_is_known_of_each_row_in_memory(arm, monkeypa
         monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 1000)
     few, many = (most_traced(arm.robot, count) for count in (60_000, 120_000))
     assert (many - few) / 60_000 < 0.8 * 8 * arm.robot.n
+
+
+def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
+    """Of as many as a recording has, one is being filled."""
+    observations = whole.estimate.problem.observations
+    _, count = observations.label_blocks()
+    piles = observations.reduce(None, None)
+    assert count > 10
+    for joint, of_joint in enumerate(piles):
+        size = len(observations.columns(joint)) + 1
+        assert [pile.height for pile in of_joint[: count - 1]] == [size] * (count - 1)
+        assert of_joint[count - 1].height > size
+
+
+@pytest.mark.skipif(
+    not Path('/proc/self/clear_refs').exists(), reason='the peak of memory cannot be set back'
+)
+@pytest.mark.parametrize('look', [
+    lambda long, **_: long.duration,
+    lambda long, **_: order_by_time(long.stamps),
+    lambda long, **_: sampling_period(long.stamps),
+    lambda long, chosen, **_: find_duplicates(
+        long.stamps, np.zeros(len(long), dtype=np.int32), (long.q, long.effort), chosen
+    ),
+    lambda long, fresh, **_: find_segments(
+        long.stamps, np.zeros(len(long), dtype=np.int32), fresh, 1.0
+    ),
+    lambda long, chosen, **_: find_repetition(long.stamps, long.q, chosen),
+], ids=['duration', 'order', 'period', 'duplicates', 'segments', 'repetition'])
+def test_a_look_at_all_rows_lets_files_go(arm, look):
+    """Their peak is less than half of the stamps, the smallest file; what is mapped counts."""
+    # Libraries and temporary arrays of a few blocks are the same for fewer rows.
+    few, many = (
+        {
+            'long': long_recording(arm.robot, count), 'chosen': np.ones(count, dtype=bool),
+            'fresh': np.arange(count),
+        }
+        for count in (50_000, 1_000_000)
+    )
+    look(**few)
+    long = many['long']
+    for signal in (long.stamps, long.q, long.dq, long.effort):
+        release(signal)
+    before = resident('VmRSS')
+    # Sets back the peak.
+    Path('/proc/self/clear_refs').write_text('5', encoding='ascii')
+    look(**many)
+    assert resident('VmHWM') - before < 0.5 * long.stamps.nbytes
+
+
+def resident(key):
+    """Return what the system says of the memory of this process [bytes]."""
+    status = dict(
+        line.split(':') for line in Path('/proc/self/status').read_text('ascii').splitlines()
+    )
+    return 1024 * int(status[key].split()[0])
 
 
 def test_efforts_of_a_whole_recording_are_computed_by_blocks(arm, whole, monkeypatch):

@@ -366,6 +366,25 @@ def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, mo
     assert read[3:] == [second.path] * 2
 
 
+@pytest.mark.parametrize(('room', 'times'), [(0, 2), (10**9, 1)])
+def test_files_are_kept_while_the_disk_has_room(arm, monkeypatch, room, times):
+    """What is on the disk takes no room in memory, and no more of the disk than it leaves free."""
+    read, original = [], many_bags.read_recording
+    monkeypatch.setattr(
+        many_bags, 'read_recording', lambda *given, **named: (
+            read.append(1), original(*given, **named)
+        )[1],
+    )
+    for module in ('arrays', 'processing.blocks'):
+        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 100)
+    monkeypatch.setattr(many_bags, 'free_room', lambda: room)
+    # The masks of the rows, two bytes each, are in memory.
+    monkeypatch.setattr(many_bags, 'LARGEST_MEMORY', 20_000)
+    for _ in range(2):
+        survey_bag(source_of(arm, arm.bags[0], fit=f'room {room}'))
+    assert len(read) == times
+
+
 def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
     """Generalized least squares looks at residuals side by side."""
     monkeypatch.setattr(

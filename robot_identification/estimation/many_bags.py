@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from robot_identification.arrays import (
-    BoolArray, FloatArray, LARGEST_IN_MEMORY, release, slices_of,
+    BoolArray, FloatArray, free_room, is_in_file, LARGEST_IN_MEMORY, release, slices_of,
 )
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.fitting import training_data
@@ -41,10 +41,9 @@ from robot_identification.processing import (
 from robot_identification.recording import read_command, read_recording, Recording
 from robot_identification.validation import Contradiction, find_contradictions
 
-# What a process keeps of the bags it has read, so that it need not read them again [bytes].
+# What a process keeps in memory of the bags it has read, so that it need not read them again
+# [bytes]; files are kept while they take less of the disk than they leave free.
 LARGEST_MEMORY = 256_000_000
-# Arrays in files take room on the disk, of which there is more: they count for so much less.
-FILE_SHARE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,18 +223,15 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
     fitted = dataset.fitted
     temperature = None
     if dataset.motion.temperature is not None and fitted.any():
-        temperature = dataset.motion.temperature[fitted]
+        temperature = _mean_and_range(dataset, dataset.motion.temperature)
     survey = BagSurvey(
         name=source.name,
         samples=int(np.count_nonzero(fitted)),
         rate=dataset.rate,
         stationary=find_stationary_joints([dataset]),
         constant_effort=find_constant_effort_joints(dataset),
-        temperature=None if temperature is None else temperature.mean(axis=0),
-        temperature_range=(
-            None if temperature is None
-            else np.stack([temperature.min(axis=0), temperature.max(axis=0)])
-        ),
+        temperature=None if temperature is None else temperature[0],
+        temperature_range=None if temperature is None else temperature[1:],
         standard_deviation=_deviation_of_effort(dataset),
         has_rotors=dataset.motion.rotor is not None,
         fastest=_fastest(dataset),
@@ -245,7 +241,7 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
         completeness=recording.completeness.describe() or 'complete',
         notes=dataset.notes,
     )
-    _memory.keep(place, (dataset, survey), _size_of(dataset))
+    _memory.keep(place, (dataset, survey), *_sizes_of(dataset))
     return dataset, survey
 
 
@@ -281,40 +277,54 @@ def _deviation_of_effort(dataset: Dataset) -> FloatArray:
     n = dataset.effort.shape[1]
     if count <= LARGEST_IN_MEMORY:
         return dataset.effort[dataset.fitted].std(axis=0) if count else np.zeros(n)
-    moments = np.zeros((2, n))
-    for power in range(2):
-        for rows in slices_of(len(dataset)):
-            effort = np.asarray(dataset.effort[rows])[dataset.fitted[rows]]
-            moments[power] += effort.sum(axis=0) / count if power == 0 else (
-                np.sum((effort - moments[0]) ** 2, axis=0) / count
-            )
-            release(dataset.effort)
-    deviation: FloatArray = np.sqrt(moments[1])
+    mean, variance = np.zeros(n), np.zeros(n)
+    for effort in _fitted_parts(dataset, dataset.effort):
+        mean += effort.sum(axis=0) / count
+    for effort in _fitted_parts(dataset, dataset.effort):
+        variance += np.sum((effort - mean) ** 2, axis=0) / count
+    deviation: FloatArray = np.sqrt(variance)
     return deviation
+
+
+def _fitted_parts(dataset: Dataset, signal: FloatArray) -> Iterator[FloatArray]:
+    """Yield what is fitted of a signal (N, n), of a long one part by part."""
+    for rows in slices_of(len(dataset)):
+        yield np.asarray(signal[rows])[dataset.fitted[rows]]
+        release(signal)
 
 
 def _fastest(dataset: Dataset) -> FloatArray:
     """Return the largest speed of each joint in what is fitted, shape (n,) [rad/s]."""
-    fastest = np.zeros(dataset.motion.dq.shape[1])
-    for rows in slices_of(len(dataset)):
-        dq = np.asarray(dataset.motion.dq[rows])[dataset.fitted[rows]]
-        fastest = np.maximum(fastest, np.abs(dq).max(axis=0, initial=0.0))
-        release(dataset.motion.dq)
+    fastest: FloatArray = np.max([
+        np.abs(dq).max(axis=0, initial=0.0) for dq in _fitted_parts(dataset, dataset.motion.dq)
+    ], axis=0)
     return fastest
 
 
-def _size_of(dataset: Dataset) -> int:
-    """Return what a dataset takes of the memory [bytes], files at their share."""
+def _mean_and_range(dataset: Dataset, signal: FloatArray) -> FloatArray:
+    """Return mean, least and largest value of what is fitted of a signal, shape (3, n)."""
+    count = np.count_nonzero(dataset.fitted)
+    parts = [
+        (part.sum(axis=0), part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf))
+        for part in _fitted_parts(dataset, signal)
+    ]
+    totals, lowest, highest = (np.array(values) for values in zip(*parts, strict=True))
+    return np.stack([totals.sum(axis=0) / count, lowest.min(axis=0), highest.max(axis=0)])
+
+
+def _sizes_of(dataset: Dataset) -> tuple[int, int]:
+    """Return what a dataset takes of the memory and of the disk [bytes]."""
     motion = dataset.motion
-    arrays = [motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps]
+    arrays = [
+        motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps, dataset.scored,
+        dataset.fitted,
+    ]
     if motion.rotor is not None:
         arrays += [motion.rotor.q, motion.rotor.dq, motion.rotor.ddq]
     if motion.temperature is not None:
         arrays.append(motion.temperature)
-    return sum(
-        array.nbytes // FILE_SHARE if isinstance(array, np.memmap) else array.nbytes
-        for array in arrays
-    )
+    files = sum(array.nbytes for array in arrays if is_in_file(array))
+    return sum(array.nbytes for array in arrays) - files, files
 
 
 class _Memory:
@@ -328,7 +338,8 @@ class _Memory:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._fit = ''
-        self._kept: dict[tuple[str, str], tuple[Any, int]] = {}
+        # Value, and what it takes of memory and disk.
+        self._kept: dict[tuple[str, str], tuple[Any, int, int]] = {}
 
     def begin(self, fit: str) -> None:
         """Drop what belongs to another fit."""
@@ -339,14 +350,16 @@ class _Memory:
     def find(self, place: tuple[str, str]) -> Any:
         """Return what was kept, or None."""
         with self._lock:
-            return self._kept.get(place, (None, 0))[0]
+            return self._kept.get(place, (None, 0, 0))[0]
 
-    def keep(self, place: tuple[str, str], value: Any, size: int) -> None:
+    def keep(self, place: tuple[str, str], value: Any, memory: int, files: int = 0) -> None:
         """Keep something in the place of what was there, if there is room for it."""
         with self._lock:
             self._kept.pop(place, None)
-            if size + sum(taken for _, taken in self._kept.values()) <= LARGEST_MEMORY:
-                self._kept[place] = (value, size)
+            in_memory = memory + sum(kept[1] for kept in self._kept.values())
+            in_files = files + sum(kept[2] for kept in self._kept.values())
+            if in_memory <= LARGEST_MEMORY and in_files <= free_room():
+                self._kept[place] = (value, memory, files)
 
 
 _memory = _Memory()

@@ -389,6 +389,9 @@ class Observations:
                     for first, last in pairwise(edges):
                         if last > first:
                             piles[joint][part[first]].add(table[first:last])
+                # Blocks of time that are over hold their triangles alone.
+                for pile in piles[joint][: parts[0][-1] if len(parts[0]) else 0]:
+                    pile.settle()
         return piles
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:

@@ -225,21 +225,26 @@ class QRAccumulator:
     def __init__(self, size: int) -> None:
         self.count = 0
         self._rows: list[FloatArray] = []
-        self._height = 0
+        self.height = 0  # rows that it holds
         self._size = size
 
     def add(self, rows: FloatArray, count: int | None = None) -> None:
         """Put rows (m, size) on it, which stand for m samples or another `count`."""
         self._rows.append(rows)
-        self._height += len(rows)
+        self.height += len(rows)
         self.count += len(rows) if count is None else count
-        if self._height > PILE_ROWS:
+        if self.height > PILE_ROWS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Reduce what is on it, where no more is to come soon."""
+        if len(self._rows) > 1 or self.height > self._size:
             self._rows = [self.triangle()]
-            self._height = self._size
+            self.height = self._size
 
     def triangle(self) -> FloatArray:
         """Return the triangular factor of what is on it, shape (size, size)."""
-        rows = np.empty((self._height, self._size), order='F')
+        rows = np.empty((self.height, self._size), order='F')
         if self._rows:
             np.concatenate(self._rows, out=rows)
         return triangle_of(rows)

@@ -470,8 +470,10 @@ def rigid_and_transmitted_torque(
         where the rotors' own motion is given.
 
     """
-    W = inertial_regressor(robot, motion)
-    bodies: FloatArray = (W @ theta[: 10 * robot.n]).reshape(-1, robot.n)
+    bodies = np.empty((len(motion), robot.n))
+    for rows in block_slices(len(motion)):
+        W = inertial_regressor(robot, motion.part(rows))
+        bodies[rows] = (W @ theta[: 10 * robot.n]).reshape(-1, robot.n)
     rigid = bodies
     if parameters.reflected_inertia:
         rigid = bodies + motion.drive_side.ddq * theta[parameters.reflected_inertia_slice]

@@ -78,7 +78,7 @@ def some_intervals(times: FloatArray) -> FloatArray:
     if len(times) <= LARGEST_IN_MEMORY:
         return np.diff(times)
     rows = np.arange(0, len(times) - 1, len(times) // LARGEST_IN_MEMORY + 1)
-    return np.asarray(times[rows + 1]) - np.asarray(times[rows])
+    return take_rows(times, rows + 1) - take_rows(times, rows)
 
 
 def rows_where(size: int, is_there: Callable[[slice], BoolArray]) -> IntegerArray:

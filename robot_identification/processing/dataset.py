@@ -141,6 +141,7 @@ class Dataset:
             for array in (side.q, side.dq, side.ddq):
                 release(array)
         release(self.effort)
+        release(self.stamps)
         if self.measured_dq is not None:
             release(self.measured_dq)
 

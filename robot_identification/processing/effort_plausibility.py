@@ -202,6 +202,7 @@ def _longest_standstills(
                 found[joint] = int(starts[at]), int(starts[at + 1])
             begins[joint] = int(changes[-1])
         release(effort)
+        release(stamps)
     for joint, begin in enumerate(begins):
         if begin and stamps[-1] - stamps[begin] > longest[joint]:
             found[joint] = begin, len(stamps)

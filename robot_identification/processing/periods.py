@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
-from robot_identification.processing.blocks import thin_chosen
+from robot_identification.processing.blocks import take_rows, thin_chosen
 from robot_identification.processing.fourier import fit_fourier, FourierSeries
 
 # Samples of the positions that the period is searched in, and tried on, at most.
@@ -166,8 +166,8 @@ def find_repetition(stamps: FloatArray, q: FloatArray, rows: BoolArray) -> float
     chosen = thin_chosen(rows, 2 * COMPARED_SAMPLES)
     if len(chosen) < FEWEST_COMPARED:
         return None
-    x = q[chosen]
-    return next(iter(_repetitions(stamps[chosen], x / _deviation(x))), None)
+    x = take_rows(q, chosen)
+    return next(iter(_repetitions(take_rows(stamps, chosen), x / _deviation(x))), None)
 
 
 def _motion_about(

@@ -93,10 +93,8 @@ def process(
     kinematics = smooth_kinematics(samples, KinematicFilter() if is_series else kinematic_filter)
     _count_short_parts(samples, kinematics, recording, found)
     _check_kinematics(recording, table, kinematics, robot, found)
-    scored = kinematics.usable & table.in_window
-    scored &= ~_excluded_rows(recording, table, scored, keep_slowed, found)
-    _check_remaining(recording, scored, found)
-    fitted = _rows_to_fit(scored & ~duplicate, kinematics, found)
+    scored = _rows_to_score(recording, table, kinematics, keep_slowed, found)
+    fitted = _rows_to_fit(scored, duplicate, kinematics.moving, found)
     noise: Mapping[str, FloatArray] = {}
     if is_series:
         periodic = follow_period(samples, kinematics, fitted, kinematic_filter)
@@ -104,10 +102,11 @@ def process(
         found.notes += periodic.notes
     rotors = follow_rotors(
         recording, samples, kinematics, fitted, kinematic_filter
-    ) if rotor_side else RotorSide(None, scored)
+    ) if rotor_side else RotorSide()
     found.notes += rotors.notes
-    found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
-    fitted &= rotors.known
+    if rotors.known is not None:
+        found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
+        fitted &= rotors.known
     found_delay = None if robot is None else find_delay(robot, samples, fitted)
     if found_delay is not None and found_delay.is_significant:
         found.notes.append(found_delay.describe(delay))
@@ -142,10 +141,27 @@ def process(
     return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
 
 
-def _rows_to_fit(rows: BoolArray, kinematics: Kinematics, found: _Findings) -> BoolArray:
-    """Return those of some rows (N,) that lie between the first and the last motion."""
-    fitted = rows & _between(kinematics.moving)
-    found.exclude(rows & ~fitted, 'at rest before or after all motion (scored, not fitted)')
+def _rows_to_score(
+    recording: Recording, table: _Table, kinematics: Kinematics, keep_slowed: bool,
+    found: _Findings,
+) -> BoolArray:
+    """Return the rows (N,) that errors are taken on; DataError if there are none."""
+    scored = kinematics.usable
+    scored &= table.in_window
+    scored[_excluded_rows(recording, table, scored, keep_slowed, found)] = False
+    _check_remaining(recording, scored, found)
+    return scored
+
+
+def _rows_to_fit(
+    scored: BoolArray, duplicate: BoolArray, moving: slice, found: _Findings
+) -> BoolArray:
+    """Return the scored rows (N,) that are new and between the first and the last motion."""
+    fitted: BoolArray = scored.copy()
+    fitted[duplicate] = False
+    for part in (fitted[:moving.start], fitted[moving.stop:]):
+        found.exclude(part, 'at rest before or after all motion (scored, not fitted)')
+        part[:] = False
     return fitted
 
 
@@ -157,9 +173,9 @@ class _Findings:
     excluded: dict[str, int] = field(default_factory=dict)
 
     def exclude(self, rows: BoolArray, reason: str) -> None:
-        """Count rows (N,) that are left out for a reason."""
+        """Count rows (N,) that are left out for a reason, in addition to those before."""
         if rows.any():
-            self.excluded[reason] = int(np.count_nonzero(rows))
+            self.excluded[reason] = self.excluded.get(reason, 0) + int(np.count_nonzero(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +253,7 @@ def _read_table(
     count = len(timeline.stamps) if stop is None else int(np.searchsorted(timeline.stamps, stop))
     stamps = timeline.stamps[:count]
     in_window = stamps >= (-np.inf if start is None else start)
+    release(stamps)
     window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
     if not in_window.any():
         raise DataError(
@@ -246,19 +263,19 @@ def _read_table(
     order: slice | IntegerArray = slice(0, count)
     if timeline.order is not None:
         order = timeline.order[:count]
-    contents = _survey_contents(recording, order, in_window)
+    contents = _survey_contents(recording, order, in_window, with_effort)
     if with_effort:
         _check_effort(recording, contents.has_effort, contents.has_nonzero_effort)
     derived = contents.derived_velocities(recording, found)
-    finite = contents.finite_q.copy()
+    finite = contents.finite
     for block in row_blocks(len(finite)):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
-    if with_effort:
-        finite &= contents.finite_effort | ~in_window
+        release(contents.finite_dq)
     _check_finite(recording, finite, found)
-    if np.count_nonzero(finite & in_window) < MINIMUM_SAMPLES:
+    usable = int(np.count_nonzero(finite & in_window))
+    if usable < MINIMUM_SAMPLES:
         raise DataError(
-            f'{recording.source}: {np.count_nonzero(finite & in_window)} usable joint states '
+            f'{recording.source}: {usable} usable joint states '
             f'{recording.place} {window}, at least {MINIMUM_SAMPLES} are needed: record longer, '
             'or widen --start/--stop'
         )
@@ -282,9 +299,9 @@ def _read_table(
 class _Contents:
     """Columns of a recording, by row or by joint."""
 
-    finite_q: BoolArray
-    finite_dq: BoolArray
-    finite_effort: BoolArray
+    finite: BoolArray  # shape (N,); rows whose positions, and effort where it is read, are finite
+    finite_dq: BoolArray  # shape (N, n)
+    has_velocity: BoolArray  # shape (n,)
     has_effort: bool
     has_nonzero_effort: bool
     lowest: FloatArray
@@ -294,7 +311,7 @@ class _Contents:
 
     def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
         """Return the joints whose velocity cannot be used."""
-        absent = ~self.finite_dq.any(axis=0)
+        absent = ~self.has_velocity
         constant = (self.slowest == self.fastest) & (
             self.highest - self.lowest > SMALLEST_MOTION
         )
@@ -349,11 +366,14 @@ def _are_finite(values: FloatArray) -> BoolArray:
     return finite
 
 
-def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) -> _Contents:
+def _survey_contents(
+    recording: Recording, order: Rows, in_window: BoolArray, with_effort: bool
+) -> _Contents:
     """Look at every column once, block by block."""
     n, N = recording.q.shape[1], len(in_window)
-    finite_q, finite_effort = np.empty(N, dtype=bool), np.empty(N, dtype=bool)
+    finite: BoolArray = np.empty(N, dtype=bool)
     finite_dq: BoolArray = allocate((N, n), bool)
+    has_velocity: BoolArray = np.zeros(n, dtype=bool)
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
     slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
     has_effort = has_nonzero = False
@@ -362,9 +382,11 @@ def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) ->
             block_of(values, order, block)
             for values in (recording.q, recording.dq, recording.effort)
         )
-        finite_q[block] = np.all(_are_finite(q), axis=1)
+        finite[block] = np.all(_are_finite(q), axis=1)
+        if with_effort:
+            finite[block] &= np.all(_are_finite(effort), axis=1) | ~in_window[block]
         finite_dq[block] = _are_finite(dq)
-        finite_effort[block] = np.all(_are_finite(effort), axis=1)
+        has_velocity |= finite_dq[block].any(axis=0)
         for values, low, high in ((q, lowest, highest), (dq, slowest, fastest)):
             known = _are_finite(values)
             np.minimum(low, np.where(known, values, np.inf).min(axis=0), out=low)
@@ -375,7 +397,7 @@ def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) ->
         for signal in (recording.q, recording.dq, recording.effort, finite_dq):
             release(signal)
     return _Contents(
-        finite_q, finite_dq, finite_effort, has_effort, has_nonzero, lowest, highest, slowest,
+        finite, finite_dq, has_velocity, has_effort, has_nonzero, lowest, highest, slowest,
         fastest,
     )
 
@@ -437,6 +459,7 @@ def _rows_without(duplicate: BoolArray) -> IntegerArray:
         rows = block.start + np.flatnonzero(~duplicate[block])
         fresh[written: written + len(rows)] = rows
         written += len(rows)
+        release(fresh)
     return fresh
 
 
@@ -456,7 +479,8 @@ def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:
 def _count_short_parts(
     samples: Samples, kinematics: Kinematics, recording: Recording, found: _Findings
 ) -> None:
-    short = int(np.count_nonzero(~kinematics.usable))
+    kept = sum(segment.stop - segment.start for segment in kinematics.kept)
+    short = len(kinematics.q) - kept
     if short:
         found.excluded['in a part between gaps too short to filter'] = short
     if not kinematics.kept:
@@ -494,11 +518,3 @@ def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) 
             f'{recording.source}: no joint state {recording.place} is left ({reasons}): '
             'record again at full speed, or change --start/--stop'
         )
-
-
-def _between(moving: BoolArray) -> BoolArray:
-    """Return the samples between the first and the last one at which any joint moves."""
-    between = np.zeros(len(moving), dtype=bool)
-    if moving.any():
-        between[int(np.argmax(moving)): len(moving) - int(np.argmax(moving[::-1]))] = True
-    return between

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray
+from robot_identification.arrays import allocate, BoolArray, FloatArray, release
+from robot_identification.processing.blocks import row_blocks
 from robot_identification.recording import Channel
 
 # A slider that is read as 99.5 % is at 100 %.
@@ -71,9 +72,11 @@ def joint_temperatures(
             temperature[:, joint] = np.nan
             continue
         order = np.argsort(channel.stamps[read], kind='stable')
-        temperature[:, joint] = np.interp(
-            stamps, channel.stamps[read][order], values[read][order]
-        )
+        times, values = channel.stamps[read][order], values[read][order]
+        for block in row_blocks(len(stamps)):
+            temperature[block, joint] = np.interp(stamps[block], times, values)
+            release(stamps)
+            release(temperature)
     return temperature, ''
 
 
@@ -90,7 +93,8 @@ def temperatures_so_far(
     if channel is None or channel.values.shape[1] != joints:
         return None
     return np.column_stack([
-        _held(Channel(channel.stamps, values[:, None]), stamps) for values in channel.values.T
+        _LastKnown(Channel(channel.stamps, values[:, None]), stamps[0]).at(stamps)
+        for values in channel.values.T
     ])
 
 
@@ -99,52 +103,61 @@ def find_exclusions(
 ) -> tuple[Exclusion, ...]:
     """Return the samples at which the robot was slowed down or stopped."""
     found = []
-    scaling = _held(channels.get('speed_scaling'), stamps)
-    # A comparison with NaN, where nothing is known, is false.
-    slow: BoolArray = scaling < FULL_SPEED
+    scaling, mode = (
+        None if name not in channels else _LastKnown(channels[name], stamps[0])
+        for name in ('speed_scaling', 'safety_mode')
+    )
+    slow, stopped = np.zeros(len(stamps), dtype=bool), np.zeros(len(stamps), dtype=bool)
+    slowest, modes = np.inf, set[float]()
+    for block in row_blocks(len(stamps)):
+        # A comparison with NaN, where nothing is known, is false.
+        if scaling is not None:
+            now = scaling.at(stamps[block])
+            slow[block] = now < FULL_SPEED
+            slowest = min(slowest, now[slow[block]].min(initial=np.inf))
+        if mode is not None:
+            now = mode.at(stamps[block])
+            stopped[block] = np.isfinite(now) & ~np.isin(now, SAFE_MODES)
+            modes.update(now[stopped[block]].tolist())
+        release(stamps)
     if slow.any():
         found.append(Exclusion(
             'at reduced speed scaling (neither scored nor fitted)',
             slow,
-            f'speed scaling was below {FULL_SPEED:.0%}, down to {scaling[slow].min():.0%}, '
+            f'speed scaling was below {FULL_SPEED:.0%}, down to {slowest:.0%}, '
             f'{_times(stamps, slow)}: left out',
             is_slowed=True,
         ))
-    mode = _held(channels.get('safety_mode'), stamps)
-    stopped: BoolArray = np.isfinite(mode)
     if stopped.any():
-        stopped &= ~np.isin(mode, SAFE_MODES)
-    if stopped.any():
-        modes = ', '.join(
-            f'{int(value)} {SAFETY_MODES.get(int(value), "unknown")}'
-            for value in np.unique(mode[stopped])
+        listing = ', '.join(
+            f'{int(value)} {SAFETY_MODES.get(int(value), "unknown")}' for value in sorted(modes)
         )
         found.append(Exclusion(
             'in a safety stop (neither scored nor fitted)',
             stopped,
-            f'the safety mode was {modes} {_times(stamps, stopped)}: left out',
+            f'the safety mode was {listing} {_times(stamps, stopped)}: left out',
         ))
     return tuple(found)
 
 
-def _held(channel: Channel | None, stamps: FloatArray) -> FloatArray:
-    """Return the last value known at every stamp; NaN before the first and without a channel."""
-    # A single NaN stands for as many.
-    nothing = np.broadcast_to(np.nan, len(stamps))
-    if channel is None:
-        return nothing
-    received = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
-    if not received.any():
-        return nothing
-    held = np.full(len(stamps), np.nan)
-    order = np.argsort(channel.stamps[received], kind='stable')
-    times, values = channel.stamps[received][order], channel.values[received, 0][order]
-    if times[0] <= stamps[0] + FIRST_MESSAGE:
-        times = np.append(min(times[0], stamps[0]), times[1:])
-    last = np.searchsorted(times, stamps, side='right') - 1
-    known = last >= 0
-    held[known] = values[last[known]]
-    return held
+class _LastKnown:
+    """The last value of a channel (M, 1) that is known at any time."""
+
+    def __init__(self, channel: Channel, first: float) -> None:
+        received = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
+        order = np.argsort(channel.stamps[received], kind='stable')
+        self._times = channel.stamps[received][order]
+        self._values = channel.values[received, 0][order]
+        if len(self._times) and self._times[0] <= first + FIRST_MESSAGE:
+            self._times = np.append(min(self._times[0], first), self._times[1:])
+
+    def at(self, stamps: FloatArray) -> FloatArray:
+        """Return the value at every stamp, NaN before the first."""
+        held = np.full(len(stamps), np.nan)
+        last = np.searchsorted(self._times, stamps, side='right') - 1
+        known = last >= 0
+        held[known] = self._values[last[known]]
+        return held
 
 
 def _times(stamps: FloatArray, rows: BoolArray) -> str:

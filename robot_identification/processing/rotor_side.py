@@ -35,8 +35,8 @@ class RotorSide:
 
     # At every stamp; None where nothing is usable. The links' own motion stands for rotors without
     # an encoder, and for all rotors where `known` is false
-    motion: RotorMotion | None
-    known: BoolArray  # shape (N,); where the rotors were recorded
+    motion: RotorMotion | None = None
+    known: BoolArray | None = None  # shape (N,); where the rotors were recorded
     notes: tuple[str, ...] = ()  # What a reader should know
 
 
@@ -53,15 +53,14 @@ def follow_rotors(
     Between rotor positions at most three of their periods apart it is interpolated. What cannot
     be used is noted; the links stand for it.
     """
-    everywhere = np.ones(len(samples.stamps), dtype=bool)
     channel = recording.channels.get(ROTOR_CHANNEL)
     if channel is None:
-        return RotorSide(None, everywhere)
+        return RotorSide()
     notes: list[str] = []
 
     def give_up(why: str) -> RotorSide:
         notes.append(f'rotor positions are left out, one encoder a joint is used: {why}')
-        return RotorSide(None, everywhere, tuple(notes))
+        return RotorSide(notes=tuple(notes))
 
     n = samples.q.shape[1]
     if channel.values.shape[1] != n:

@@ -155,11 +155,18 @@ class Kinematics:
     q: FloatArray  # shape (N, n); raw position
     dq: FloatArray  # shape (N, n); smooth velocity, zero where no filter could reach
     ddq: FloatArray  # shape (N, n); smooth acceleration, likewise
-    usable: BoolArray  # shape (N,); where a filter could reach
-    moving: BoolArray  # shape (N,); where any joint moves
+    moving: slice  # from the first to the last row in which any joint moves
     kept: tuple[slice, ...]  # Segments that are long enough
     velocity: FloatArray  # shape (S, n); recorded, low-passed, some of the samples
     position_rate: FloatArray  # shape (S, n); derivative of the position, low-passed alike
+
+    @property
+    def usable(self) -> BoolArray:
+        """Rows that a filter could reach, shape (N,)."""
+        usable = np.zeros(len(self.q), dtype=bool)
+        for segment in self.kept:
+            usable[segment] = True
+        return usable
 
 
 def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Kinematics:
@@ -167,7 +174,7 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
     (N, n), delay = samples.q.shape, samples.delay
     q = samples.q if delay == 0.0 else allocate((N, n))
     dq, ddq = allocate((N, n)), allocate((N, n))
-    usable, moving = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool)
+    first_moving, last_moving = N, -1
     kept, velocity, position_rate = [], [np.zeros((0, n))], [np.zeros((0, n))]
     for segment in samples.segments:
         known = samples.known_in(segment)
@@ -176,7 +183,6 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
                 q[segment] = samples.q[segment]
             continue
         kept.append(segment)
-        usable[segment] = True
         times = take_rows(samples.stamps, known)
         # Of a recording in a file this is no copy.
         at = samples.stamps[segment] if delay == 0.0 else samples.stamps[segment] - delay
@@ -189,7 +195,10 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
             dq[rows] = interpolate(now, piece.t, signals.dq)
             ddq[rows] = interpolate(now, piece.t, signals.ddq)
             speed = interpolate(now, piece.t, np.abs(signals.speed).max(axis=1, keepdims=True))
-            moving[rows] = speed[:, 0] > MOVING_SPEED
+            moving = rows.start + np.flatnonzero(speed[:, 0] > MOVING_SPEED)
+            if len(moving):
+                first_moving = min(first_moving, int(moving[0]))
+                last_moving = int(moving[-1])
             if delay != 0.0:
                 q[rows] = interpolate(now, near, samples.q[known[piece.known]])
             velocity.append(signals.velocity)
@@ -200,8 +209,8 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
                 if signal is not None:
                     release(signal)
     return Kinematics(
-        q, dq, ddq, usable, moving, tuple(kept), np.concatenate(velocity),
-        np.concatenate(position_rate),
+        q, dq, ddq, slice(min(first_moving, last_moving + 1), last_moving + 1), tuple(kept),
+        np.concatenate(velocity), np.concatenate(position_rate),
     )
 
 

@@ -62,9 +62,13 @@ def order_by_time(stamps: FloatArray) -> Timeline:
     the parts stay in the order they were recorded in, the later one moved behind the earlier.
     """
     N = len(stamps)
-    descents = 1 + rows_where(
-        N - 1, lambda block: np.diff(stamps[block.start: block.stop + 1]) < 0.0
-    )
+
+    def is_descent(block: slice) -> BoolArray:
+        falls: BoolArray = np.diff(stamps[block.start: block.stop + 1]) < 0.0
+        release(stamps)
+        return falls
+
+    descents = 1 + rows_where(N - 1, is_descent)
     if not descents.size:
         return Timeline(None, np.asarray(stamps), np.zeros(N, dtype=np.int32), 0, ())
     steps = _clock_steps(stamps, descents)
@@ -144,7 +148,7 @@ def find_duplicates(
         duplicate[later] = (
             (stamps[later] <= stamps[earlier]) | same
         ) & (branch[later] == branch[earlier])
-        for signal in values:
+        for signal in (stamps, *values):
             release(signal)
     return duplicate
 
@@ -196,17 +200,16 @@ def find_segments(
     stamps: FloatArray, branch: IntegerArray, fresh: IntegerArray, longest: float
 ) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
     """Split rows where the clock was set back and at pauses longer than `longest` [s]."""
-    def is_end(block: slice) -> BoolArray:
-        rows = fresh[block.start: block.stop + 1]
-        ends: BoolArray = (np.diff(stamps[rows]) > longest) | (np.diff(branch[rows]) != 0)
-        return ends
-
-    ends = rows_where(len(fresh) - 1, is_end)
-    last, first = fresh[ends], fresh[ends + 1]
-    edges = [0, *first.tolist(), len(stamps)]
-    intervals = stamps[first] - stamps[last]
-    gaps = tuple(
-        Gap(float(stamps[last[k]]), float(intervals[k]))
-        for k in np.flatnonzero((intervals > longest) & (branch[first] == branch[last]))
-    )
-    return tuple(slice(first, last) for first, last in pairwise(edges)), gaps
+    edges, gaps = [0], []
+    for block in row_blocks(len(fresh) - 1):
+        rows = np.asarray(fresh[block.start: block.stop + 1])
+        times = np.asarray(stamps[rows])
+        intervals, was_set = np.diff(times), np.diff(branch[rows]) != 0
+        for end in np.flatnonzero((intervals > longest) | was_set):
+            edges.append(int(rows[end + 1]))
+            if not was_set[end]:
+                gaps.append(Gap(float(times[end]), float(intervals[end])))
+        release(stamps)
+        release(fresh)
+    edges.append(len(stamps))
+    return tuple(slice(first, last) for first, last in pairwise(edges)), tuple(gaps)

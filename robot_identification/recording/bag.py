@@ -316,9 +316,7 @@ class _Reading:
 
         Where that is the header stamps, messages without get the usual difference between both.
         """
-        # Of a long recording some rows say what the usual difference is.
-        some = slice(None, None, len(times) // LARGEST_IN_MEMORY + 1)
-        offsets = np.asarray(times[some]) - np.asarray(log_times[some])
+        offsets = _some_of(times) - _some_of(log_times)
         offset = int(np.partition(offsets, len(offsets) // 2)[len(offsets) // 2])
         has_stamps = stamps_from == 'header'
         channels = {}
@@ -330,7 +328,7 @@ class _Reading:
                     else found.log_times + offset
                 )
                 if len(when):
-                    channels[channel] = Channel((when - times[0]) * 1e-9, found.values)
+                    channels[channel] = Channel(_seconds_after(when, times[0]), found.values)
         for channel in ('temperature', ROTOR_CHANNEL):
             if any(channel in table.seen for table in self._tables):
                 channels[channel] = Channel(_seconds_after(times, times[0]), values[channel])
@@ -361,6 +359,15 @@ def _are_broken(stamps: IntegerTimes) -> bool:
         deepest = min(deepest, int(steps.min(initial=0)))
         release(stamps)
     return zeros > 1 or still > 0.5 * max(len(stamps) - 1, 1) or deepest < -LARGEST_DISORDER
+
+
+def _some_of(times: IntegerTimes) -> IntegerTimes:
+    """Return every k-th of some times (N,), all where they are not too many."""
+    step, found = len(times) // LARGEST_IN_MEMORY + 1, []
+    for rows in slices_of(len(times)):
+        found.append(np.array(times[rows.start + -rows.start % step: rows.stop: step]))
+        release(times)
+    return np.concatenate(found)
 
 
 def _seconds_after(times: IntegerTimes, first: np.int64) -> FloatArray:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from robot_identification.arrays import FloatArray, select
+from robot_identification.arrays import FloatArray, release, select, slices_of
 
 # Name of the channel with the angles of the rotors, of a second encoder.
 ROTOR_CHANNEL = 'rotor_position'
@@ -116,7 +116,12 @@ class Recording:
     @property
     def duration(self) -> float:
         """Time between the first and the last joint state [s]."""
-        return float(np.ptp(self.stamps)) if len(self) else 0.0
+        spans = []
+        for rows in slices_of(len(self)):
+            some = self.stamps[rows]
+            spans.append((some.min(), some.max()))
+            release(self.stamps)
+        return float(np.ptp(spans)) if spans else 0.0
 
     @property
     def place(self) -> str:
@@ -126,7 +131,7 @@ class Recording:
     def parts(self, chosen: Sequence[slice]) -> Recording:
         """Return some parts, which follow each other as after gaps."""
         stamps, q, dq, effort = (
-            np.concatenate([np.asarray(values[rows]) for rows in chosen])
+            np.concatenate(list(_copies(values, chosen)))
             for values in (self.stamps, self.q, self.dq, self.effort)
         )
         return replace(self, stamps=stamps, q=q, dq=dq, effort=effort, whole=len(self))
@@ -144,3 +149,10 @@ class Recording:
             effort=select(self.effort, keep),
             channels={name: channel.until(stop) for name, channel in self.channels.items()},
         )
+
+
+def _copies(values: FloatArray, chosen: Sequence[slice]) -> Iterator[FloatArray]:
+    """Yield copies of some parts; those of a file need not stay in memory twice."""
+    for rows in chosen:
+        yield np.array(values[rows])
+        release(values)
