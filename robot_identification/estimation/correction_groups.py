@@ -53,7 +53,7 @@ class Residuals:
     def columns(self, group: CorrectionGroup, joint: int) -> FloatArray:
         """Return the columns of a group there, shape (M, size)."""
         return np.concatenate([
-            group.columns(self.robot, signals, joint)[rows]
+            group.columns_at(self.robot, signals, joint, rows)
             for signals, rows in zip(self.signals, self.rows, strict=True)
         ])
 

@@ -12,7 +12,7 @@ final parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -66,8 +66,11 @@ def correct_choice(
     if not groups:
         return choice
     plain = dict(choice.by_prior_weight) or {0.0: choice.trial}
+    gathered = {
+        joint: gather_columns(residuals, groups, joint) for joint in {one.joint for one in groups}
+    }
     corrected = {
-        weight: _with_groups(trial, residuals_of(trial), groups, datasets, recipe)
+        weight: _with_groups(trial, residuals_of(trial), gathered, datasets, recipe)
         for weight, trial in plain.items()
     }
     chosen = replace(choice, by_prior_weight=tuple(corrected.items()), groups=groups)
@@ -108,14 +111,17 @@ def independent_bodies(robot: RobotModel) -> tuple[int, ...]:
 
 
 def _with_groups(
-    trial: Trial, residuals: Residuals, groups: Sequence[AcceptedGroup],
+    trial: Trial, residuals: Residuals, gathered: Mapping[int, tuple[FloatArray, FloatArray]],
     datasets: Sequence[Dataset], recipe: Recipe,
 ) -> Trial:
-    """Return how a trial does with corrections that are fitted to the other blocks."""
+    """
+    Return how a trial does with corrections that are fitted to the other blocks.
+
+    `gathered` has the columns of each joint and their ridge parameters.
+    """
     predictions = [prediction.copy() for prediction in trial.predictions]
     edges = np.cumsum([len(prediction) for prediction in predictions])[:-1]
-    for joint in {one.joint for one in groups}:
-        columns, ridges = gather_columns(residuals, groups, joint)
+    for joint, (columns, ridges) in gathered.items():
         torque = predict_held_out(
             residuals, columns, ridges, residuals.of(joint), recipe.huber
         )
@@ -197,7 +203,7 @@ def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) ->
     ):
         rest = torque.copy()
         for one in corrections:
-            rest[:, one.joint] -= one.torque(residuals.robot, signals)[rows]
+            rest[:, one.joint] -= one.torque_at(residuals.robot, signals, rows)
         left.append(rest)
         moving.append(np.abs(signals.motion.dq[rows]) > MOVING_SPEED)
     return partial_rms(np.concatenate(left), np.concatenate(moving))

@@ -46,6 +46,7 @@ def _usable_cutoff(rate: float, kinematic_filter: KinematicFilter) -> float:
     return min(kinematic_filter.cutoff, HIGHEST_CUTOFF * rate / 2.0)
 
 
+@lru_cache(maxsize=64)
 def low_pass_memory(rate: float, kinematic_filter: KinematicFilter) -> int:
     """
     Return how many samples away `low_pass` no longer depends on a sample.

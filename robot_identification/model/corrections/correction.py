@@ -52,6 +52,12 @@ class CorrectionSignals:
             self, motion=self.motion.part(rows), measured_dq=np.asarray(self.measured_dq[rows])
         )
 
+    def rows(self, chosen: BoolArray) -> CorrectionSignals:
+        """Return the signals of samples that need not follow each other."""
+        return replace(
+            self, motion=self.motion.rows(chosen), measured_dq=self.measured_dq[chosen]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -121,6 +127,14 @@ class CorrectionGroup(ABC):
     ) -> FloatArray:
         """Return the columns of a joint, shape (N, size)."""
 
+    def columns_at(
+        self, robot: RobotModel, signals: CorrectionSignals, joint: int, rows: BoolArray
+    ) -> FloatArray:
+        """Return the columns of a joint at m of the samples (N,), shape (m, size)."""
+        if self.reach == 0:
+            return self.columns(robot, signals.rows(rows), joint)
+        return self.columns(robot, signals, joint)[rows]
+
     @abstractmethod
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
         """Add the group with its coefficients (size,) [N m] to sums for single samples."""
@@ -145,6 +159,14 @@ class JointCorrection:
         torque: FloatArray = (
             self.group.columns(robot, signals, self.joint) @ self.coefficients
         )
+        return torque
+
+    def torque_at(
+        self, robot: RobotModel, signals: CorrectionSignals, rows: BoolArray
+    ) -> FloatArray:
+        """Return the torque that is added at m of the samples (N,), shape (m,) [N m]."""
+        columns = self.group.columns_at(robot, signals, self.joint, rows)
+        torque: FloatArray = columns @ self.coefficients
         return torque
 
 
