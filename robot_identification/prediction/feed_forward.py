@@ -26,8 +26,8 @@ FRICTION = ('none', 'kinetic', 'break_away')
 LONGEST_PAUSE = 0.1
 # A joint that is meant to rest and is slower does rest, but for noise [rad/s].
 RESTING = 0.02
-# No joint is faster [rad/s].
-LARGEST_SPEED = 1.0e4
+# No joint is faster [rad/s], none has more torque [N m].
+LARGEST_SPEED, LARGEST_TORQUE = 1.0e4, 1.0e11
 # A wanted motion ends below this share of the velocity that it begins at.
 RELEASE = 0.5
 
@@ -131,7 +131,7 @@ class FeedForward:
             self._excess = given - self._table.resistance[:, 0]
         self.limit: FloatArray = self.options.effort_share * robot.limits.effort
         self._observer_limit = self._find_observer_limit(robot)
-        self._ones = np.ones(robot.n)
+        self._numbers = np.zeros((4, robot.n))  # those that are looked at together
         self._stamp = np.nan
         self._start()
         self._keep(True, *(np.zeros(robot.n) for _ in range(3)))
@@ -206,19 +206,24 @@ class FeedForward:
         self._observe(elapsed, q, dq, tau)
         self._turn(elapsed, dq_wanted)
         gravity = self._rigid.gravity(q)
-        friction = self._friction_torque(np.abs(dq_wanted), np.abs(gravity))
+        load = np.abs(gravity)
+        # What is no number is not smaller either.
+        if not (load.max() < LARGEST_TORQUE and self._are_finite(stamp, (self._observed,))):
+            return self._refuse()
+        friction = self._friction_torque(np.abs(dq_wanted), load)
         if not self.options.gravity:
             gravity = np.zeros(self.n)
-        if not self._are_finite(stamp, (gravity, friction, self._observed)):
-            return self._refuse()
         self._stamp = stamp
         if elapsed > 0.0 or self._before is None:
             self._before = q.copy(), dq.copy(), friction
         return self._keep(True, gravity, friction, self._observed.copy())
 
     def _are_finite(self, stamp: float, arrays: Sequence[FloatArray]) -> bool:
-        """Return whether all numbers are finite: their sum is, and quicker to look at."""
-        return math.isfinite(stamp + sum(float(self._ones.dot(values)) for values in arrays))
+        """Return whether all numbers are finite."""
+        numbers = self._numbers[: len(arrays)]
+        for row, values in enumerate(arrays):
+            numbers[row] = values
+        return math.isfinite(stamp) and bool(np.isfinite(numbers).all())
 
     def _turn(self, elapsed: float, dq_wanted: FloatArray) -> None:
         """Make the directions follow the desired velocity."""
