@@ -8,12 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import block_slices, Motion
+from robot_identification.model.regressor import block_slices, inertial_regressor, Motion
 from robot_identification.model.robot_model import RobotModel
 
 # Share by which the rate of a recording may differ from that of the corrections, whose lags are
@@ -51,6 +52,19 @@ class CorrectionSignals:
         return replace(
             self, motion=self.motion.part(rows), measured_dq=np.asarray(self.measured_dq[rows])
         )
+
+    @cached_property
+    def _regressors(self) -> list[tuple[RobotModel, FloatArray]]:
+        return []
+
+    def regressor(self, robot: RobotModel) -> FloatArray:
+        """Return that of the bodies, shape (N, n, 10 n): once for all joints of a block."""
+        for known, regressor in self._regressors:
+            if known is robot:
+                return regressor
+        found = inertial_regressor(robot, self.motion).reshape(len(self.motion), robot.n, -1)
+        self._regressors.append((robot, found))
+        return found
 
     def rows(self, chosen: BoolArray) -> CorrectionSignals:
         """Return the signals of samples that need not follow each other."""

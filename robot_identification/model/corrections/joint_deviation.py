@@ -13,7 +13,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.model.corrections.correction import (
     CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
-from robot_identification.model.regressor import block_slices, inertial_regressor
+from robot_identification.model.regressor import BLOCK_SAMPLES, block_slices
 from robot_identification.model.robot_model import RobotModel
 
 
@@ -56,13 +56,13 @@ class JointDeviation(CorrectionGroup):
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
         """See `CorrectionGroup`."""
-        motion = signals.motion
-        columns = np.empty((len(motion), self.size))
-        for rows in block_slices(len(motion)):
-            regressor = inertial_regressor(robot, motion.part(rows))
-            columns[rows] = regressor.reshape(-1, robot.n, 10 * robot.n)[
-                :, joint, list(self.parameters)
-            ]
+        N, own = len(signals.motion), list(self.parameters)
+        # Blocks with what is around them are asked for by every joint.
+        if N <= 2 * BLOCK_SAMPLES:
+            return signals.regressor(robot)[:, joint, own]
+        columns = np.empty((N, self.size))
+        for rows in block_slices(N):
+            columns[rows] = signals.part(rows).regressor(robot)[:, joint, own]
         return columns
 
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
