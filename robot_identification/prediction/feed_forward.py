@@ -207,7 +207,7 @@ class FeedForward:
         self._turn(elapsed, dq_wanted)
         gravity = self._rigid.gravity(q)
         load = np.abs(gravity)
-        # What is no number is not smaller either.
+        # NaN is not smaller either.
         if not (load.max() < LARGEST_TORQUE and self._are_finite(stamp, (self._observed,))):
             return self._refuse()
         friction = self._friction_torque(np.abs(dq_wanted), load)
