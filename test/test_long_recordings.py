@@ -173,21 +173,19 @@ def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
     lambda long, **_: long.duration,
     lambda long, **_: order_by_time(long.stamps),
     lambda long, **_: sampling_period(long.stamps),
-    lambda long, chosen, **_: find_duplicates(
-        long.stamps, np.zeros(len(long), dtype=np.int32), (long.q, long.effort), chosen
+    lambda long, branch, chosen, **_: find_duplicates(
+        long.stamps, branch, (long.q, long.effort), chosen
     ),
-    lambda long, fresh, **_: find_segments(
-        long.stamps, np.zeros(len(long), dtype=np.int32), fresh, 1.0
-    ),
+    lambda long, branch, fresh, **_: find_segments(long.stamps, branch, fresh, 1.0),
     lambda long, chosen, **_: find_repetition(long.stamps, long.q, chosen),
 ], ids=['duration', 'order', 'period', 'duplicates', 'segments', 'repetition'])
 def test_a_look_at_all_rows_lets_files_go(arm, look):
-    """Their peak is less than half of the stamps, the smallest file; what is mapped counts."""
+    """Their peak is less than the stamps, the smallest file; what is mapped counts."""
     # Libraries and temporary arrays of a few blocks are the same for fewer rows.
     few, many = (
         {
             'long': long_recording(arm.robot, count), 'chosen': np.ones(count, dtype=bool),
-            'fresh': np.arange(count),
+            'fresh': np.arange(count), 'branch': np.zeros(count, dtype=np.int32),
         }
         for count in (50_000, 1_000_000)
     )
@@ -199,7 +197,9 @@ def test_a_look_at_all_rows_lets_files_go(arm, look):
     # Sets back the peak.
     Path('/proc/self/clear_refs').write_text('5', encoding='ascii')
     look(**many)
-    assert resident('VmHWM') - before < 0.5 * long.stamps.nbytes
+    # What is found of each row, as the four bytes that count how often the clock was set back, may
+    # stay.
+    assert resident('VmHWM') - before < 0.9 * long.stamps.nbytes
 
 
 def resident(key):
