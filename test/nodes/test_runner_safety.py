@@ -249,7 +249,9 @@ def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     _, robot, runner = real_time_desk
     runner.execute()
     wait_until(lambda: runner.reaches('EXECUTING'), 'the motion')
-    # While it begins, an arm that rests may have been halted as well.
+    # While it begins, an arm that rests may have been halted as well; a second later it is known
+    # better where it is.
+    robot.wait(1.0)
     wait_until(lambda: np.max(np.abs(robot.dq)) > 0.3, 'a speed that tells where it is')
     told, robot.longest_wait = len(robot.commands), 0.0
     setattr(robot, attribute, value)
