@@ -257,5 +257,7 @@ def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     setattr(robot, attribute, value)
     reason = runner.wait_for('FAULT')
     assert word in reason
-    assert len(robot.commands) == told + 1 or robot.longest_wait > FRESH, reason
+    # Where its place on the path is not known well enough for a proof, the reason states it.
+    unproved = robot.longest_wait > FRESH or 'the time on the path is known within' in reason
+    assert len(robot.commands) == told + 1 or unproved, reason
     rests_after(robot, runner, told)
