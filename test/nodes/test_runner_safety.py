@@ -245,19 +245,24 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
 def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     real_time_desk, attribute, value, word
 ):
-    """A stop is sent, if a fresh state proves one."""
+    """A stop is sent; again where the place on the path was not known well enough for a proof."""
     _, robot, runner = real_time_desk
-    runner.execute()
-    wait_until(lambda: runner.reaches('EXECUTING'), 'the motion')
-    # While it begins, an arm that rests may have been halted as well; a second later it is known
-    # better where it is.
-    robot.wait(1.0)
-    wait_until(lambda: np.max(np.abs(robot.dq)) > 0.3, 'a speed that tells where it is')
-    told, robot.longest_wait = len(robot.commands), 0.0
-    setattr(robot, attribute, value)
-    reason = runner.wait_for('FAULT')
-    assert word in reason
-    # Where its place on the path is not known well enough for a proof, the reason states it.
-    unproved = robot.longest_wait > FRESH or 'the time on the path is known within' in reason
-    assert len(robot.commands) == told + 1 or unproved, reason
-    rests_after(robot, runner, told)
+    usual, stops = getattr(robot, attribute), 0
+    for _ in range(ATTEMPTS):
+        setattr(robot, attribute, usual)
+        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
+        if not runner.reaches('EXECUTING'):
+            continue
+        # While it begins, an arm that rests may have been halted as well.
+        wait_until(lambda: np.max(np.abs(robot.dq)) > 0.3, 'a speed that tells where it is')
+        told, robot.longest_wait = len(robot.commands), 0.0
+        setattr(robot, attribute, value)
+        reason = runner.wait_for('FAULT')
+        assert word in reason
+        rests_after(robot, runner, told)
+        stops = len(robot.commands) - told
+        if stops or not (
+            robot.longest_wait > FRESH or 'the time on the path is known within' in reason
+        ):
+            break
+    assert stops == 1, reason
