@@ -16,19 +16,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import FloatArray
 
-# Over so long the stamps' pace against our clock is measured [s]; it is 1 but in simulations.
+# Over so long the pace of a simulation's stamps against our clock is measured [s].
 # Chosen: late messages change a pace over a second little.
 PACE_WINDOW = 1.0
 SHORTEST_PACE_WINDOW = 0.25  # [s]; chosen: a first pace is known soon after the start
 # Ratios of both clocks; chosen: the real_time_factor of simulated robots is 0.1 to 20.
 SLOWEST_PACE, FASTEST_PACE = 0.05, 20.0
-# A pace that changes makes states look late; within the first time that is forgotten, and within
-# the second that they may have been [s]. A gap in which nothing arrived counts as one cycle of at
-# most the length below [s]. Chosen: a half and twice the window of the pace.
-FORGETTING_TIME, LONGEST_FORGETTING_TIME = 0.5, 2.0
+# A clock that is adjusted makes states look late; within this time that is forgotten [s]. A
+# simulation, whose pace changes, is taken for late for the shorter time only. A gap in which
+# nothing arrived counts as one cycle of at most the length below [s]. Chosen: twice and a half the
+# window of the pace.
+FORGETTING_TIME, SIMULATED_FORGETTING_TIME = 2.0, 0.5
 LONGEST_CYCLE = 0.02  # [s]; chosen: above two cycles of the slowest driver, 125 Hz
-# States this late still show the pace [s]; chosen: half the timeout of joint states.
-LATEST_STEADY = 0.1
+# States that waited longer in this process do not show the pace [s]; chosen: half the timeout of
+# joint states.
+LONGEST_WAIT = 0.1
 # A step of the stamps that is longer than that of our clock by this is a clock that was set [s];
 # chosen: above the jitter of a driver.
 LARGEST_LEAD = 0.05
@@ -58,17 +60,18 @@ class JointStateMonitor:
     """
     Follows the stamps of joint states; times are of our own monotonic clock [s].
 
-    Stamps of a `simulated` arm, whose clock may pause and change its pace, show no more than that
-    a message waited while this process did not run.
+    The clock of a real arm goes as fast as ours. Stamps of a `simulated` arm, whose clock may
+    pause and change its pace, show no more than that a message waited while this process did not
+    run.
     """
 
     def __init__(self, *, simulated: bool = False) -> None:
         self._simulated = simulated
         self._latest: Measurement | None = None
         self._arrived_at = -np.inf
-        # Arrivals and stamps that give the pace.
+        # Arrivals and stamps that give the pace of a simulation; None before it is known.
         self._steady: deque[tuple[float, float]] = deque()
-        self._pace: float | None = None
+        self._pace = None if simulated else 1.0
         self._repeated_since: float | None = None
         self._jump = 0.0
 
@@ -84,7 +87,7 @@ class JointStateMonitor:
 
     @property
     def pace(self) -> float:
-        """Return how fast stamps go by our clock: 1, but in simulations."""
+        """Return how fast stamps go by our clock: 1, except in simulations."""
         return 1.0 if self._pace is None else self._pace
 
     def forget_jump(self) -> None:
@@ -105,14 +108,11 @@ class JointStateMonitor:
             return f'the joint states come {self.age(now):.2f} s late'
         return f'no joint state for {self.age(now):.2f} s'
 
-    def add(
-        self, arrived: Measurement, waited: float = np.inf, *, relearn: bool = False
-    ) -> bool:
+    def add(self, arrived: Measurement, waited: float = np.inf) -> bool:
         """
         Take a finite joint state, as if measured on arrival; return whether it shows a live robot.
 
-        It may have waited to be read for up to `waited` [s]. With `relearn`, a stamp that seems
-        late may show that the pace has changed: nothing moves, and nothing has waited.
+        It may have waited to be read for up to `waited` [s].
         """
         before, now = self._latest, arrived.taken_at
         if before is None:
@@ -132,18 +132,17 @@ class JointStateMonitor:
             self._accept(arrived, now)
             return True
         cycle = min(now - self._arrived_at, LONGEST_CYCLE)
+        forgetting = SIMULATED_FORGETTING_TIME if self._simulated else FORGETTING_TIME
         late, latest = (
             0.0 if self._pace is None
             else float(np.exp(-cycle / time)) * max(now - (taken + step / pace), 0.0)
             for taken, time in (
-                (before.taken_at, FORGETTING_TIME), (before.taken_after, LONGEST_FORGETTING_TIME)
+                (before.taken_at, forgetting), (before.taken_after, FORGETTING_TIME)
             )
         )
         if self._simulated:
             late = min(late, waited)
-        self._accept(
-            replace(arrived, taken_at=now - late, taken_after=now - latest), now, relearn=relearn
-        )
+        self._accept(replace(arrived, taken_at=now - late, taken_after=now - latest), now)
         return True
 
     def _longest_step(self, elapsed: float) -> float:
@@ -153,11 +152,9 @@ class JointStateMonitor:
             return LARGEST_SIMULATED_LEAD + SIMULATED_HASTE * pace * elapsed
         return pace * (LARGEST_LEAD + elapsed)
 
-    def _accept(
-        self, measurement: Measurement, now: float, *, relearn: bool = False
-    ) -> None:
+    def _accept(self, measurement: Measurement, now: float) -> None:
         self._latest, self._arrived_at, self._repeated_since = measurement, now, None
-        if now - measurement.taken_after > LATEST_STEADY and not relearn:
+        if not self._simulated or now - measurement.taken_at > LONGEST_WAIT:
             return
         self._steady.append((now, measurement.stamp))
         while now - self._steady[0][0] > PACE_WINDOW and len(self._steady) > 2:

@@ -46,8 +46,6 @@ STATE_TIMEOUT = 0.2
 # the watch.
 SHORT_PAUSE = 0.1
 LONGEST_PAUSE = 1.0  # [s] (docs/execution.md); chosen: five timeouts of joint states
-# So long after a pause what waited in it has been read [s]; chosen: a queue takes less.
-RELEARNING_PAUSE = 1.0
 # How far the arm may be from where its motion was planned from [rad]; as allowed_start_tolerance
 # of MoveIt.
 START_TOLERANCE = 0.01
@@ -186,7 +184,6 @@ class ExecutionStateMachine:
         alive = self._monitor.add(
             Measurement(event.stamp, now, now, event.q, event.dq, event.effort),
             self._longest_wait(now),
-            relearn=not self.is_busy and now - self._woke_at > RELEARNING_PAUSE,
         )
         state, latest = self._state, self._monitor.latest
         if not alive or latest is None:
