@@ -37,6 +37,9 @@ TAKE_PERIOD = 0.02
 # The same while /clock gives the time in which messages are recorded [s]; chosen: that of messages
 # that are taken together is the same, and a simulation may be 20 times as fast as the clock here.
 SIMULATED_TAKE_PERIOD = 0.005
+# A call may overtake messages that were published before it: a stop waits so long for them [s];
+# chosen: two periods above.
+TRANSIT_TIME = 0.04
 HEARTBEAT = 0.1  # [s]; chosen: four in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
 # Heartbeats from one look at the disk, the runner and the optional topics to the next, and from
 # one report to the next; chosen: half a second and a second.
@@ -269,6 +272,7 @@ class BagRecorder(Node):
         if self._session is None:
             response.message = f'nothing is being recorded: {self._reason}'
             return response
+        time.sleep(TRANSIT_TIME)
         self._finish(IDLE, 'stopped')
         response.success = self._state == IDLE
         response.message = self._reason
