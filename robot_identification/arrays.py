@@ -172,6 +172,17 @@ def slices_of(size: int) -> Iterator[slice]:
         yield slice(start, min(start + _ROWS_AT_A_TIME, size))
 
 
+def span_of(keep: BoolArray) -> slice:
+    """Return the rows from the first to the last one that a mask (N,) keeps; none of none."""
+    with_any = [rows for rows in slices_of(len(keep)) if keep[rows].any()]
+    if not with_any:
+        return slice(0, 0)
+    first, last = with_any[0], with_any[-1]
+    return slice(
+        first.start + int(np.argmax(keep[first])), last.stop - int(np.argmax(keep[last][::-1]))
+    )
+
+
 def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
     """
     Return the rows of an array (N, ..) that a mask (N,) keeps.

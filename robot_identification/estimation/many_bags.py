@@ -291,6 +291,7 @@ def _fitted_parts(dataset: Dataset, signal: FloatArray) -> Iterator[FloatArray]:
     for rows in slices_of(len(dataset)):
         yield np.asarray(signal[rows])[dataset.fitted[rows]]
         release(signal)
+        release(dataset.fitted)
 
 
 def _fastest(dataset: Dataset) -> FloatArray:

@@ -57,9 +57,25 @@ def thin_chosen(chosen: BoolArray, most: int) -> IntegerArray:
     found, before = [np.zeros(0, dtype=np.intp)], 0
     for block in row_blocks(len(chosen)):
         rows = block.start + np.flatnonzero(chosen[block])
-        found.append(rows[-before % step:: step])
+        # A view would keep all of them.
+        found.append(rows[-before % step:: step].copy())
         before += len(rows)
+    release(chosen)
     return np.concatenate(found)
+
+
+def chosen_rows(mask: BoolArray, value: bool = True) -> IntegerArray:
+    """Return the rows at which a mask (N,) has a value, on the disk where they are many."""
+    count = int(np.count_nonzero(mask))
+    rows: IntegerArray = allocate((count if value else len(mask) - count,), np.int64)
+    written = 0
+    for block in row_blocks(len(mask)):
+        found = block.start + np.flatnonzero(mask[block] == value)
+        rows[written: written + len(found)] = found
+        written += len(found)
+        release(rows)
+    release(mask)
+    return rows
 
 
 def first_chosen(chosen: BoolArray, most: int) -> IntegerArray:
@@ -79,6 +95,27 @@ def some_intervals(times: FloatArray) -> FloatArray:
         return np.diff(times)
     rows = np.arange(0, len(times) - 1, len(times) // LARGEST_IN_MEMORY + 1)
     return take_rows(times, rows + 1) - take_rows(times, rows)
+
+
+def mask_where(size: int, is_there: Callable[[slice], BoolArray]) -> BoolArray:
+    """Return a mask (size,) of what is asked for block by block, on the disk where it is long."""
+    mask: BoolArray = allocate((size,), bool)
+    for block in row_blocks(size):
+        mask[block] = is_there(block)
+        release(mask)
+    return mask
+
+
+def take_off(mask: BoolArray, other: BoolArray, value: bool = True) -> int:
+    """Clear a mask (N,) where another has a value; return how many rows these are."""
+    count = 0
+    for block in row_blocks(len(mask)):
+        lost = mask[block] & (other[block] == value)
+        mask[block] ^= lost
+        count += int(np.count_nonzero(lost))
+        release(mask)
+        release(other)
+    return count
 
 
 def rows_where(size: int, is_there: Callable[[slice], BoolArray]) -> IntegerArray:

@@ -140,8 +140,8 @@ class Dataset:
         for side in (motion, motion.drive_side):
             for array in (side.q, side.dq, side.ddq):
                 release(array)
-        release(self.effort)
-        release(self.stamps)
+        for one in (self.effort, self.stamps, self.scored, self.fitted):
+            release(one)
         if self.measured_dq is not None:
             release(self.measured_dq)
 

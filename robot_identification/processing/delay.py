@@ -93,10 +93,9 @@ def _band_limited(
     """Return columns and effort of the longest stretch on a uniform grid."""
     rate = 1.0 / samples.period
     step = max(int(rate / REGRESSION_RATE), 1)
-    stretch = max(
-        (samples.known_in(segment) for segment in samples.segments),
-        key=lambda rows: int(np.count_nonzero(fitted[rows])),
-    )
+    stretch = samples.known_in(max(
+        samples.segments, key=lambda segment: int(np.count_nonzero(fitted[segment]))
+    ))
     rows = stretch[first_chosen(fitted[stretch], MOST_SAMPLES * step)]
     release(samples.fresh)
     if len(rows) < 2 or samples.stamps[rows[-1]] - samples.stamps[rows[0]] < SHORTEST_MOTION:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from robot_identification.arrays import FloatArray, release
+from robot_identification.arrays import FloatArray, release, span_of
 from robot_identification.model import EFFORT_UNITS, Motion, rigid_torque, RobotModel
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
@@ -154,8 +154,8 @@ def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]
 
 def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
     """Return notes on joints whose effort does not change, throughout or while they move."""
-    first = int(np.argmax(dataset.scored))
-    rows = slice(first, len(dataset.scored) - int(np.argmax(dataset.scored[::-1])))
+    rows = span_of(dataset.scored)
+    release(dataset.scored)
     stamps, effort = dataset.stamps[rows], dataset.effort[rows]
     notes = []
     standstills = _longest_standstills(stamps, effort)

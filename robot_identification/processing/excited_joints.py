@@ -58,4 +58,5 @@ def _extremes(
         lowest = np.minimum(lowest, values.min(axis=0, initial=np.inf))
         highest = np.maximum(highest, values.max(axis=0, initial=-np.inf))
         release(signal)
+        release(chosen)
     return lowest, highest

@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
+from robot_identification.arrays import (
+    allocate, BoolArray, FloatArray, IntegerArray, release, select,
+)
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, LONGEST_DELAY, Motion, RobotModel
 from robot_identification.processing.blocks import (
-    block_of, row_blocks, Rows, some_intervals, take_rows,
+    block_of, chosen_rows, mask_where, row_blocks, Rows, some_intervals, take_off, take_rows,
 )
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
@@ -105,8 +107,8 @@ def process(
     ) if rotor_side else RotorSide()
     found.notes += rotors.notes
     if rotors.known is not None:
-        found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
-        fitted &= rotors.known
+        without = take_off(fitted, rotors.known, False)
+        found.exclude(without, 'without a rotor position (scored, not fitted)')
     found_delay = None if robot is None else find_delay(robot, samples, fitted)
     if found_delay is not None and found_delay.is_significant:
         found.notes.append(found_delay.describe(delay))
@@ -147,9 +149,16 @@ def _rows_to_score(
 ) -> BoolArray:
     """Return the rows (N,) that errors are taken on; DataError if there are none."""
     scored = kinematics.usable
-    scored &= table.in_window
-    scored[_excluded_rows(recording, table, scored, keep_slowed, found)] = False
+    take_off(scored, table.in_window, False)
+    for exclusion in find_exclusions(recording.channels, table.stamps):
+        if keep_slowed and exclusion.is_slowed:
+            continue
+        count = take_off(scored, exclusion.rows)
+        found.exclude(count, exclusion.reason)
+        if count:
+            found.notes.append(exclusion.note)
     _check_remaining(recording, scored, found)
+    release(scored)
     return scored
 
 
@@ -157,11 +166,14 @@ def _rows_to_fit(
     scored: BoolArray, duplicate: BoolArray, moving: slice, found: _Findings
 ) -> BoolArray:
     """Return the scored rows (N,) that are new and between the first and the last motion."""
-    fitted: BoolArray = scored.copy()
-    fitted[duplicate] = False
+    fitted = mask_where(len(scored), lambda block: scored[block])
+    take_off(fitted, duplicate)
     for part in (fitted[:moving.start], fitted[moving.stop:]):
-        found.exclude(part, 'at rest before or after all motion (scored, not fitted)')
+        resting = int(np.count_nonzero(part))
+        found.exclude(resting, 'at rest before or after all motion (scored, not fitted)')
         part[:] = False
+    for mask in (fitted, scored):
+        release(mask)
     return fitted
 
 
@@ -172,10 +184,10 @@ class _Findings:
     notes: list[str]
     excluded: dict[str, int] = field(default_factory=dict)
 
-    def exclude(self, rows: BoolArray, reason: str) -> None:
-        """Count rows (N,) that are left out for a reason, in addition to those before."""
-        if rows.any():
-            self.excluded[reason] = self.excluded.get(reason, 0) + int(np.count_nonzero(rows))
+    def exclude(self, count: int, reason: str) -> None:
+        """Count rows that are left out for a reason, in addition to those before."""
+        if count:
+            self.excluded[reason] = self.excluded.get(reason, 0) + count
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +222,8 @@ class _Table:
 
     def effort_in_window(self) -> FloatArray:
         """Return the effort, NaN before the window; itself where all is in the window."""
-        before = int(np.count_nonzero(~self.in_window))
+        before = len(self.in_window) - int(np.count_nonzero(self.in_window))
+        release(self.in_window)
         if not before:
             return self.effort
         effort = allocate(self.effort.shape)
@@ -221,22 +234,6 @@ class _Table:
             release(self.effort)
             release(effort)
         return effort
-
-
-def _excluded_rows(
-    recording: Recording, table: _Table, usable: BoolArray, keep_slowed: bool, found: _Findings
-) -> BoolArray:
-    """Return the rows (N,) in which the robot's state rules out a comparison with the model."""
-    excluded = np.zeros(len(table.stamps), dtype=bool)
-    for exclusion in find_exclusions(recording.channels, table.stamps):
-        if keep_slowed and exclusion.is_slowed:
-            continue
-        rows = exclusion.rows & usable & ~excluded
-        excluded |= rows
-        found.exclude(rows, exclusion.reason)
-        if rows.any():
-            found.notes.append(exclusion.note)
-    return excluded
 
 
 def _read_table(
@@ -251,9 +248,15 @@ def _read_table(
     timeline = order_by_time(recording.stamps)
     found.notes += timeline.notes()
     count = len(timeline.stamps) if stop is None else int(np.searchsorted(timeline.stamps, stop))
-    stamps = timeline.stamps[:count]
-    in_window = stamps >= (-np.inf if start is None else start)
-    release(stamps)
+    stamps, branch = timeline.stamps[:count], timeline.branch[:count]
+    first = -np.inf if start is None else start
+
+    def is_in_window(block: slice) -> BoolArray:
+        inside: BoolArray = stamps[block] >= first
+        release(stamps)
+        return inside
+
+    in_window = mask_where(count, is_in_window)
     window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
     if not in_window.any():
         raise DataError(
@@ -271,8 +274,11 @@ def _read_table(
     for block in row_blocks(len(finite)):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
         release(contents.finite_dq)
+        release(finite)
     _check_finite(recording, finite, found)
     usable = int(np.count_nonzero(finite & in_window))
+    for mask in (finite, in_window):
+        release(mask)
     if usable < MINIMUM_SAMPLES:
         raise DataError(
             f'{recording.source}: {usable} usable joint states '
@@ -281,11 +287,13 @@ def _read_table(
         )
     rows: Rows = order
     if not finite.all():
-        rows = np.flatnonzero(finite) if isinstance(order, slice) else order[finite]
-        stamps, in_window = stamps[finite], in_window[finite]
+        kept = chosen_rows(finite)
+        rows = kept if isinstance(order, slice) else order[kept]
+        stamps, in_window = take_rows(stamps, kept), select(in_window, finite)
+        branch = select(branch, finite)
     return _Table(
         stamps=stamps,
-        branch=timeline.branch[:count] if finite.all() else timeline.branch[:count][finite],
+        branch=branch,
         q=take_rows(recording.q, rows),
         dq=None if derived.all() else take_rows(recording.dq, rows),
         derived=derived,
@@ -371,7 +379,7 @@ def _survey_contents(
 ) -> _Contents:
     """Look at every column once, block by block."""
     n, N = recording.q.shape[1], len(in_window)
-    finite: BoolArray = np.empty(N, dtype=bool)
+    finite: BoolArray = allocate((N,), bool)
     finite_dq: BoolArray = allocate((N, n), bool)
     has_velocity: BoolArray = np.zeros(n, dtype=bool)
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
@@ -394,7 +402,9 @@ def _survey_contents(
         read = effort[in_window[block]]
         has_effort |= bool(_are_finite(read).any())
         has_nonzero |= bool(np.nan_to_num(read).any())
-        for signal in (recording.q, recording.dq, recording.effort, finite_dq):
+        for signal in (
+            recording.q, recording.dq, recording.effort, in_window, finite, finite_dq,
+        ):
             release(signal)
     return _Contents(
         finite, finite_dq, has_velocity, has_effort, has_nonzero, lowest, highest, slowest,
@@ -424,7 +434,7 @@ def _find_structure(
         found.excluded['duplicate (scored, not fitted)'] = int(
             np.count_nonzero(duplicate & table.in_window)
         )
-    fresh = _rows_without(duplicate)
+    fresh = chosen_rows(duplicate, False)
     if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
         raise DataError(
             f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states '
@@ -449,18 +459,6 @@ def _find_structure(
         clock_was_set=bool(table.branch[-1]),
     )
     return samples, gaps
-
-
-def _rows_without(duplicate: BoolArray) -> IntegerArray:
-    """Return the rows that are no duplicates."""
-    fresh: IntegerArray = allocate((len(duplicate) - int(np.count_nonzero(duplicate)),), np.int64)
-    written = 0
-    for block in row_blocks(len(duplicate)):
-        rows = block.start + np.flatnonzero(~duplicate[block])
-        fresh[written: written + len(rows)] = rows
-        written += len(rows)
-        release(fresh)
-    return fresh
 
 
 def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, release
-from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.blocks import row_blocks, rows_where
 from robot_identification.recording import Channel
 
 # A slider that is read as 99.5 % is at 100 %.
@@ -107,7 +107,8 @@ def find_exclusions(
         None if name not in channels else _LastKnown(channels[name], stamps[0])
         for name in ('speed_scaling', 'safety_mode')
     )
-    slow, stopped = np.zeros(len(stamps), dtype=bool), np.zeros(len(stamps), dtype=bool)
+    slow: BoolArray = allocate((len(stamps),), bool)
+    stopped: BoolArray = allocate((len(stamps),), bool)
     slowest, modes = np.inf, set[float]()
     for block in row_blocks(len(stamps)):
         # A comparison with NaN, where nothing is known, is false.
@@ -119,8 +120,9 @@ def find_exclusions(
             now = mode.at(stamps[block])
             stopped[block] = np.isfinite(now) & ~np.isin(now, SAFE_MODES)
             modes.update(now[stopped[block]].tolist())
-        release(stamps)
-    if slow.any():
+        for array in (stamps, slow, stopped):
+            release(array)
+    if slowest < np.inf:
         found.append(Exclusion(
             'at reduced speed scaling (neither scored nor fitted)',
             slow,
@@ -128,7 +130,7 @@ def find_exclusions(
             f'{_times(stamps, slow)}: left out',
             is_slowed=True,
         ))
-    if stopped.any():
+    if modes:
         listing = ', '.join(
             f'{int(value)} {SAFETY_MODES.get(int(value), "unknown")}' for value in sorted(modes)
         )
@@ -162,7 +164,14 @@ class _LastKnown:
 
 def _times(stamps: FloatArray, rows: BoolArray) -> str:
     """Return in words from when to when."""
-    edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0))
+    def changes(block: slice) -> BoolArray:
+        changed: BoolArray = rows[block] != rows[block.start + 1: block.stop + 1]
+        return changed
+
+    edges = [
+        *([0] if rows[0] else []), *(1 + rows_where(len(rows) - 1, changes)),
+        *([len(rows)] if rows[-1] else []),
+    ]
     intervals = [
         f'from {stamps[first]:.2f} s to {stamps[last - 1]:.2f} s'
         for first, last in zip(edges[::2], edges[1::2], strict=True)

@@ -24,6 +24,8 @@ TRIM_FILTER = KinematicFilter(cutoff=5.0)
 # Position and velocity are compared below this frequency, where both are known best.
 SURVEY_FILTER = KinematicFilter(cutoff=3.0)
 SURVEY_RATE = 15.0  # samples a second that are compared [Hz]: five times the band above
+# Samples that are compared, at most; chosen: above those of an hour.
+MOST_SURVEYED = 60_000
 # Differences reach this far, interpolation between samples too.
 DIFFERENCE_REACH = 4
 MINIMUM_SEGMENT_SAMPLES = 10  # chosen: differences and interpolation reach 4
@@ -163,9 +165,10 @@ class Kinematics:
     @property
     def usable(self) -> BoolArray:
         """Rows that a filter could reach, shape (N,)."""
-        usable = np.zeros(len(self.q), dtype=bool)
+        usable: BoolArray = allocate((len(self.q),), bool)
         for segment in self.kept:
             usable[segment] = True
+            release(usable)
         return usable
 
 
@@ -248,7 +251,8 @@ def _smooth_piece(
         recorded = interpolate(piece.t, times, known)
         velocity = np.where(samples.derived, slope, recorded)
     dq, ddq = SMOOTHERS[kinematic_filter.kind].smooth(velocity, rate, kinematic_filter)
-    some = slice(piece.inner.start, piece.inner.stop, max(int(rate / SURVEY_RATE), 1))
+    step = max(int(rate / SURVEY_RATE), len(samples.fresh) // MOST_SURVEYED, 1)
+    some = slice(piece.inner.start, piece.inner.stop, step)
     return _Signals(
         dq=dq,
         ddq=ddq,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntegerArray, release
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
 from robot_identification.processing.blocks import row_blocks, rows_where, some_intervals
 from robot_identification.processing.dataset import Gap
 
@@ -136,7 +136,7 @@ def find_duplicates(
     Nothing repeats what was on another branch of the clock. The effort, last of the values (N, n),
     counts in rows that are `compared`.
     """
-    duplicate = np.zeros(len(stamps), dtype=bool)
+    duplicate: BoolArray = allocate((len(stamps),), bool)
     for block in row_blocks(len(stamps) - 1):
         later, earlier = slice(block.start + 1, block.stop + 1), block
         same = np.ones(block.stop - block.start, dtype=bool)
@@ -148,6 +148,8 @@ def find_duplicates(
         duplicate[later] = (
             (stamps[later] <= stamps[earlier]) | same
         ) & (branch[later] == branch[earlier])
+        release(duplicate)
+        release(compared)
         for signal in (stamps, *values):
             release(signal)
     return duplicate

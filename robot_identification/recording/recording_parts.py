@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from robot_identification.arrays import (
+    FloatArray, IntegerArray, LARGEST_IN_MEMORY, release, slices_of, span_of,
+)
 from robot_identification.recording.recording import Recording
 
 # Length of the parts [s]. Chosen: smoothing and pre-sliding friction need a second or two to
@@ -43,13 +46,23 @@ def _rows_within(
     if window == (None, None):
         return slice(0, len(recording))
     inside = np.ones(len(recording), dtype=bool)
-    if window[0] is not None:
-        inside &= recording.stamps >= window[0]
-    if window[1] is not None:
-        inside &= recording.stamps < window[1]
-    if not inside.any():
-        return slice(0, 0)
-    return slice(int(np.argmax(inside)), len(inside) - int(np.argmax(inside[::-1])))
+    for rows in slices_of(len(recording)):
+        stamps = recording.stamps[rows]
+        if window[0] is not None:
+            inside[rows] &= stamps >= window[0]
+        if window[1] is not None:
+            inside[rows] &= stamps < window[1]
+        release(recording.stamps)
+    return span_of(inside)
+
+
+def _median_interval(stamps: FloatArray, rows: IntegerArray) -> float:
+    """Return the median interval [s] between some rows and the next ones."""
+    intervals = []
+    for some in np.array_split(rows, len(stamps) // LARGEST_IN_MEMORY + 1):
+        intervals.append(stamps[some + 1] - stamps[some])
+        release(stamps)
+    return float(np.median(np.concatenate(intervals)))
 
 
 def _spread_in(recording: Recording, rows: slice, most: int) -> Recording:
@@ -58,7 +71,7 @@ def _spread_in(recording: Recording, rows: slice, most: int) -> Recording:
     some = np.arange(rows.start, rows.stop - 1, max(size // max(most, 1), 1))
     if not some.size:
         return recording
-    period = float(np.median(recording.stamps[some + 1] - recording.stamps[some]))
+    period = _median_interval(recording.stamps, some)
     count = max(round(most * period / PART_DURATION), 1)
     length = most // count
     if length < FEWEST_IN_PARTS or length * count >= size:

@@ -3,10 +3,16 @@
 
 """Rows are taken as they are told, in blocks where there are many."""
 
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import arrays as drawn_arrays
 import numpy as np
 import pytest
+from robot_identification import arrays
+from robot_identification.arrays import span_of
 from robot_identification.processing import blocks
-from robot_identification.processing.blocks import block_of, row_blocks, take_rows
+from robot_identification.processing.blocks import (
+    block_of, chosen_rows, mask_where, row_blocks, take_off, take_rows, thin_chosen,
+)
 
 VALUES = np.arange(200.0).reshape(100, 2)
 CHOICES = [None, slice(10, 90), np.random.default_rng(0).permutation(100)[:70]]
@@ -26,3 +32,28 @@ def test_blocks_are_the_rows_one_after_the_other(monkeypatch, rows):
 def test_consecutive_rows_are_not_copied():
     assert np.shares_memory(take_rows(VALUES, slice(10, 90)), VALUES)
     assert take_rows(VALUES, None) is VALUES
+
+
+@given(
+    masks=st.integers(1, 60).flatmap(lambda size: drawn_arrays(bool, (2, size))),
+    value=st.booleans(), most=st.integers(1, 20), in_file=st.booleans(),
+)
+def test_masks_are_what_they_are_in_one_piece(masks, value, most, in_file):
+    """In blocks of seven rows, in memory or on the disk, with any of the rows chosen or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, 'BLOCK_ROWS', 7)
+        patch.setattr(arrays, '_ROWS_AT_A_TIME', 7)
+        patch.setattr(arrays, 'LARGEST_IN_MEMORY', 0 if in_file else 100)
+        first, other = masks
+        mask = mask_where(len(first), lambda block: first[block])
+        np.testing.assert_array_equal(mask, first)
+        chosen = np.flatnonzero(first == value)
+        np.testing.assert_array_equal(chosen_rows(mask, value), chosen)
+        np.testing.assert_array_equal(
+            thin_chosen(mask, most), np.flatnonzero(first)[:: max(first.sum() // most, 1)]
+        )
+        span = span_of(mask)
+        assert not first[: span.start].any() and not first[span.stop:].any()
+        assert not first.any() or (first[span.start] and first[span.stop - 1])
+        assert take_off(mask, other, value) == np.count_nonzero(first & (other == value))
+        np.testing.assert_array_equal(mask, first & (other != value))
