@@ -22,11 +22,13 @@ PACE_WINDOW = 1.0
 SHORTEST_PACE_WINDOW = 0.25  # [s]; chosen: a first pace is known soon after the start
 # Ratios of both clocks; chosen: the real_time_factor of simulated robots is 0.1 to 20.
 SLOWEST_PACE, FASTEST_PACE = 0.05, 20.0
-# A clock that is adjusted makes states look late; within this time that is forgotten [s]. A
-# simulation, whose pace changes, is taken for late for the shorter time only. A gap in which
-# nothing arrived counts as one cycle of at most the length below [s]. Chosen: twice and a half the
-# window of the pace.
-FORGETTING_TIME, SIMULATED_FORGETTING_TIME = 2.0, 0.5
+# So fast two clocks drift apart at most, by which states look late or new, ratio of times; chosen:
+# twenty times as fast as NTP adjusts a clock that runs.
+CLOCK_DRIFT = 0.01
+# A simulation whose pace changes makes states look late; within the first time that is forgotten,
+# and within the second that they may have been [s]. A gap in which nothing arrived counts as one
+# cycle of at most the length below [s]. Chosen: a half and twice the window of the pace.
+FORGETTING_TIME, LONGEST_FORGETTING_TIME = 0.5, 2.0
 LONGEST_CYCLE = 0.02  # [s]; chosen: above two cycles of the slowest driver, 125 Hz
 # States that waited longer in this process do not show the pace [s]; chosen: half the timeout of
 # joint states.
@@ -132,16 +134,15 @@ class JointStateMonitor:
             self._accept(arrived, now)
             return True
         cycle = min(now - self._arrived_at, LONGEST_CYCLE)
-        forgetting = SIMULATED_FORGETTING_TIME if self._simulated else FORGETTING_TIME
         late, latest = (
-            0.0 if self._pace is None
-            else float(np.exp(-cycle / time)) * max(now - (taken + step / pace), 0.0)
-            for taken, time in (
-                (before.taken_at, forgetting), (before.taken_after, FORGETTING_TIME)
-            )
+            0.0 if self._pace is None else now - (taken + step / pace)
+            for taken in (before.taken_at, before.taken_after)
         )
         if self._simulated:
-            late = min(late, waited)
+            late = min(float(np.exp(-cycle / FORGETTING_TIME)) * max(late, 0.0), waited)
+            latest = float(np.exp(-cycle / LONGEST_FORGETTING_TIME)) * max(latest, 0.0)
+        else:
+            late = latest = max(latest - CLOCK_DRIFT * cycle, 0.0)
         self._accept(replace(arrived, taken_at=now - late, taken_after=now - latest), now)
         return True
 

@@ -137,7 +137,7 @@ def test_one_late_state_leaves_no_wrong_pace(simulated, late, calm):
     assert now - monitor.latest.taken_after < 0.05
 
 
-@given(growth=st.floats(0.15, 0.9))
+@given(growth=st.floats(0.07, 0.9))
 def test_a_delay_that_grows_is_noticed(growth):
     """As of a queue that is emptied too slowly: never as if the states were new."""
     monitor, time = fed(1.0)
