@@ -228,9 +228,8 @@ def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):
     assert found.model.covariance_kind == 'hac'
 
 
-@pytest.mark.parametrize(
-    'scheduler', ['local', pytest.param('dask', marks=long_test)], indirect=True
-)
+@long_test
+@pytest.mark.parametrize('scheduler', ['local', 'dask'], indirect=True)
 def test_a_worker_that_is_killed_costs_time_not_results(arm, pooled, scheduler, tmp_path):
     """With kill -9, in the third pass of the fit: all that it knew is computed again."""
     deadly = KillsAWorker(scheduler, tmp_path / 'killed', at_pass=4)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from benchmark_pages import medians, page_table
 from known_models import true_model
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_model
@@ -124,6 +125,7 @@ def test_the_chain_is_that_of_the_node(arm):
     np.testing.assert_allclose(found.rest_share[said], node.rest_share[said], atol=1e-12)
 
 
+@long_test
 def test_a_miniature_is_silent_and_sees_pushes(arm, tmp_path, monkeypatch):
     """Some seconds instead of an hour, with limits that are set instead of calibrated."""
     # Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
