@@ -71,7 +71,7 @@ class JointStateMonitor:
         self._simulated = simulated
         self._latest: Measurement | None = None
         self._arrived_at = -np.inf
-        # Arrivals and stamps that give the pace of a simulation; None before it is known.
+        # Arrivals and stamps that give the pace of a simulation, which is None before it is known.
         self._steady: deque[tuple[float, float]] = deque()
         self._pace = None if simulated else 1.0
         self._repeated_since: float | None = None

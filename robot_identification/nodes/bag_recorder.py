@@ -38,7 +38,7 @@ TAKE_PERIOD = 0.02
 # that are taken together is the same, and a simulation may be 20 times as fast as the clock here.
 SIMULATED_TAKE_PERIOD = 0.005
 # A call may overtake messages that were published before it: a stop waits so long for them [s];
-# chosen: two periods above.
+# chosen: two of TAKE_PERIOD.
 TRANSIT_TIME = 0.04
 HEARTBEAT = 0.1  # [s]; chosen: four in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
 # Heartbeats from one look at the disk, the runner and the optional topics to the next, and from

@@ -58,7 +58,7 @@ class CorrectionSignals:
         return []
 
     def regressor(self, robot: RobotModel) -> FloatArray:
-        """Return that of the bodies, shape (N, n, 10 n): once for all joints of a block."""
+        """Return the regressor of the bodies (N, n, 10 n) [SI], once for all joints of a block."""
         for known, regressor in self._regressors:
             if known is robot:
                 return regressor
