@@ -199,4 +199,6 @@ def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
         block = array[rows][keep[rows]]
         chosen[written:written + len(block)] = block
         written += len(block)
+        for mapped in (array, keep, chosen):
+            release(mapped)
     return chosen

@@ -27,10 +27,11 @@ from robot_identification.pipeline import identify, validate
 from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
+from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.processing.time_repair import (
     find_duplicates, find_segments, order_by_time, sampling_period,
 )
-from robot_identification.recording.recording import Recording
+from robot_identification.recording.recording import Channel, Recording
 from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.validation.validation import predict_effort, predict_urdf_effort
@@ -179,7 +180,10 @@ def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
     ),
     lambda long, branch, fresh, **_: find_segments(long.stamps, branch, fresh, 1.0),
     lambda long, chosen, **_: find_repetition(long.stamps, long.q, chosen),
-], ids=['duration', 'order', 'period', 'duplicates', 'segments', 'repetition'])
+    lambda long, **_: find_exclusions(long.channels, long.stamps),
+    lambda long, **_: joint_temperatures(long.channels, long.stamps, long.q.shape[1]),
+], ids=['duration', 'order', 'period', 'duplicates', 'segments', 'repetition', 'exclusions',
+        'temperatures'])
 def test_a_look_at_all_rows_lets_files_go(arm, look):
     """Their peak is less than the stamps, the smallest file; what is mapped counts."""
     # Libraries and temporary arrays of a few blocks are the same for fewer rows.
@@ -194,6 +198,8 @@ def test_a_look_at_all_rows_lets_files_go(arm, look):
     long = many['long']
     for signal in (long.stamps, long.q, long.dq, long.effort):
         release(signal)
+    for channel in long.channels.values():
+        release(channel.values)
     before = resident('VmRSS')
     # Sets back the peak.
     Path('/proc/self/clear_refs').write_text('5', encoding='ascii')
@@ -237,6 +243,10 @@ def long_recording(robot, count):
     return Recording(
         'bag', '/joint_states', robot.joint_names, stamps, in_file(np.sin(phases)),
         in_file(2.0 * np.cos(phases)), in_file(np.sin(3.0 * phases)),
+        channels={
+            'temperature': Channel(stamps, in_file(25.0 + np.cos(0.001 * phases))),
+            'speed_scaling': Channel(stamps, in_file(np.ones((count, 1)))),
+        },
     )
 
 

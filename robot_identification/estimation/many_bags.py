@@ -315,17 +315,8 @@ def _mean_and_range(dataset: Dataset, signal: FloatArray) -> FloatArray:
 
 def _sizes_of(dataset: Dataset) -> tuple[int, int]:
     """Return what a dataset takes of the memory and of the disk [bytes]."""
-    motion = dataset.motion
-    arrays = [
-        motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps, dataset.scored,
-        dataset.fitted,
-    ]
-    if motion.rotor is not None:
-        arrays += [motion.rotor.q, motion.rotor.dq, motion.rotor.ddq]
-    if motion.temperature is not None:
-        arrays.append(motion.temperature)
-    files = sum(array.nbytes for array in arrays if is_in_file(array))
-    return sum(array.nbytes for array in arrays) - files, files
+    files = sum(array.nbytes for array in dataset.arrays if is_in_file(array))
+    return sum(array.nbytes for array in dataset.arrays) - files, files
 
 
 class _Memory:

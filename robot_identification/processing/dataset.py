@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray, release
 from robot_identification.model import (
     CorrectionSignals, EFFORT_UNITS, Motion, RobotModel, RotorMotion,
@@ -134,16 +136,21 @@ class Dataset:
         is_current = EFFORT_UNITS[self.effort_unit].is_current
         return robot.drives.drive_gain if is_current else np.ones(robot.n)
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All that has a row for each sample."""
+        motion = self.motion
+        sides = (motion,) if motion.rotor is None else (motion, motion.rotor)
+        known = [array for array in (motion.temperature, self.measured_dq) if array is not None]
+        return (
+            *(array for side in sides for array in (side.q, side.dq, side.ddq)),
+            self.effort, self.stamps, self.scored, self.fitted, *known,
+        )
+
     def release(self) -> None:
         """Release the memory behind arrays that are files; they are read again when needed."""
-        motion = self.motion
-        for side in (motion, motion.drive_side):
-            for array in (side.q, side.dq, side.ddq):
-                release(array)
-        for one in (self.effort, self.stamps, self.scored, self.fitted):
-            release(one)
-        if self.measured_dq is not None:
-            release(self.measured_dq)
+        for array in self.arrays:
+            release(array)
 
     @cached_property
     def period(self) -> float | None:

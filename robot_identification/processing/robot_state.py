@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray, release
-from robot_identification.processing.blocks import row_blocks, rows_where
+from robot_identification.arrays import allocate, BoolArray, FloatArray, release, select
+from robot_identification.processing.blocks import mask_where, row_blocks, rows_where
 from robot_identification.recording import Channel
 
 # A slider that is read as 99.5 % is at 100 %.
@@ -65,19 +65,53 @@ def joint_temperatures(
             f'temperatures of {channel.values.shape[1]} joints were recorded, the arm has '
             f'{joints}: they are left out'
         )
+    channel = _in_order(channel)
     temperature = allocate((len(stamps), joints))
-    for joint, values in enumerate(channel.values.T):
-        read = np.isfinite(values)
-        if not read.any():
-            temperature[:, joint] = np.nan
-            continue
-        order = np.argsort(channel.stamps[read], kind='stable')
-        times, values = channel.stamps[read][order], values[read][order]
+    for joint, column in enumerate(channel.values.T):
+        read = _finite(column)
+        times, values = select(channel.stamps, read), select(column, read)
         for block in row_blocks(len(stamps)):
-            temperature[block, joint] = np.interp(stamps[block], times, values)
-            release(stamps)
-            release(temperature)
+            temperature[block, joint] = _interpolate(stamps[block], times, values)
+            for array in (stamps, temperature, times, values):
+                release(array)
     return temperature, ''
+
+
+def _finite(values: FloatArray) -> BoolArray:
+    """Return which of the values (M,) are numbers."""
+    def read(rows: slice) -> BoolArray:
+        finite: BoolArray = np.isfinite(values[rows])
+        release(values)
+        return finite
+
+    return mask_where(len(values), read)
+
+
+def _interpolate(stamps: FloatArray, times: FloatArray, values: FloatArray) -> FloatArray:
+    """Return values, shape (M,) at times in order, at the stamps (N,); NaN without any value."""
+    if not len(times):
+        return np.full(len(stamps), np.nan)
+    first, last = stamps.min(), stamps.max()
+    # Of a long channel only the part around the stamps is read.
+    near = slice(
+        max(int(np.searchsorted(times, first, side='right')) - 1, 0),
+        int(np.searchsorted(times, last)) + 1,
+    )
+    return np.interp(stamps, times[near], values[near])
+
+
+def _in_order(channel: Channel) -> Channel:
+    """Return a channel in the order of its stamps, as nearly all are recorded."""
+    def ascend(rows: slice) -> BoolArray:
+        ordered: BoolArray = np.diff(channel.stamps[rows.start: rows.stop + 1]) >= 0.0
+        release(channel.stamps)
+        return ordered
+
+    if all(ascend(rows).all() for rows in row_blocks(len(channel))):
+        return channel
+    order = np.argsort(channel.stamps, kind='stable')
+    order = order[: int(np.count_nonzero(np.isfinite(channel.stamps)))]
+    return Channel(channel.stamps[order], channel.values[order])
 
 
 def temperatures_so_far(
@@ -146,10 +180,7 @@ class _LastKnown:
     """The last value of a channel (M, 1) that is known at any time."""
 
     def __init__(self, channel: Channel, first: float) -> None:
-        received = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
-        order = np.argsort(channel.stamps[received], kind='stable')
-        self._times = channel.stamps[received][order]
-        self._values = channel.values[received, 0][order]
+        self._times, self._values = _changes(_in_order(channel))
         if len(self._times) and self._times[0] <= first + FIRST_MESSAGE:
             self._times = np.append(min(self._times[0], first), self._times[1:])
 
@@ -160,6 +191,22 @@ class _LastKnown:
         known = last >= 0
         held[known] = self._values[last[known]]
         return held
+
+
+def _changes(channel: Channel) -> tuple[FloatArray, FloatArray]:
+    """Return when a channel (M, 1) in order of time takes another value, and those values."""
+    times, values = [np.zeros(0)], [np.zeros(0)]
+    before = np.nan
+    for rows in row_blocks(len(channel)):
+        value = np.array(channel.values[rows, 0])
+        received = np.flatnonzero(np.isfinite(value))
+        changed = received[np.diff(value[received], prepend=before) != 0.0]
+        times.append(channel.stamps[rows][changed])
+        values.append(value[changed])
+        before = values[-1][-1] if len(changed) else before
+        release(channel.stamps)
+        release(channel.values)
+    return np.concatenate(times), np.concatenate(values)
 
 
 def _times(stamps: FloatArray, rows: BoolArray) -> str:

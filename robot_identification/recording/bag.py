@@ -322,13 +322,14 @@ class _Reading:
         channels = {}
         for table in self._channels.values():
             for channel, found in table.finish().items():
-                when = (
-                    found.stamps
+                if not len(found.log_times):
+                    continue
+                stamps = (
+                    _seconds_after(found.stamps, times[0])
                     if has_stamps and found.stamps is not None and not _are_broken(found.stamps)
-                    else found.log_times + offset
+                    else _seconds_after(found.log_times, times[0] - offset)
                 )
-                if len(when):
-                    channels[channel] = Channel(_seconds_after(when, times[0]), found.values)
+                channels[channel] = Channel(stamps, found.values)
         for channel in ('temperature', ROTOR_CHANNEL):
             if any(channel in table.seen for table in self._tables):
                 channels[channel] = Channel(_seconds_after(times, times[0]), values[channel])

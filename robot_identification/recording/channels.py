@@ -111,7 +111,7 @@ class ChannelTable:
         self._source = source
         width = len(sign) if source.per_joint else 1
         self._factor = source.scale * (sign if source.signed else np.ones(width))
-        self._times: list[NDArray[np.int64]] = []
+        self._times = GrowingArray(1, np.int64)
         self._rows = GrowingArray(width)
         self._other_length = 0
         self._damage = ''
@@ -132,7 +132,7 @@ class ChannelTable:
                 continue
             used[group.rows] = True
             values[group.rows] = group.numbers(group.fields, kind)
-        self._times.append(np.array(block.log_times, dtype=np.int64)[used])
+        self._times.append(np.array(block.log_times, dtype=np.int64)[used, None])
         self._rows.append(self._factor * values[used])
 
     def _walk(self, walker: Walker) -> IndexArray:
@@ -142,8 +142,7 @@ class ChannelTable:
 
     def finish(self) -> dict[str, Readings]:
         """Return what was read, by the name of the channel."""
-        times = np.concatenate(self._times) if self._times else np.empty(0, dtype=np.int64)
-        return {self.channel: Readings(times, None, self._rows.finish())}
+        return {self.channel: Readings(self._times.finish()[:, 0], None, self._rows.finish())}
 
     @property
     def notes(self) -> list[str]:

@@ -5,11 +5,17 @@
 
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as drawn_arrays
 import numpy as np
 import pytest
+from robot_identification import arrays
 from robot_identification.errors import DataError
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing import blocks
 from robot_identification.processing.processing import process
+from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.recording.recording import Channel
 
 
@@ -103,3 +109,44 @@ def test_many_times_are_counted(exact):
 def test_nothing_left_is_refused_with_the_reason(exact):
     with pytest.raises(DataError, match=r'no joint state .* is left \(1000 at reduced speed'):
         run(exact.record(), {'speed_scaling': channel([0.0], [0.5])})
+
+
+# Few values, so that many are equal, in any order and with readings that are none.
+READINGS = st.sampled_from([0.0, 0.5, 1.0, np.nan])
+
+
+@given(
+    readings=st.integers(1, 40).flatmap(lambda size: st.tuples(
+        drawn_arrays(float, size, elements=st.integers(-3, 30).map(float)),
+        drawn_arrays(float, (size, 2), elements=READINGS),
+    )),
+    in_order=st.booleans(), in_file=st.booleans(),
+)
+def test_a_long_channel_is_what_it_is_in_one_piece(readings, in_order, in_file):
+    """In blocks of seven rows, in memory or on the disk, beside NumPy on all of it."""
+    times, values = readings
+    times = np.sort(times) if in_order else times
+    stamps = np.linspace(0.0, 25.0, 60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, 'BLOCK_ROWS', 7)
+        patch.setattr(arrays, 'LARGEST_IN_MEMORY', 0 if in_file else 100)
+        temperature, _ = joint_temperatures({'temperature': Channel(times, values)}, stamps, 2)
+        slowed = find_exclusions({'speed_scaling': Channel(times, values[:, :1])}, stamps)
+    order = np.argsort(times, kind='stable')
+    times, values = times[order], values[order]
+    for joint in range(2):
+        read = np.isfinite(values[:, joint])
+        # Of readings at one time any may count.
+        unique = len(np.unique(times[read])) == np.count_nonzero(read)
+        if read.any() and unique:
+            np.testing.assert_allclose(
+                temperature[:, joint], np.interp(stamps, times[read], values[read, joint]),
+                rtol=0.0, atol=1e-12,
+            )
+    read = np.isfinite(values[:, 0])
+    times, values = times[read], values[read, 0]
+    known = [np.flatnonzero(times <= stamp) for stamp in stamps]
+    slow = np.array([len(rows) > 0 and values[rows[-1]] < 0.99 for rows in known])
+    if len(times) and 0.0 < times[0] <= 1.0:
+        slow[stamps < times[0]] = values[0] < 0.99
+    np.testing.assert_array_equal(slowed[0].rows if slowed else np.zeros(60, dtype=bool), slow)
