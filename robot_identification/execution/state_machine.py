@@ -22,13 +22,15 @@ from robot_identification.execution import events as ev
 from robot_identification.execution.joint_state_monitor import JointStateMonitor, Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.states import (
-    APPROACHING, Armed, BY_ITSELF, Cancelling, EXECUTING, Fault, Idle, Moving, ON_PATH, Planning,
-    Starting, State, Stopping, StopSent, StopUndecided, WHERE_IT_IS,
+    APPROACHING, Armed, AS_PLANNED, BY_ITSELF, Cancelling, EXECUTING, Fault, Idle, Moving,
+    ON_PATH, Planning, Starting, State, Stopping, StopSent, StopUndecided, WHERE_IT_IS,
 )
 from robot_identification.execution.stop import (
     DURATIONS, QUICK, stop_on_path, stop_where_measured, Whereabouts,
 )
-from robot_identification.execution.watch import FRESH, MotionWatch, REST_SPEED
+from robot_identification.execution.watch import (
+    FRESH, ImplausibleStateError, MotionWatch, REST_SPEED, STANDSTILL_SCALING,
+)
 from robot_identification.simulation import TrajectoryPoints
 
 # How the reason begins where an execution that was accepted is given up before anything moved.
@@ -69,6 +71,12 @@ CANCEL_PERIOD = 0.1
 # An arm rests that did not move for this long [s]; chosen: a reversal with 1 rad/s^2 is below
 # REST_SPEED for 0.04 s.
 REST_TIME = 0.1
+# Nor does it move further than this from where that began [rad]: there are drivers whose velocity
+# is always zero; chosen: 0.05 rad/s, at which the next controller takes an arm over.
+REST_DISTANCE = 0.005
+# A process that is to end waits so long for a stop [s]; chosen: the longest stop takes 3.7 s, and
+# ros2 launch terminates what has not ended after 5 s.
+LEAVING_TIME = 4.5
 # Rest is to be seen this soon after a stop was to end [s]; chosen: as END_TIMEOUT of the watch.
 REST_TIMEOUT = 3.0
 # A slower speed scaling is taken for this one, of 1, where the end of a motion is waited for;
@@ -380,6 +388,8 @@ class ExecutionStateMachine:
             return []
         try:
             watch.update(latest, robot.scaling)
+        except ImplausibleStateError as error:
+            return self._stop(state, str(error), AS_PLANNED, now)
         except UnsafeMotionError as error:
             return self._stop(state, str(error), WHERE_IT_IS, now)
         if watch.has_arrived(latest.q, latest.dq):
@@ -461,17 +471,19 @@ class ExecutionStateMachine:
         elif isinstance(self._state, (Armed, Planning, Starting)):
             self._state = Idle('interrupted')
         if isinstance(self._state, Stopping) and np.isinf(self._state.leaving_at):
-            self._state = replace(self._state, leaving_at=now + REST_TIMEOUT)
+            self._state = replace(self._state, leaving_at=now + LEAVING_TIME)
         return commands
 
     def _on_internal_error(self, event: ev.InternalError, now: float) -> Commands:
         if isinstance(self._state, Moving):
             return self._stop(self._state, f'internal error: {event.reason}', ON_PATH, now)
         if isinstance(self._state, Stopping):
-            self._state = Fault(
-                f'NOT verified at rest after: {self._state.reason}; internal error: '
-                f'{event.reason}', Cancelling(now),
-            )
+            # The stop goes on in the controller, and rest is yet to be seen.
+            state, text = self._state, f'internal error: {event.reason}'
+            if text not in state.reason:
+                state = self._state = replace(state, reason=f'{state.reason}; {text}')
+            if now - state.since > DURATIONS[-1] + REST_TIMEOUT:
+                return self._end(state, False, now)
         elif not isinstance(self._state, Fault):
             self._state = Idle(f'internal error: {event.reason}')
         return []
@@ -517,8 +529,8 @@ class ExecutionStateMachine:
             raise UnsafeMotionError('there is no joint state')
         if self._robot.hurried:
             raise UnsafeMotionError('a controller that is too fast would stop too hard')
-        where = self._whereabouts(motion, latest, now)
-        if state.how == ON_PATH:
+        where = self._whereabouts(state, latest, now)
+        if state.how in (ON_PATH, AS_PLANNED):
             # Without a cancel a slow stop is better than none.
             durations = QUICK if self._robot.by_action else len(DURATIONS)
             return stop_on_path(motion.path, where, motion.plan.peaks, durations)
@@ -531,21 +543,30 @@ class ExecutionStateMachine:
             where = replace(where, dq=np.zeros_like(where.dq))
         return stop_where_measured(motion.path, where, motion.plan.peaks)
 
-    def _whereabouts(self, motion: Moving, latest: Measurement, now: float) -> Whereabouts:
-        pace = self._monitor.pace
+    def _whereabouts(self, state: Stopping, latest: Measurement, now: float) -> Whereabouts:
+        motion, pace = state.motion, self._monitor.pace
         if motion.watch is None:
             # Not begun as far as is known, and perhaps as long ago as it was sent.
             latest_time = pace * (now - motion.sent_at)
             return Whereabouts(0.0, latest_time, True, 1.0, latest.q, latest.dq)
+        believed = state.how != AS_PLANNED
         if not self._monitor.jump and latest.stamp > motion.watch.latest.stamp:
-            with suppress(UnsafeMotionError):
+            try:
                 # What came since the last look shows better where the controller is.
                 motion.watch.update(latest, self._robot.scaling)
-        return motion.watch.whereabouts(now, pace, latest)
+            except ImplausibleStateError:
+                believed = False
+            except UnsafeMotionError:
+                # It is being stopped.
+                pass
+        where = motion.watch.whereabouts(now, pace, latest)
+        return where if believed else motion.watch.as_planned(where)
 
-    def _send_stop(self, state: Stopping, knots: TrajectoryPoints, now: float) -> Commands:
+    def _send_stop(
+        self, state: Stopping, knots: TrajectoryPoints, now: float, *, holds: bool = False
+    ) -> Commands:
         self._number += 1
-        sent = StopSent(self._number, float(knots.times[-1]), now)
+        sent = StopSent(self._number, float(knots.times[-1]), now, holds=holds)
         self._state = replace(state, attempt=sent)
         return [ev.Send(self._number, knots)]
 
@@ -557,19 +578,13 @@ class ExecutionStateMachine:
         self._state = state
         with suppress(UnsafeMotionError):
             knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
-            return self._send_stop(state, knots, now)
+            return self._send_stop(state, knots, now, holds=True)
         return []
 
     def _watch_stop(self, state: Stopping, now: float) -> Commands:
-        latest, robot = self._monitor.latest, self._robot
-        rests = (
-            latest is not None and self._monitor.age(now) < STATE_TIMEOUT
-            and np.max(np.abs(latest.dq)) < REST_SPEED
-        )
-        since = (now if state.rests_since is None else state.rests_since) if rests else None
-        state = self._state = replace(state, rests_since=since)
+        state = self._state = self._look_for_rest(state, now)
         attempt = state.attempt
-        rested = since is not None and now - since >= REST_TIME
+        rested = state.rests_since is not None and now - state.rests_since >= REST_TIME
         if now > state.leaving_at:
             return self._end(state, rested, now)
         if isinstance(attempt, StopUndecided):
@@ -577,21 +592,57 @@ class ExecutionStateMachine:
                 return self._end(state, rested, now)
             return self._attempt(state, now)
         if isinstance(attempt, StopSent):
-            halted = robot.unable or robot.inactive
-            unanswered = not attempt.accepted and now - attempt.sent_at > ACCEPT_TIMEOUT
-            if robot.by_action and (halted or unanswered):
-                return self._take_back(state, now)
-            elapsed = now - attempt.sent_at
-            stop_time = attempt.duration / min(self._monitor.pace, 1.0)
-            if (rested and elapsed > attempt.duration / self._monitor.pace) or (
-                elapsed > stop_time + REST_TIMEOUT
-            ):
-                return self._end(state, rested, now)
-            return []
+            return self._watch_sent(state, attempt, rested, now)
         if (attempt.released and rested) or now - state.since > REST_TIMEOUT:
             return self._end(state, rested, now)
         if not attempt.released and now >= attempt.next_at:
             return self._take_back(state, now)
+        return []
+
+    def _look_for_rest(self, state: Stopping, now: float) -> Stopping:
+        """Return the state with the time since which the arm rests, by velocity and place."""
+        latest = self._monitor.latest
+        if (
+            latest is None or self._monitor.age(now) >= STATE_TIMEOUT
+            or np.max(np.abs(latest.dq)) >= REST_SPEED
+        ):
+            return replace(state, rests_since=None, rests_at=None)
+        at = state.rests_at
+        if at is not None and np.max(np.abs(latest.q - at)) <= REST_DISTANCE:
+            return state
+        return replace(state, rests_since=now, rests_at=latest.q)
+
+    @property
+    def _rate(self) -> float:
+        """How fast the controller advances in what it follows; 0 while it waits."""
+        robot = self._robot
+        if robot.unable or robot.inactive or robot.scaling <= STANDSTILL_SCALING:
+            return 0.0
+        return robot.scaling * self._monitor.pace
+
+    def _watch_sent(
+        self, state: Stopping, sent: StopSent, rested: bool, now: float
+    ) -> Commands:
+        """Wait for the end of a stop, and take back what waits in the controller."""
+        robot, rate = self._robot, self._rate
+        sent = sent.at(now, rate)
+        state = self._state = replace(state, attempt=sent)
+        elapsed = now - sent.sent_at
+        halted = bool(robot.unable or robot.inactive)
+        unanswered = not sent.accepted and elapsed > ACCEPT_TIMEOUT
+        if robot.by_action and (halted or unanswered):
+            return self._take_back(state, now)
+        if sent.has_ended(rate):
+            if rested:
+                return self._end(state, rested, now)
+        elif rested and not sent.holds and (
+            halted or elapsed > sent.duration / self._monitor.pace + COME_TO_REST_TIME
+        ):
+            # The rest of it would be executed when the arm is released, or the slider moved.
+            return self._take_back(state, now)
+        slowest = min(self._monitor.pace, 1.0) * max(robot.scaling, SLOWEST_SCALING)
+        if elapsed > sent.duration / slowest + REST_TIMEOUT:
+            return self._end(state, rested, now)
         return []
 
     def _latest_end(self, state: Stopping) -> float:
@@ -604,8 +655,9 @@ class ExecutionStateMachine:
     def _end(self, state: Stopping, rested: bool, now: float) -> Commands:
         """Latch FAULT."""
         attempt = state.attempt
-        held = not isinstance(attempt, StopSent) and not (
-            isinstance(attempt, Cancelling) and attempt.released
+        held = not (
+            attempt.has_ended(self._rate) if isinstance(attempt, StopSent)
+            else isinstance(attempt, Cancelling) and attempt.released
         )
         if rested and not held:
             self._state = Fault(f'at rest after: {state.reason}')

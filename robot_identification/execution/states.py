@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.execution.events import Plan
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
@@ -17,6 +18,7 @@ from robot_identification.execution.watch import MotionWatch, WatchLimits
 
 APPROACHING, EXECUTING = 'APPROACHING', 'EXECUTING'
 ON_PATH, WHERE_IT_IS, BY_ITSELF = 'on the path', 'where it is', 'by itself'
+AS_PLANNED = 'as planned'
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,22 @@ class StopSent:
     duration: float
     sent_at: float
     accepted: bool = False
+    # Whether it keeps an arm that rests where it is, instead of bringing it to rest.
+    holds: bool = False
+    # How far the controller is in it [s], as of a time [s]: it waits while the speed scaling is
+    # zero or the arm is stopped, and would go on later.
+    progress: float = 0.0
+    looked_at: float = -np.inf
+
+    def at(self, now: float, rate: float) -> StopSent:
+        """Return what it is after time in which the controller advanced at a rate."""
+        step = now - max(self.looked_at, self.sent_at)
+        return replace(self, progress=self.progress + rate * step, looked_at=now)
+
+    def has_ended(self, rate: float) -> bool:
+        """Return whether nothing is left of it that would move the arm."""
+        waited = self.looked_at - self.sent_at if self.holds and not rate else self.progress
+        return self.accepted and waited > self.duration
 
 
 @dataclass(frozen=True)
@@ -140,11 +158,13 @@ class Stopping:
     motion: Moving  # what it followed
     reason: str  # why it is stopped
     # ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured, as the
-    # arm is not on its path. BY_ITSELF: nothing is sent that moves it.
+    # arm is not on its path. AS_PLANNED: on the path, and what was measured is not believed.
+    # BY_ITSELF: nothing is sent that moves it.
     how: str
     since: float  # when it began [s]
     attempt: StopUndecided | StopSent | Cancelling  # what has been done
     rests_since: float | None = None  # since when the arm is seen at rest [s]
+    rests_at: FloatArray | None = None  # (n,): where that is [rad]
     leaving_at: float = np.inf  # when the process ends in any case [s]
     unproved: bool = False  # whether at first no stop could be proved: the reason says why
     name = 'STOPPING'

@@ -149,7 +149,10 @@ def stop_where_measured(
     UnsafeMotionError as `stop_on_path` does.
     """
     starts = _possible_states(path, where)
-    end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]
+    # A velocity that neither rest nor the path has is measured wrongly.
+    dq = np.clip(where.dq, np.minimum(starts[1].min(axis=0), 0.0),
+                 np.maximum(starts[1].max(axis=0), 0.0))
+    end = (where.q + 0.5 * TRAVEL_TIME * dq)[None]
     rest = np.zeros_like(end)
     problem = ''
     for allowed, duration in product(peaks.tried(), DURATIONS[:QUICK]):
@@ -196,10 +199,12 @@ def _places_within(
     measured = _sample(
         cubic_coefficients((where.q, where.dq), first[:2], knots.times[0]), knots.times[:1]
     )
-    # What moves faster already, by noise or in a stop before, is not made faster.
-    speed = np.maximum(speed, np.abs(np.vstack([starts[1], where.dq])).max(axis=0))
+    # What moves faster already is not made faster: the path by a knot, the arm by noise. What was
+    # measured allows the controller's reference nothing.
+    speed = np.maximum(speed, np.abs(starts[1]).max(axis=0))
     for order, unit, limit, parts in (
-        (1, 'rad/s', speed, (blends, later, measured)),
+        (1, 'rad/s', speed, (blends, later)),
+        (1, 'rad/s', np.maximum(speed, np.abs(where.dq)), (measured,)),
         (2, 'rad/s^2', acceleration, (blends, later)),
     ):
         values = [one[order].reshape(-1, where.q.size) for one in parts]

@@ -10,7 +10,7 @@ scaled trajectory controller advances it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -53,9 +53,19 @@ MISSING_EFFORT_TIME = 0.2
 # 0.01.
 STANDSTILL_SCALING = 0.001
 REST_SPEED = 0.02  # [rad/s]; chosen: above the noise of a resting joint
+# An arm departs from its path no faster than so many times the peak speed of a joint, and this
+# margin [rad], in the time from one look to the next, of which no more counts than this [s];
+# chosen: a joint that is held departs with its speed; five periods of the watch.
+LARGEST_DEPARTURE = 2.0
+DEPARTURE_MARGIN = 0.02
+LONGEST_DEPARTURE = 0.1
 END_TOLERANCE = 0.01  # [rad]; chosen: as START_TOLERANCE of the state machine
 # After the end of the reference [s] (docs/execution.md); chosen: a controller waits for ever.
 END_TIMEOUT = 3.0
+
+
+class ImplausibleStateError(UnsafeMotionError):
+    """The measured place of an arm cannot be where it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +99,8 @@ class MotionWatch:
         # Only what was there can go missing.
         self._with_effort = np.isfinite(start.effort) & np.isfinite(limits.effort)
         self._effort_seen = np.full(len(joint_names), start.stamp)
-        self._measured_progress = 0.0
+        self._error, self._measured_progress = np.zeros(len(joint_names)), 0.0
+        self._departure = LARGEST_DEPARTURE * path.peaks()[0]
         self.progress = 0.0
         self.worst_error = 0.0
 
@@ -107,14 +118,15 @@ class MotionWatch:
         """
         Take a measurement with the speed scaling of that time, 1 at full speed.
 
-        Raises UnsafeMotionError, with the reason, if the motion is to be stopped.
+        Raises UnsafeMotionError, with the reason, if the motion is to be stopped;
+        ImplausibleStateError if that is because the measurement cannot be right.
         """
         step = measurement.stamp - self._latest.stamp
         changed = SCALING_UNCERTAINTY * abs(scaling - self._scaling)
         self._uncertainty = min(self._uncertainty + changed, LARGEST_UNCERTAINTY)
         self.progress += step * 0.5 * (scaling + self._scaling)
         self._latest, self._scaling = measurement, scaling
-        self._check_tracking(measurement.q)
+        self._check_tracking(measurement.q, step)
         self._check_effort(measurement.stamp, measurement.effort)
         self._check_scaling(measurement.stamp, scaling)
         if self.progress > self._path.duration + END_TIMEOUT + self._time_uncertainty:
@@ -147,6 +159,11 @@ class MotionWatch:
             return Whereabouts(earliest, last, True, self._scaling, seen.q, seen.dq)
         return Whereabouts(first + since, last, False, self._scaling, seen.q, seen.dq)
 
+    def as_planned(self, where: Whereabouts) -> Whereabouts:
+        """Return where the controller may be, with the arm in the middle of that."""
+        q, dq, _ = self._path.sample(np.array([0.5 * (where.earliest + where.latest)]))
+        return replace(where, q=q[0], dq=where.scaling * dq[0])
+
     def _is_there(self, seen: Measurement, speed: float) -> bool:
         """Return whether the path has the measured velocity at the place that was measured."""
         _, dq, _ = self._path.sample(np.array([self._measured_progress]))
@@ -170,12 +187,23 @@ class MotionWatch:
             and np.max(np.abs(q - self._path.end)) < END_TOLERANCE
         )
 
-    def _check_tracking(self, q: FloatArray) -> None:
+    def _check_tracking(self, q: FloatArray, step: float) -> None:
         uncertainty = self._time_uncertainty
         lag = SERVO_DELAY + self._delay + uncertainty
         times = self.progress + np.linspace(-lag, LEAD + uncertainty, DELAYS_TRIED)
         # As good as the nearest of all instants between those tried: segments, not points.
-        error, self._measured_progress = _nearest(q, self._path.positions(times), times)
+        error, measured_progress = _nearest(q, self._path.positions(times), times)
+        plausible = DEPARTURE_MARGIN + min(step, LONGEST_DEPARTURE) * self._departure
+        leaps = error - self._error - plausible
+        worst = int(np.argmax(np.where(error > self._limits.tracking, leaps, -np.inf)))
+        if leaps[worst] > 0.0 and error[worst] > self._limits.tracking:
+            raise ImplausibleStateError(
+                f'the measured position of {self._joints[worst]} is {error[worst]:.3f} rad off '
+                f'the path, {error[worst] - self._error[worst]:.3f} rad more than '
+                f'{step:.3f} s before, and the arm is not that fast: check its encoders and what '
+                'publishes joint states'
+            )
+        self._error, self._measured_progress = error, measured_progress
         worst = int(np.argmax(error))
         self.worst_error = max(self.worst_error, float(error[worst]))
         if not error[worst] <= self._limits.tracking:

@@ -29,7 +29,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import LATCHED, parse_json
 from robot_identification.nodes.instance import is_younger
 from std_msgs.msg import String
 
@@ -238,13 +238,13 @@ class ArmClaim:
         if len(message.data) > LONGEST_ANNOUNCEMENT:
             return
         try:
-            content = json.loads(message.data)
+            content = parse_json(message.data)
             name, age = str(content['id']), float(content['age'])
             heard = _Heard(
                 str(content['node'])[:LONGEST_NAME], str(content['scope']),
                 frozenset(map(str, content['keys'])), age, time.monotonic(),
             )
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return
         known = {
             other: claim for other, claim in self._heard.items() if claim.silent_for < SILENCE

@@ -27,7 +27,7 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node,
+    declare, declare_robot, INTERRUPTED, LATCHED, parse_json, run_node,
 )
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import read_path, readable_robot, write_path
@@ -413,12 +413,12 @@ class ExperimentCoordinator(Node):
     # Messages and waiting
 
     def _on_runner_state(self, message: String) -> None:
-        self._runner_state = json.loads(message.data)
+        self._runner_state = _object_in(message, self._runner_state)
         if self._runner_state.get('state') in MOVING:
             self._has_moved = True
 
     def _on_recorder_state(self, message: String) -> None:
-        self._recorder_state = json.loads(message.data)
+        self._recorder_state = _object_in(message, self._recorder_state)
 
     def _on_continue(
         self, request: Trigger.Request, response: Trigger.Response
@@ -441,6 +441,12 @@ class ExperimentCoordinator(Node):
         # rclpy insists on one severity for each line that logs.
         self.get_logger().warning(f'waiting: {message}')
         self._publish_state(message, step='waiting', waiting_for=waiting_for)
+
+
+def _object_in(message: String, otherwise: dict) -> dict:
+    """Return the JSON object of a message; what it was before where there is none."""
+    content = parse_json(message.data)
+    return content if isinstance(content, dict) else otherwise
 
 
 def main() -> None:

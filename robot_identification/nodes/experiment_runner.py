@@ -84,12 +84,16 @@ class ExperimentRunner(Node):
         self.finished: int | None = None
         declare_robot(self)
         declare_runner(self)
-        prefix = declare(self, 'tf_prefix', '', "prefix of the driver's joint names")
+        prefix = declare(
+            self, 'tf_prefix', '', "prefix of the driver's joint names", read_only=True
+        )
         self._token = declare(
-            self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
+            self, 'simulation_token', '', 'shared with the simulated robot that may be moved',
+            read_only=True,
         )
         joint_states = declare(
             self, 'joint_states_topic', 'joint_states', 'topic of the measured joint states',
+            read_only=True,
         )
         self._description = RobotDescription(self, used=not self._token, prefix=prefix)
         robot = robot_from_parameters(self)
@@ -292,8 +296,7 @@ class ExperimentRunner(Node):
 
     def _check_graph(self) -> None:
         self._claim.check()
-        if self._graph_guard.age > GRAPH_PERIOD:
-            self._graph_guard.check(self._interface.commands_topic)
+        self._graph_guard.check_again(self._interface.commands_topic, GRAPH_PERIOD)
 
     # Arming and planning
 

@@ -557,12 +557,11 @@ class FrictionTester(Node):
         if self._age > timeout:
             self._fail(f'no new joint state for {self._age:.2f} s, at most {timeout:g} s')
             return
-        if self._graph_guard.age > GRAPH_PERIOD:
-            try:
-                self._graph_guard.check(self._commands)
-                self._claim.check()
-            except UnsafeMotionError as error:
-                self._fail(str(error))
+        try:
+            self._graph_guard.check_again(self._commands, GRAPH_PERIOD)
+            self._claim.check()
+        except UnsafeMotionError as error:
+            self._fail(str(error))
 
     def _finish(self) -> None:
         """Keep what was found, and publish how it ended."""

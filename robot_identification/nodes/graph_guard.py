@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import numpy as np
 from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import LATCHED, parse_json
 from robot_identification.nodes.graph import (
     count_servers, foreign_participants, other_commanders, publishers, subscribers,
 )
@@ -30,13 +29,8 @@ class GraphGuard:
     def __init__(self, node: Node, joint_states: str, token: str) -> None:
         self._node, self._joint_states, self._token = node, joint_states, token
         self._identity: dict = {}
-        self._checked_at = -np.inf
+        self._checked_at, self._problem = -np.inf, ''
         node.create_subscription(String, 'simulated_robot/identity', self._on_identity, LATCHED)
-
-    @property
-    def age(self) -> float:
-        """Time since the graph was last looked at [s]."""
-        return time.monotonic() - self._checked_at
 
     def check_identity(self) -> None:
         """Raise UnsafeMotionError if there is a token and no simulated robot that has it."""
@@ -48,11 +42,22 @@ class GraphGuard:
 
     def check(self, commands: str) -> None:
         """Raise UnsafeMotionError if another node commands, or another robot may listen."""
-        self._checked_at = time.monotonic()
-        if self._token:
-            self._check_simulated(commands)
-        else:
-            self._check_real(commands)
+        self._checked_at, self._problem = time.monotonic(), ''
+        try:
+            if self._token:
+                self._check_simulated(commands)
+            else:
+                self._check_real(commands)
+        except UnsafeMotionError as error:
+            self._problem = str(error)
+            raise
+
+    def check_again(self, commands: str, period: float) -> None:
+        """Do the same, looking anew after a period [s]: what was seen holds until then."""
+        if time.monotonic() - self._checked_at > period:
+            self.check(commands)
+        elif self._problem:
+            raise UnsafeMotionError(self._problem)
 
     def _check_simulated(self, commands: str) -> None:
         self.check_identity()
@@ -88,8 +93,5 @@ class GraphGuard:
             )
 
     def _on_identity(self, message: String) -> None:
-        try:
-            content = json.loads(message.data)
-        except ValueError:
-            content = {}
+        content = parse_json(message.data)
         self._identity = content if isinstance(content, dict) else {}

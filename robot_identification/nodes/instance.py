@@ -70,7 +70,7 @@ class Instance:
         try:
             other = json.loads(message.data[:LONGEST_WORD])
             token, age = str(other['token']), float(other['age'])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return
         if token == self._token:
             return

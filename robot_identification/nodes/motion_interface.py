@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-import json
 import os
 import time
 from typing import Any
@@ -26,7 +26,7 @@ from robot_identification.execution import GoalAccepted, GoalFailed, GoalsReleas
 from robot_identification.nodes.adapter import (
     ControllerManagerActivity, FollowJointTrajectory, ListControllers,
 )
-from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import LATCHED, parse_json
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.graph_guard import LIST_SERVICE
 from robot_identification.nodes.robot import DriverArm
@@ -42,6 +42,8 @@ KIND = 'JointTrajectoryController'
 # An answer of the controller manager is valid for this long [s]; chosen: four requests of the
 # runner (REFRESH_PERIOD).
 LIST_TIMEOUT = 2.0
+# An answer to a request to cancel is waited for so long [s]; chosen: a hundred times its time.
+CANCEL_TIMEOUT = 5.0
 # Longer pauses between looks are this process's own [s]; chosen: the period of requests.
 OWN_PAUSE = 0.5
 # From the start of this process until other nodes are known [s]; chosen: above discovery, 0.3 to
@@ -121,6 +123,8 @@ class MotionInterface:
         # Goals of ours that may still be followed, by the identifiers that we gave them.
         self._goals: dict[bytes, UUID] = {}
         self._cancel_client: Any = None
+        # When each was asked for that has not been answered.
+        self._cancelling: deque[tuple[float, Future]] = deque()
         # Of the goal that is to be followed; None while all are to be cancelled.
         self._number: int | None = None
         self._list_client: Any = None
@@ -261,12 +265,23 @@ class MotionInterface:
         again until `GoalsReleased` has come.
         """
         self._number = None
+        self._forget_unanswered()
         for name, identifier in list(self._goals.items()):
             request = CancelGoal.Request(goal_info=GoalInfo(goal_id=identifier))
-            self._cancel_client.call_async(request).add_done_callback(
+            asked = self._cancel_client.call_async(request)
+            self._cancelling.append((time.monotonic(), asked))
+            asked.add_done_callback(
                 lambda answer, name=name: self._on_cancelled(name, answer.result())
             )
         self._tell_release()
+
+    def _forget_unanswered(self) -> None:
+        """Forget requests that a controller which is gone will not answer: rclpy keeps each."""
+        while self._cancelling and (
+            self._cancelling[0][1].done()
+            or time.monotonic() - self._cancelling[0][0] > CANCEL_TIMEOUT
+        ):
+            self._cancel_client.remove_pending_request(self._cancelling.popleft()[1])
 
     def _tell_release(self) -> None:
         if self._number is None and not self._goals:
@@ -344,6 +359,7 @@ class MotionInterface:
         if self._action is not None:
             self._action.destroy()
             self._node.destroy_client(self._cancel_client)
+            self._cancelling.clear()
         self._name = name
         self._publisher = self._node.create_publisher(
             JointTrajectory, self.commands_topic, QoSProfile(depth=10)
@@ -361,9 +377,9 @@ class MotionInterface:
         try:
             listed = [
                 Controller(str(one['name']), str(one['type']), str(one['state']))
-                for one in json.loads(message.data)
+                for one in parse_json(message.data)
             ]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return
         self._listed, self._listed_at = listed, time.monotonic()
         self._settle()

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import numpy as np
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import LATCHED, parse_json
 from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 
@@ -48,9 +47,6 @@ class RecorderBond:
             )
 
     def _on_state(self, message: String) -> None:
-        try:
-            content = json.loads(message.data)
-        except ValueError:
-            return
+        content = parse_json(message.data)
         if isinstance(content, dict):
             self._state, self._heard_at = content, time.monotonic()

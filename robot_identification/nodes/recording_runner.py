@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, UsageError
+from robot_identification.nodes.common import parse_json
 from std_msgs.msg import String
 
 RUNNER_MOVES = ('APPROACHING', 'EXECUTING', 'STOPPING')
@@ -86,8 +86,5 @@ class RunnerWatch:
 
 
 def _state_in(text: str) -> str:
-    try:
-        content = json.loads(text)
-    except ValueError:
-        return ''
+    content = parse_json(text)
     return str(content.get('state', '')) if isinstance(content, dict) else ''

@@ -107,6 +107,14 @@ class Faults:
     stamp_offset: float = 0.0
     # Joint states come so many cycles after they were taken.
     delay: int = 0
+    # What is added to the measured position and velocity of each joint, shape (2, 2).
+    error: np.ndarray | None = None
+    # A joint whose encoder is stuck, with its readings stuck or with velocity zero.
+    stuck: int | None = None
+    # Whether the joints have each other's readings.
+    exchanged: bool = False
+    # Whether the driver has no velocity and publishes zeros.
+    no_velocity: bool = False
     unable: bool = False
     rejecting: bool = False
     ignored_cancels: int = 0
@@ -149,13 +157,13 @@ class World:
         )
         self.queue, self.on_the_way, self.delayed = [], [], []
         self.goal = None
-        self.plan = None
+        self.plan, self.places = None, self.q[None]
         self.planning_time = 0.0
         self.executions = 1
         self.dry_run = False
         self.braking = self.resuming = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
-        self.halted_at, self.surprised = -np.inf, False
+        self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
         self.reference = self.controller.sample(0.0)
         self.last_state = None
         self.step(0.3)
@@ -211,6 +219,11 @@ class World:
     def make_plan(self):
         """Plan, which takes a while in which nothing else is handled."""
         self.plan = make_plan(self.rng, self.machine.latest.q)
+        begin, first, then = self.plan.start, self.plan.approach, self.plan.motion
+        self.places = np.vstack([
+            path.sample(np.linspace(0.0, path.duration, 100))[0]
+            for path in (SentPath(begin, first), SentPath(first.q[-1], then))
+        ])
         planning, self.planning_time = self.planning_time, 0.0
         stalled, self.faults.stalled = self.faults.stalled, True
         self.step(planning)
@@ -260,7 +273,11 @@ class World:
             return
         # What begins in the middle of the robot's own braking begins with its acceleration.
         self.braking = self.braking and self.controller.active
-        self.surprised = self.now - self.halted_at < UNSEEN
+        self.surprised = self.now - self.halted_at < UNSEEN or (
+            # Nor can what is measured wrongly show that.
+            self.halted_at > self.sent_at and self.is_distorted
+        )
+        self.sent_at = self.now
         self.controller.follow(command.knots, self.trajectory_time)
         self.goal = command.number
         if self.by_action:
@@ -322,6 +339,7 @@ class World:
         if faults.unusable:
             self.push(ev.JointStateUnusable('no velocity in this test'))
             return
+        q, dq = self.distort(q, dq)
         stamp = EPOCH + self.now + faults.stamp_offset
         state = ev.JointStateReceived(stamp, q, dq, efforts(faults.effort))
         if faults.frozen_stamps and self.last_state is not None:
@@ -334,6 +352,27 @@ class World:
         for state in self.delayed[:max(len(self.delayed) - faults.delay, 0)]:
             self.push(state)
         self.delayed = self.delayed[-faults.delay:] if faults.delay else []
+
+    @property
+    def is_distorted(self):
+        """Whether position or velocity are measured wrongly."""
+        faults = self.faults
+        return (
+            faults.error is not None or faults.stuck is not None or faults.exchanged
+            or faults.no_velocity
+        )
+
+    def distort(self, q, dq):
+        """Return what a faulty driver makes of position and velocity."""
+        faults, last = self.faults, self.last_state
+        if faults.stuck is not None and last is not None:
+            one = np.arange(2) == faults.stuck
+            q, dq = np.where(one, last.q, q), np.where(one, last.dq, dq)
+        if faults.exchanged:
+            q, dq = q[::-1], dq[::-1]
+        if faults.error is not None:
+            q, dq = q + faults.error[0], dq + faults.error[1]
+        return q, np.zeros(2) if faults.no_velocity else dq
 
     def push(self, state):
         """Queue a message; a process that does not run keeps the last ones only."""

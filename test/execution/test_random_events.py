@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 import multiprocessing
 import os
 
-from execution.simulated_arm import CYCLE, World
+from execution.simulated_arm import CYCLE, Faults, World
 from long_tests import ASKED_FOR
 import numpy as np
 import pytest
@@ -21,6 +21,14 @@ BATCH = 40
 SHARE = 1.1
 # Rounding of the knots' central differences.
 ROUNDING = 1e-3
+# Of an arm that rests, as is said, but for what its servo lags behind [rad].
+STAYS = 0.02
+# By topic it is held there by a motion which a controller begins with the velocity that its
+# paused reference had [rad].
+HELD = 0.35
+# How far a stop beside the path may lead from it [rad]: the tolerance of tracking, what an arm
+# departs from one look to the next, and half of the quickest stop at the highest speed.
+ASIDE = 0.1 + 0.4 + 0.5 * 0.5 * 1.9
 
 
 def largest_share(values, peaks):
@@ -92,6 +100,8 @@ class Observer:
         assert speed <= SHARE + ROUNDING, f'{speed:.3f} of the planned speed'
         if world.braking or world.resuming or world.pace < 1.0:
             return
+        aside = np.abs(world.reference[0] - world.places).max(axis=1).min()
+        assert aside < ASIDE, f'{aside:.3f} rad off the path'
         acceleration = largest_share(ddq, peaks.acceleration)
         assert acceleration <= SHARE + ROUNDING, f'{acceleration:.3f} of the planned acceleration'
 
@@ -105,6 +115,14 @@ def set_fault(name, value=True):
             world.step(rng.choice([0.04, 0.1, 0.16, 0.22, 0.4, 0.8, 1.5]))
             setattr(world.faults, name, usual)
     return act
+
+
+def draw_error(rng):
+    """Return errors of position and velocity of one joint or both."""
+    joints = rng.choice([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    return joints * rng.choice([-1.0, 1.0], (2, 2)) * [
+        [rng.choice([0.0, 0.15, 0.3, 1.0, 3.0])], [rng.choice([0.0, 1.0, 10.0])]
+    ]
 
 
 def abort(world, rng):
@@ -190,6 +208,10 @@ ACTIONS = {
     'stalled process': set_fault('stalled'),
     'deaf controller': set_fault('deaf'),
     'large effort': set_fault('effort', 1e3),
+    'wrong readings': set_fault('error', draw_error),
+    'stuck encoder': set_fault('stuck', lambda rng: int(rng.integers(2))),
+    'exchanged joints': set_fault('exchanged'),
+    'no velocity': set_fault('no_velocity'),
     'no effort': set_fault('effort', np.nan),
     'rejected goals': set_fault('rejecting'),
     'ignored cancels': set_fault('ignored_cancels', lambda rng: int(rng.integers(1, 20))),
@@ -219,7 +241,23 @@ def check_sequence(seed):
             lambda: world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'), longest=40.0
         )
         assert ended, world.state
+        check_rest(world)
     return done, world.state
+
+
+def check_rest(world):
+    """See that an arm that rests, as FAULT says, also rests when everything is well again."""
+    if not world.reason.startswith('at rest') or 'may still hold' in world.reason:
+        return
+    if not world.by_action and world.faults.deaf:
+        # A topic has no answer: nobody knows whether it was heard.
+        return
+    q = world.reference[0]
+    world.faults, world.slider = Faults(), 1.0
+    world.step(3.0)
+    moved = float(np.max(np.abs(world.reference[0] - q)))
+    allowed = STAYS if world.by_action else HELD
+    assert moved < allowed, f'{moved:.3f} rad after {world.reason}'
 
 
 def check_batch(first):

@@ -1,0 +1,91 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Texts of topics that anybody may publish on: what cannot be understood ends no node."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.arm_claim import ArmClaim
+from robot_identification.nodes.common import LONGEST_JSON, parse_json
+from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.motion_interface import MotionInterface
+from robot_identification.nodes.recorder_bond import RecorderBond
+from std_msgs.msg import String
+
+DEEP = 8000 * '['
+LARGE = json.dumps({'id': 'x', 'node': 'x', 'scope': '', 'keys': ['x'], 'age': 10**400})
+NESTED = json.dumps({'id': json.loads(400 * '[' + 400 * ']'), 'node': 'x', 'age': 1.0})
+TEXTS = ['', 'null', '3', '[]', '{}', '[{}]', '"x"', '{"age": NaN}', DEEP, LARGE, NESTED]
+
+
+class Graph:
+    """A node that hears what a test says."""
+
+    def __init__(self):
+        self.heard = []
+        self.context = SimpleNamespace(get_domain_id=lambda: 0)
+
+    def create_subscription(self, kind, topic, callback, qos):
+        """Keep the callback."""
+        self.heard.append(callback)
+
+    def hear(self, kind, topic, qos, callback):
+        """Do the same, as the thread of a watch."""
+        self.heard.append(callback)
+
+    def create_publisher(self, *_):
+        """Return what publishes nothing."""
+        return SimpleNamespace(publish=lambda message: None)
+
+    def create_timer(self, *_, **__):
+        """Start nothing."""
+
+    def resolve_topic_name(self, name):
+        """Return the name."""
+        return f'/{name}'
+
+
+@pytest.mark.parametrize('text', TEXTS, ids=lambda text: text[:20])
+@pytest.mark.parametrize('make', [
+    lambda graph: ArmClaim(graph, 'joint_states'),
+    lambda graph: GraphGuard(graph, 'joint_states', ''),
+    lambda graph: RecorderBond(graph, 'bag_recorder'),
+    lambda graph: MotionInterface(
+        graph, SimpleNamespace(simulated=True), lambda event: None, controller='',
+        interface='auto', lock=None,
+    ),
+], ids=['claim', 'guard', 'bond', 'interface'])
+def test_no_text_raises(make, text):
+    graph = Graph()
+    make(graph)
+    for callback in graph.heard:
+        callback(String(data=text))
+
+
+def test_what_is_too_long_is_not_parsed():
+    assert parse_json(json.dumps('x' * (LONGEST_JSON - 2))) is not None
+    assert parse_json(json.dumps('x' * (LONGEST_JSON - 1))) is None
+
+
+def test_a_commander_that_was_seen_is_remembered_until_a_later_look(monkeypatch):
+    """Between two looks the arm is as contested as at the last one."""
+    guard = GraphGuard(Graph(), 'joint_states', '')
+    looks, others = [], ['/other']
+
+    def look(commands):
+        looks.append(commands)
+        if others:
+            raise UnsafeMotionError(f'{others} command the arm')
+
+    monkeypatch.setattr(guard, '_check_real', look)
+    for _ in range(3):
+        with pytest.raises(UnsafeMotionError, match='other'):
+            guard.check_again('commands', 1000.0)
+    assert len(looks) == 1
+    others.clear()
+    guard.check_again('commands', 0.0)
+    guard.check_again('commands', 1000.0)
+    assert len(looks) == 2
