@@ -614,7 +614,7 @@ class ExecutionStateMachine:
 
     @property
     def _rate(self) -> float:
-        """How fast the controller advances in what it follows; 0 while it waits."""
+        """Rate at which the controller advances in what it follows; 0 while it waits."""
         robot = self._robot
         if robot.unable or robot.inactive or robot.scaling <= STANDSTILL_SCALING:
             return 0.0
