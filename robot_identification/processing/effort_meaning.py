@@ -373,6 +373,8 @@ def _open_question(likelihoods: Mapping[str, float]) -> str:
         (kind for kind, value in likelihoods.items() if value > -MARGIN),
         key=lambda kind: -likelihoods[kind],
     )
+    if not near:
+        return 'the effort fits none of the kinds'
     names = [f'{EFFORT_UNITS[kind].description} ({kind})' for kind in near]
     return f'the effort may be {" or ".join(names)}'
 

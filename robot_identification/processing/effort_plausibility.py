@@ -103,22 +103,27 @@ def _judge_unit(
             _log_distance(scale[joint], *_effort_range(candidate, gain[joint]))
             for joint in telling
         ]))
-        for candidate in ('Nm', 'A', 'mA')
+        for candidate in _UNIT_NAMES
     }
     best = min(expected, key=lambda candidate: expected[candidate])
     # The arm has gravity where the effort has.
     stated = 'A' if EFFORT_UNITS[unit].is_current else 'Nm'
     if best == stated or expected[best] + np.log(CLEARLY_NEARER) > expected[stated]:
         return []
+    alike = ' or '.join(
+        name for candidate, name in _UNIT_NAMES.items()
+        if expected[candidate] < expected[best] + np.log(CLEARLY_NEARER)
+    )
     listed = ', '.join(f'{robot.joint_names[joint]} {scale[joint]:.3g}' for joint in telling)
     return [
-        f'effort is stated to be in {unit}, but looks like {_UNIT_NAMES[best]}: recorded effort '
+        f'effort is stated to be in {unit}, but looks like {alike}: recorded effort '
         f'per torque of the URDF is {listed}; check the driver, and --effort-unit'
     ]
 
 
 _UNIT_NAMES: Mapping[str, str] = {
     'Nm': 'joint torque in Nm',
+    'mNm': 'joint torque in mNm',
     'A': 'motor current in A',
     'mA': 'motor current in mA',
 }
@@ -126,8 +131,8 @@ _UNIT_NAMES: Mapping[str, str] = {
 
 def _effort_range(unit: str, gain: float) -> tuple[float, float]:
     """Return the effort per torque that a unit leads to, from the least to the most."""
-    if unit == 'Nm':
-        return 1.0, 1.0
+    if unit in ('Nm', 'mNm'):
+        return (1.0, 1.0) if unit == 'Nm' else (1e3, 1e3)
     low, high = (1.0 / gain, 1.0 / gain) if np.isfinite(gain) and gain > 0.0 else USUAL_CURRENT
     factor = 1000.0 if unit == 'mA' else 1.0
     return factor * low, factor * high

@@ -24,7 +24,7 @@ from robot_identification.validation.details import ErrorDetails, join_details, 
 from robot_identification.validation.interval import prediction_deviation
 from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, Findings, judge, Verdict,
+    BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Verdict,
 )
 
 ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
@@ -284,7 +284,9 @@ def validate(
         if verdict.level != BAD:
             verdict = replace(verdict, next_step=ANOTHER_MOTION)
         return Validation(bags, verdict, seen)
-    verdict = judge(unseen, unseen=True, bandwidth=bandwidth)
+    verdict = judge(
+        unseen, unseen=True, findings=findings_in(model.quality), bandwidth=bandwidth
+    )
     notes = [f'{bag} is training data and not judged: {why}' for bag, why in seen.items()]
     return Validation(bags, replace(verdict, reasons=(*verdict.reasons, *notes)), seen)
 

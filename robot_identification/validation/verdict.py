@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 import math
 from typing import Any
@@ -80,6 +80,8 @@ class Findings:
 
 
 NOTHING_FOUND = Findings()
+# How a finding of `identify` begins where the model is judged on other data.
+OF_TRAINING = 'of the data that it was identified from:'
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Bandwidth:
             f', kinematics smoothed at {self.cutoff:g} Hz' if math.isfinite(self.cutoff) else ''
         )
         seen = f'joint states at {self.rate:.4g} Hz{motion}'
-        if self.rate >= LOW_RATE:
+        # By a thousandth less it is the same rate, of rounded stamps.
+        if self.rate >= 0.999 * LOW_RATE:
             return f'{seen}: vibration above {self.rate / 2.0:.4g} Hz is not seen'
         return (
             f'{seen}: at this low rate friction near reversals and vibration above '
@@ -113,6 +116,8 @@ class Verdict:
     next_step: str  # what to do
     # Possible errors of the data or the description; they are among the reasons.
     warnings: tuple[DataWarning, ...] = ()
+    # What contradicts the model although it predicts; these, too.
+    contradictions: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()  # what the data cannot tell, and a user must check
     # Up to which frequency errors could be seen; it is among the reasons.
     bandwidth: Bandwidth | None = None
@@ -124,17 +129,33 @@ def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
     Return the worse of two verdicts on one model, with the reasons of both.
 
     Of verdicts of one level that which names possible errors of the data leads, then the first.
+    What one repeats of the training data is left to the other.
     """
     worse, other = sorted(
-        (first, second), reverse=True,
+        (_without_training(first), _without_training(second)), reverse=True,
         key=lambda verdict: ((GOOD, USABLE, BAD).index(verdict.level), bool(verdict.warnings)),
     )
     return replace(
         worse,
         reasons=tuple(dict.fromkeys((*worse.reasons, *other.reasons))),
         warnings=(*worse.warnings, *other.warnings),
+        contradictions=tuple(dict.fromkeys((*worse.contradictions, *other.contradictions))),
         assumptions=tuple(dict.fromkeys((*worse.assumptions, *other.assumptions))),
         errors=tuple(dict.fromkeys((*worse.errors, *other.errors))),
+    )
+
+
+def _without_training(verdict: Verdict) -> Verdict:
+    """Return a verdict without what `findings_in` put into it."""
+    return replace(
+        verdict,
+        reasons=tuple(one for one in verdict.reasons if not one.startswith(OF_TRAINING)),
+        warnings=tuple(
+            one for one in verdict.warnings if not one.suspicion.startswith(OF_TRAINING)
+        ),
+        contradictions=tuple(
+            one for one in verdict.contradictions if not one.startswith(OF_TRAINING)
+        ),
     )
 
 
@@ -247,6 +268,7 @@ def judge(
             level, (worst.name if worst and missed else '', missing), causes, findings, unseen
         ),
         findings.warnings,
+        findings.contradictions,
         findings.assumptions,
         bandwidth,
         (size,),
@@ -312,14 +334,31 @@ def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | 
 
 
 def verdict_content(verdict: Verdict) -> dict[str, Any]:
-    """Return warnings, assumptions and bandwidth of a verdict as plain values."""
+    """Return findings and bandwidth of a verdict as plain values."""
     return {
         'warnings': [
             {**asdict(warning), 'joints': list(warning.joints)} for warning in verdict.warnings
         ],
+        'contradictions': list(verdict.contradictions),
         'assumptions': list(verdict.assumptions),
         'bandwidth': bandwidth_content(verdict.bandwidth),
     }
+
+
+def findings_in(content: Mapping[str, Any]) -> Findings:
+    """Return what the verdict of plain values found in the data that a model was made of."""
+    return Findings(
+        warnings=tuple(
+            DataWarning(**{
+                **warning, 'joints': tuple(warning['joints']),
+                'suspicion': f'{OF_TRAINING} {warning["suspicion"]}',
+            })
+            for warning in content.get('warnings') or ()
+        ),
+        contradictions=tuple(
+            f'{OF_TRAINING} {text}' for text in content.get('contradictions') or ()
+        ),
+    )
 
 
 def _causes(error: _JointError) -> list[tuple[str, str]]:
@@ -495,6 +534,8 @@ def _next_step(
         return 'record a motion in which every joint moves fast and slowly, both ways'
     if findings.warnings:
         return findings.warnings[0].check
+    if findings.contradictions and level != BAD:
+        return f'clear this up before you use the model: {findings.contradictions[0]}'
     joint, missing = joints
     if missing:
         return (

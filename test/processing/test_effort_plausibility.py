@@ -18,12 +18,14 @@ def notes_of(recording, robot, unit):
 
 
 @pytest.mark.parametrize('stated', ['A', 'Nm'])
-@pytest.mark.parametrize('true', ['A', 'Nm', 'mA'])
+@pytest.mark.parametrize('true', ['A', 'Nm', 'mA', 'mNm'])
 @pytest.mark.parametrize('known', [True, False])
 def test_units_are_distinguished(simulated, stated, true, known):
     """With drive gains and without; masses are wrong by up to 20 %, and friction is there."""
     robot, truth, recording = simulated
-    factor = {'A': 1.0, 'Nm': truth.drive_gain, 'mA': 1000.0}[true]
+    factor = {
+        'A': 1.0, 'Nm': truth.drive_gain, 'mA': 1000.0, 'mNm': 1000.0 * truth.drive_gain,
+    }[true]
     if not known:
         drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
         robot = replace(robot, drives=drives)
@@ -32,8 +34,11 @@ def test_units_are_distinguished(simulated, stated, true, known):
         assert notes == []
         return
     note, = notes
-    looks = {'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm'}
-    assert f'stated to be in {stated}, but looks like {looks[true]}' in note
+    looks = {
+        'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm',
+        'mNm': 'joint torque in mNm',
+    }
+    assert f'stated to be in {stated}, but looks like ' in note and looks[true] in note
     assert '--effort-unit' in note
     assert 'elbow_joint' in note
 

@@ -13,7 +13,8 @@ from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, DataWarning, Findings, GOOD, judge, USABLE, verdict_content,
+    BAD, Bandwidth, bandwidth_content, DataWarning, Findings, findings_in, GOOD, judge,
+    OF_TRAINING, USABLE, verdict_content,
 )
 
 RATE = 100.0
@@ -289,12 +290,32 @@ def test_a_doubt_makes_no_good_model_however_small_the_error():
     assert content['warnings'][0]['joints'] == ['two'] and content['assumptions'] == ['something']
 
 
-@pytest.mark.parametrize(('rate', 'hides'), [(30.0, True), (125.0, False), (1000.0, False)])
+def test_what_was_suspected_of_the_training_data_holds_on_others():
+    """A small error on another recording does not clear it up; it is read from the model file."""
+    warning = DataWarning(
+        'sign', (), 'efforts may have the wrong sign', 'power', '', -0.9, -0.02, 'check signs'
+    )
+    bags = [errors(smooth([0.01] * 3))]
+    for findings, step in (
+        (Findings((warning,)), 'check signs'),
+        (Findings(contradictions=('effort is 1000 times as large',)), '1000 times as large'),
+    ):
+        made = judge(bags, unseen=False, findings=findings)
+        again = findings_in(json.loads(json.dumps(verdict_content(made))))
+        verdict = judge(bags, unseen=True, findings=again)
+        assert verdict.level == USABLE
+        assert verdict.reasons[0].startswith(f'{OF_TRAINING} ef') and step in verdict.next_step
+    assert judge(bags, unseen=True, findings=findings_in({})).level == GOOD
+
+
+@pytest.mark.parametrize(('rate', 'hides'), [
+    (30.0, True), (99.99999, False), (125.0, False), (1000.0, False),
+])
 def test_a_low_rate_says_what_it_hides(rate, hides):
     """The rate is always said; below 100 Hz friction near reversals is, too."""
     verdict = judge([errors(smooth([0.01] * 3))], unseen=True, bandwidth=Bandwidth(rate, 9.0))
     said, = (reason for reason in verdict.reasons if reason.startswith('joint states at'))
-    assert f'{rate:g} Hz' in said and '9 Hz' in said
+    assert f'{rate:.4g} Hz' in said and '9 Hz' in said
     assert ('friction near reversals' in said) == hides
     assert verdict.level == GOOD
 

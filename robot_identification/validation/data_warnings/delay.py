@@ -23,7 +23,10 @@ EARLIEST = -0.03
 
 def find_delays(evidence: Evidence) -> list[Candidate]:
     """Return the delays of all joints, or of one, that explain the data better."""
-    shifts = np.arange(EARLIEST, LARGEST_DELAY + DELAY_STEP, DELAY_STEP)
+    # Whole periods of the joint states.
+    period = 1.0 / min(dataset.rate for dataset in evidence.datasets)
+    step = period * np.ceil(DELAY_STEP / period - 1e-6)
+    shifts = step * np.arange(np.ceil(EARLIEST / step), np.floor(LARGEST_DELAY / step) + 1.0)
     blocks = evidence.reduce(
         evidence.regressor(),
         np.stack([*(evidence.torque_at(s) for s in shifts), evidence.torque], axis=2),
