@@ -135,14 +135,6 @@ def _bounds_of(node: Node) -> dict[str, ParameterBounds]:
     return _BOUNDS[node]
 
 
-def named_file(node: Node, name: str) -> str:
-    """Return a parameter that names a file; raise UsageError if it is empty."""
-    value = node.get_parameter(name).value
-    if not value:
-        raise UsageError(f'the parameter {name} of {node.get_name()} is not set')
-    return str(value)
-
-
 def declare_robot(node: Node) -> None:
     """Declare the parameters that say which arm, and those of `declare_roots`."""
     declare_roots(node)
