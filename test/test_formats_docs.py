@@ -21,7 +21,9 @@ from builders import custom_data_of, run_command, topics_of
 import numpy as np
 import pytest
 from robot_identification.cli.main import make_parser
-from robot_identification.cli.predict import comparison_csv, write_comparison_mcap
+from robot_identification.cli.predict import (
+    comparison_signals, signals_csv, write_signals_mcap,
+)
 from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import load_recipe, Recipe
@@ -452,7 +454,10 @@ def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
     write_simulated_bag(tmp_path / 'bag', run.robot, run.recorded, run.trajectory)
     assert set(custom_data_of(tmp_path / 'bag')) == set(documented('bag', 'Metadata'))
     comparison, _ = compare_effort(run.model, run.bag, causal=False)
-    write_comparison_mcap(tmp_path / 'out.mcap', run.model, comparison)
+    write_signals_mcap(
+        tmp_path / 'out.mcap', run.model, comparison.stamps,
+        comparison_signals(run.model, comparison),
+    )
     rows = {row['topic'].strip('`'): row for row in table('bag', 'What we write')}
     for path, writer in (tmp_path / 'bag', '`simulate`'), (tmp_path / 'out.mcap', '`predict`'):
         topics = topics_of(path)
@@ -476,7 +481,8 @@ def test_csv_columns_are_the_ones_documented(run):
     joints = run.robot.joint_names
     time, *kinds = documented('bag', 'Predicted effort', 'column')
     expected = [time] + [kind.replace('JOINT', joint) for kind in kinds for joint in joints]
-    assert comparison_csv(run.model, comparison).splitlines()[0].split(',') == expected
+    written = signals_csv(comparison.stamps, comparison_signals(run.model, comparison))
+    assert written.splitlines()[0].split(',') == expected
     header = '`t,q_1,..,q_n,dq_1,..,dq_n,ddq_1,..,ddq_n`'
     assert header in page('trajectory')
     assert trajectory_csv(run.trajectory, 10.0).splitlines()[0] == (

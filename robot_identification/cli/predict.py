@@ -194,11 +194,6 @@ def energy_signals(energy: MotionEnergy) -> Signals:
     }
 
 
-def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:
-    """Return time, measured, predicted, residual and standard deviation per joint as CSV."""
-    return signals_csv(comparison.stamps, comparison_signals(model, comparison))
-
-
 def signals_csv(stamps: FloatArray, signals: Signals) -> str:
     """Return time and signals as CSV; what is not known is empty."""
     header = ['t', *(
@@ -209,13 +204,6 @@ def signals_csv(stamps: FloatArray, signals: Signals) -> str:
     lines = [','.join(header)]
     lines += [','.join(f'{x:.9g}' if np.isfinite(x) else '' for x in row) for row in rows]
     return '\n'.join(lines) + '\n'
-
-
-def write_comparison_mcap(
-    path: Path, model: IdentifiedModel, comparison: EffortComparison
-) -> None:
-    """Write the signals of a comparison as joint-state topics of one MCAP."""
-    write_signals_mcap(path, model, comparison.stamps, comparison_signals(model, comparison))
 
 
 def write_signals_mcap(

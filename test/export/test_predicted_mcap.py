@@ -9,7 +9,7 @@ import io
 from export.exported_models import changed_prior, model_of
 import numpy as np
 import pytest
-from robot_identification.cli.predict import write_comparison_mcap
+from robot_identification.cli.predict import comparison_signals, write_signals_mcap
 from robot_identification.files import parse_yaml
 from robot_identification.prediction.comparison import EffortComparison
 
@@ -29,7 +29,7 @@ def written(ur5, tmp_path_factory):
     comparison = EffortComparison(
         stamps, measured, predicted, np.where(np.isfinite(predicted), 0.5, np.nan)
     )
-    write_comparison_mcap(path, model, comparison)
+    write_signals_mcap(path, model, stamps, comparison_signals(model, comparison))
     return path, model, comparison
 
 
