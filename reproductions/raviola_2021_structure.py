@@ -21,13 +21,15 @@ from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameter_classes import linear_classes, physical_classes
 from robot_identification.model.parameters import make_standard_parameters, StandardParameters
-from robot_identification.model.published_orders import find_order, published_rows
+from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.symbols import find_symbols, SymbolicBase, to_text
 
 # Section 3 lists inertias as xx, yy, zz, yz, xz, xy, appendix A as here; its rows count.
-ORDER = replace(find_order('raviola'), inertial=find_order('porcelli').inertial)
+ORDER = replace(
+    PUBLISHED_ORDERS['raviola'], inertial=PUBLISHED_ORDERS['porcelli'].inertial
+)
 MOUNTINGS = ('ground', 'ceiling', 'wall')
 # Half of the last printed digit and a rounding beyond it, of numbers of four digits: 0.11235 is
 # printed as 0.1123 and as 0.2247.

@@ -13,7 +13,7 @@ from robot_identification.cli.options import add_json_option, add_robot_options,
 from robot_identification.cli.output import print_json, warn
 from robot_identification.errors import UsageError
 from robot_identification.model import (
-    BaseReduction, DEFAULT_PREFERENCE, find_order, find_symbols, FRAMES, INDEPENDENCE_TOLERANCE,
+    BaseReduction, DEFAULT_PREFERENCE, find_symbols, FRAMES, INDEPENDENCE_TOLERANCE,
     linear_classes, link_frames, make_standard_parameters, parse_friction, physical_classes,
     PREFERENCES, PUBLISHED_ORDERS, published_rows, reduce_to_base, RobotModel, SymbolicBase,
     to_latex, to_plain, to_text, unidentifiable_reasons, upper_bound,
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     parameters = make_standard_parameters(
         robot.n, parse_friction(args.friction), args.rotor_inertia
     )
-    order = find_order(args.as_published) if args.as_published else None
+    order = PUBLISHED_ORDERS[args.as_published] if args.as_published else None
     frames = link_frames(robot, order.frames if order else args.frames or 'joint')
     reduction = reduce_to_base(
         robot, parameters, frames=frames,

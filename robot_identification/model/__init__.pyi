@@ -96,8 +96,7 @@ from .payload import (
 )
 from .plausibility import find_implausibilities as find_implausibilities
 from .published_orders import (
-    find_order as find_order, PUBLISHED_ORDERS as PUBLISHED_ORDERS,
-    published_rows as published_rows,
+    PUBLISHED_ORDERS as PUBLISHED_ORDERS, published_rows as published_rows,
 )
 from .regressor import (
     block_slices as block_slices, continue_friction as continue_friction,

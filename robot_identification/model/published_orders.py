@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The orders and frames in which papers list their parameters, and the way there and back.
+The orders and frames in which papers list their base parameters.
 
 Names alone do not say what a number is: the same tensor is stated in frames at either end of a
 link, and six inertias come in four orders.
@@ -12,13 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.frames import link_frames
-from robot_identification.model.parameters import INERTIAL_SYMBOLS, split_name, StandardParameters
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.parameters import INERTIAL_SYMBOLS, split_name
 
 _UPPER_ROWS = ('Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 _MOMENTS = ('mx', 'my', 'mz')
@@ -26,7 +22,7 @@ _MOMENTS = ('mx', 'my', 'mz')
 
 @dataclass(frozen=True)
 class PublishedOrder:
-    """Order in which one work lists standard and base parameters."""
+    """Order in which one work lists base parameters."""
 
     source: str
     frames: str  # its link frames: 'joint', 'dh' or 'mdh'
@@ -34,10 +30,6 @@ class PublishedOrder:
     # Our symbols in the order of its link vector, inertias about the link frame's origin.
     inertial: tuple[str, ...]
     drive: tuple[str, ...]  # our symbols of friction and reflected inertia in its order
-    # True: after the inertial parameters of each link; False: after all links, by kind.
-    drive_by_link: bool = False
-    # True where the work itself could not be read and the order is that of its references.
-    reconstructed: bool = False
 
 
 PUBLISHED_ORDERS = {
@@ -51,7 +43,7 @@ PUBLISHED_ORDERS = {
     ),
     'tika': PublishedOrder(
         'A. Tika, J. Ulmen, N. Bajcinca 2020, eq. 11 and table II',
-        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), ('fc', 'fv', 'Ia'), True,
+        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), ('fc', 'fv', 'Ia'),
     ),
     'raviola': PublishedOrder(
         'A. Raviola et al., Robotics 10(3), 83, 2021, appendix A',
@@ -60,63 +52,9 @@ PUBLISHED_ORDERS = {
     ),
     'madsen': PublishedOrder(
         'E. Madsen et al. 2020; its equations are lost, the order is that of its reference Khalil',
-        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), (), reconstructed=True,
+        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), (),
     ),
 }
-
-
-def find_order(name: str) -> PublishedOrder:
-    """
-    Return a published order by name.
-
-    Raises UsageError if it is not known.
-    """
-    if name not in PUBLISHED_ORDERS:
-        raise UsageError(
-            f'unknown published order {name!r}: known are {", ".join(PUBLISHED_ORDERS)}'
-        )
-    return PUBLISHED_ORDERS[name]
-
-
-def permutation(parameters: StandardParameters, order: PublishedOrder) -> np.ndarray:
-    """
-    Return where the parameters of a published vector stand in ours, int, shape (p,).
-
-    Drive parameters that the work does not have follow at the end, in our order.
-    """
-    drive = [symbol for symbol in order.drive if f'{symbol}1' in parameters.names]
-    joints = range(1, parameters.n + 1)
-    if order.drive_by_link:
-        names = [f'{symbol}{i}' for i in joints for symbol in (*order.inertial, *drive)]
-    else:
-        names = [f'{symbol}{i}' for i in joints for symbol in order.inertial]
-        names += [f'{symbol}{i}' for symbol in drive for i in joints]
-    known = set(names)
-    names += [name for name in parameters.names if name not in known]
-    return np.array([parameters.names.index(name) for name in names])
-
-
-def to_published(
-    robot: RobotModel, parameters: StandardParameters, theta: FloatArray, order: PublishedOrder
-) -> FloatArray:
-    """Return standard parameters (p,) in the order and the link frames of a work."""
-    stated = np.array(theta, dtype=float)
-    T = link_frames(robot, order.frames).to_joint_frames()
-    stated[: len(T)] = np.linalg.solve(T, stated[: len(T)])
-    published: FloatArray = stated[permutation(parameters, order)]
-    return published
-
-
-def from_published(
-    robot: RobotModel, parameters: StandardParameters, published: FloatArray,
-    order: PublishedOrder,
-) -> FloatArray:
-    """Return standard parameters in joint frames of a work's vector; see `to_published`."""
-    theta = np.empty(parameters.size)
-    theta[permutation(parameters, order)] = published
-    T = link_frames(robot, order.frames).to_joint_frames()
-    theta[: len(T)] = T @ theta[: len(T)]
-    return theta
 
 
 def published_rows(reduction: BaseReduction, order: PublishedOrder) -> list[int]:
