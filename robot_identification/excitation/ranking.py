@@ -59,7 +59,6 @@ class MotionRanking:
     names: tuple[str, ...]  # of the base parameters, length b
     units: tuple[str, ...]
     before: FloatArray  # standard errors now, shape (b,)
-    weakness: FloatArray  # the same over `allowed_errors`, shape (b,)
     weakest: tuple[int, ...]  # parameters that the ranking is about, the weakest first
     # Standard deviation of the predicted torque now, root mean square over random poses, speeds
     # and accelerations within the limits [N m], shape (n,).
@@ -121,7 +120,7 @@ def rank_motions(
         ))
     return MotionRanking(
         tuple(sorted(ranked, key=lambda one: (-one.gain, one.name))),
-        model.reduction.names, model.reduction.units, model.standard_errors, weakness,
+        model.reduction.names, model.reduction.units, model.standard_errors,
         tuple(int(i) for i in weakest),
         _torque_error(reference, InformationGrowth.of(known, known[:0]), 0.0),
     )

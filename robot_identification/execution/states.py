@@ -52,11 +52,6 @@ class Planning:
         """Why it was armed."""
         return self.armed.reason
 
-    @property
-    def executions(self) -> int:
-        """Return how many are left."""
-        return self.armed.executions
-
 
 @dataclass(frozen=True, eq=False)
 class Starting:
@@ -71,11 +66,6 @@ class Starting:
     def reason(self) -> str:
         """Why it was armed."""
         return self.armed.reason
-
-    @property
-    def executions(self) -> int:
-        """Return how many are left."""
-        return self.armed.executions
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +89,6 @@ class Moving:
     watch: MotionWatch | None = None
     worst_error: float = 0.0  # of the execution until now [rad]
     kept: list[Measurement] = field(default_factory=list)  # of the trajectory, a hundred a second
-
-    @property
-    def executions(self) -> int:
-        """Return how many are left after this one."""
-        return self.armed.executions
 
     @property
     def limits(self) -> WatchLimits:

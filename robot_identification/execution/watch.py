@@ -105,11 +105,6 @@ class MotionWatch:
         self.worst_error = 0.0
 
     @property
-    def path(self) -> SentPath:
-        """Return what was sent."""
-        return self._path
-
-    @property
     def latest(self) -> Measurement:
         """Return the last measurement taken."""
         return self._latest

@@ -39,7 +39,6 @@ class BamFriction:
     load_stribeck: float
     velocity: float  # [rad/s]
     viscous: float  # [N m s/rad]
-    misfit: float  # root of the mean square over speeds and loads [N m]
 
 
 def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFriction:
@@ -76,13 +75,10 @@ def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFrictio
         bounds=(np.log(0.01 * fastest), np.log(fastest)), method='bounded',
     ).x
     velocity = float(np.exp(logarithm))
-    cost, found = solve(velocity)
+    _, found = solve(velocity)
     values = [float(value) if value > 1e-12 else 0.0 for value in found]
     base, stribeck, load, load_stribeck, viscous = values
-    return BamFriction(
-        base, stribeck, load, load_stribeck, velocity, viscous,
-        float(np.sqrt(2.0 * cost / len(torque))),
-    )
+    return BamFriction(base, stribeck, load, load_stribeck, velocity, viscous)
 
 
 def export_bam(model: IdentifiedModel) -> str:

@@ -121,10 +121,6 @@ class DenavitHartenberg:
             (a if name[0] == 'a' else d)[int(name[1:]) - 1] = value
         return replace(self, a=a, d=d)
 
-    def with_locked(self, locked: FloatArray) -> DenavitHartenberg:
-        """Return the table with other joints locked; shape (r,), NaN where a joint moves."""
-        return replace(self, locked=locked)
-
     def build(self, frames: str) -> tuple[pin.Model, list[pin.SE3]]:
         """
         Return a massless Pinocchio model of the moving joints, and their link frames.

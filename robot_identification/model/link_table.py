@@ -43,7 +43,6 @@ class LinkTableRow:
     joint: str  # name of the joint
     prismatic: bool  # whether it slides along z of its frame; otherwise it turns about z
     placement: pin.SE3  # joint frame in the one before it, at zero
-    link_frame: pin.SE3  # frame of the link's data in the joint frame
     position: tuple[float, float] | None  # limits [rad or m]
     velocity: float | None  # limit [rad/s or m/s]
     effort: float | None  # limit [N m or N]
@@ -154,7 +153,7 @@ def _row(
         for key in ('velocity', 'effort')
     )
     return LinkTableRow(
-        joint, _is_prismatic(entry, where), placement, frame, limits, velocity, effort,
+        joint, _is_prismatic(entry, where), placement, limits, velocity, effort,
         frame.act(_inertia(entry, about, where)),
     )
 

@@ -57,11 +57,6 @@ class Payload:
         return np.concatenate([[m], m * c, _six(inertia)])
 
     @property
-    def smallest_eigenvalue(self) -> float:
-        """Smallest eigenvalue of the pseudo-inertia; not negative for a body that can be."""
-        return float(np.linalg.eigvalsh(pseudo_inertia(self.parameters))[0])
-
-    @property
     def is_possible(self) -> bool:
         """Return whether a rigid body can have these numbers; a point mass can."""
         values = np.linalg.eigvalsh(pseudo_inertia(self.parameters))

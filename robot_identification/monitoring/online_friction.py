@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation import check_not_negative, check_positive, RecursiveState
 from robot_identification.excitation import residual_noise
@@ -72,7 +72,6 @@ class LiveFriction:
     errors: FloatArray
     # (n,): joints whose motion shows their friction; the others are not excited.
     observed: BoolArray
-    samples: IntArray  # (n,): of sliding, behind each joint
 
     @property
     def coulomb(self) -> FloatArray:
@@ -163,7 +162,6 @@ class RecursiveFriction:
         observed = (errors[:, 1] < 1.0) & (errors[:, 2] * USUAL_SPEED < 1.0)
         return LiveFriction(
             self._used, changes * self._noise[:, None], errors * self._noise[:, None], observed,
-            self._counts.copy(),
         )
 
 

@@ -59,7 +59,6 @@ class JointEvidence:
     inertial_scale: float
     inertial_error: float
     gravity: float  # standard deviation of the URDF's gravity torque in the recording [N m]
-    inertial: float  # of its other torques, after friction and rotor [N m]
     # RMS of what each kind leaves of the effort with the URDF's own bodies, over the effort's
     # after friction [1].
     residuals: Mapping[str, float]
@@ -323,7 +322,6 @@ def _joint_evidence(
         found.append(JointEvidence(
             robot.joint_names[joint], *_scales(columns, count),
             float(np.linalg.norm(columns[:, 0])) / np.sqrt(count),
-            float(np.linalg.norm(columns[:, 1])) / np.sqrt(count),
             _residuals(columns), likelihoods, order[0] if decided else '',
         ))
     return tuple(found)

@@ -3,6 +3,8 @@
 
 """Denavit-Hartenberg tables: the arm they mean, and the table an arm has."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -89,7 +91,7 @@ def test_joints_are_locked_without_changing_the_table():
     rng = np.random.default_rng(3)
     table, _ = random_table(rng, 'standard')
     stops = np.array([np.nan, 0.4, np.nan, np.nan, -0.2, np.nan])
-    stopped = table.with_locked(stops)
+    stopped = replace(table, locked=stops)
     assert stopped.moving.tolist() == [True, False, True, True, False, True]
     assert table.moving.all(), 'the table itself is as it was'
     assert stopped.build('mdh')[0].nq == 4

@@ -55,7 +55,6 @@ class ParameterDifference:
 
     # What it is.
     name: str
-    group: str
     unit: str
     # Its values.
     first: float
@@ -158,13 +157,11 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
     sum_of_both = _welch(*covariances)
     sizes = [
         ParameterDifference(
-            name, group, unit, float(values[0][i]), float(values[1][i]),
+            name, unit, float(values[0][i]), float(values[1][i]),
             float(np.sqrt(max(sum_of_both.matrix[i, i], 0.0))) * (not sum_of_both.held[i]),
             float(sum_of_both.freedom[i]),
         )
-        for i, (name, group, unit) in enumerate(
-            zip(common.names, common.groups, common.units, strict=True)
-        )
+        for i, (name, unit) in enumerate(zip(common.names, common.units, strict=True))
     ]
     first_errors = np.sqrt(np.diag(covariances[0].matrix))
     groups = []

@@ -69,7 +69,6 @@ class Settling:
 
     settled: bool  # whether the arm may be taken as warm
     by: str  # 'temperature' or 'friction'
-    largest: float  # largest change that counts [K, or a share]; NaN with fewer than two runs
     joint: int  # whose it is; -1 where there is none
     reason: str  # the same in words
 
@@ -179,11 +178,11 @@ def _judge(
 ) -> Settling:
     what = 'temperatures' if by == TEMPERATURE else 'viscous friction'
     if not len(changes):
-        return Settling(False, by, np.nan, -1, f'{what} of one run: nothing to compare with')
+        return Settling(False, by, -1, f'{what} of one run: nothing to compare with')
     last = changes[-runs:]
     if not np.all(np.any(np.isfinite(last), axis=1)):
         return Settling(
-            False, by, np.nan, -1,
+            False, by, -1,
             f'{what}: the errors of every joint are larger than a change of {limit:.1%} would '
             'be; record joint temperatures, or a longer or faster motion',
         )
@@ -203,4 +202,4 @@ def _judge(
     ]
     if silent:
         reason += f'; too noisy to decide: {", ".join(silent)}'
-    return Settling(settled, by, largest, joint, reason)
+    return Settling(settled, by, joint, reason)

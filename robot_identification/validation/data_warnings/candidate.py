@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from robot_identification.validation.verdict import DataWarning
 
 
@@ -19,7 +18,5 @@ class Candidate:
     # by how much its hypothesis raises the logarithm of the posterior; infinite where the signals
     # show it by themselves, without a model
     gain: float
-    # sum over the joints of the fall of the logarithm of the residual's variance
-    fall: float = np.inf
     # whether the effect is large enough for a warning; if not, it is stated all the same
     matters: bool = True

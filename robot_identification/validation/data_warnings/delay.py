@@ -50,9 +50,8 @@ def _candidate(
     """Return the most likely of some shifts of joints, if it is a delay worth a warning."""
     at = int(np.argmin([fit.score for fit in fits]))
     gain, delay = evidence.gain(fits[at]), float(shifts[at])
-    fall = evidence.fall(fits[at])
     least = max(LEAST_DELAY, *(1.0 / dataset.rate for dataset in evidence.datasets))
-    if gain < LEAST_GAIN or fall < LEAST_FALL or abs(delay) < least:
+    if gain < LEAST_GAIN or evidence.fall(fits[at]) < LEAST_FALL or abs(delay) < least:
         return []
     whose = f'the effort of {evidence.names(joints)[0]}' if joints else 'the effort of all joints'
     warning = DataWarning(
@@ -62,4 +61,4 @@ def _candidate(
         'look for filters and buffers of the effort in drive and driver, and stamp it when it is '
         'measured',
     )
-    return [Candidate(warning, gain, fall)]
+    return [Candidate(warning, gain)]

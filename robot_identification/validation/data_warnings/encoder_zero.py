@@ -37,7 +37,7 @@ def find_encoder_zeros(evidence: Evidence) -> list[Candidate]:
             LEAST_ZERO,
             f'move {name} to its zero and compare with the drawing that the URDF was made from',
         )
-        found.append(Candidate(warning, gain, evidence.fall(fit)))
+        found.append(Candidate(warning, gain))
     return found
 
 

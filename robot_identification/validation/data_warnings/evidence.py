@@ -154,12 +154,6 @@ class Evidence:
             parts.append(dataset.torque_per_effort(self.robot) * effort)
         return np.concatenate(parts)
 
-    def standard_parameters(self, fit: JointFit) -> FloatArray:
-        """Return standard inertial parameters (10 n,) that have the torques of a fit."""
-        theta = np.zeros(10 * self.robot.n)
-        theta[self.columns] = fit.theta
-        return theta
-
     def names(self, joints: Sequence[int]) -> tuple[str, ...]:
         """Return the names of joints."""
         return tuple(self.robot.joint_names[joint] for joint in joints)

@@ -53,9 +53,7 @@ def find_filtering(evidence: Evidence) -> list[Candidate]:
         'removed part of the deviation', '', removed, LEAST_REMOVED,
         'turn off filters of the effort in drive and driver, and record the raw value',
     )
-    return [Candidate(
-        warning, evidence.gain(fit), evidence.fall(fit), matters=removed > LEAST_REMOVED
-    )]
+    return [Candidate(warning, evidence.gain(fit), matters=removed > LEAST_REMOVED)]
 
 
 def _filtered(

@@ -51,12 +51,12 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
         return [Candidate(DataWarning(
             'gravity', (), 'gravity may have another direction than was stated', 'angle', 'rad',
             angle, LEAST_TILT, check,
-        ), gain, evidence.fall(fit))]
+        ), gain)]
     if abs(np.log(found / size)) > np.log(LEAST_GRAVITY_RATIO):
         return [Candidate(DataWarning(
             'gravity', (), 'gravity may have another size than was stated',
             'ratio', '', found / size, LEAST_GRAVITY_RATIO ** np.sign(np.log(found / size)), check,
-        ), gain, evidence.fall(fit))]
+        ), gain)]
     return []
 
 

@@ -57,9 +57,7 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
             trial = fit_blocks(blocks, blocks.targets[:, :, 0], evidence.prior, independent)
             gain = fit.score - trial.score
             if gain > LEAST_ORDER_GAIN and evidence.fall(trial) > LEAST_FALL:
-                found.append(Candidate(
-                    _warning(evidence, kind, i, j, gain), gain, evidence.fall(trial)
-                ))
+                found.append(Candidate(_warning(evidence, kind, i, j, gain), gain))
     return found
 
 

@@ -64,8 +64,6 @@ class JointFit:
     theta: FloatArray  # (b,) parameters of the bodies
     # (n,) mean squared residual of each joint over the variance of its torque [1]
     variance: FloatArray
-    # mean squared distance of the parameters from the URDF's, in standard deviations [1]
-    distance: float
     # minus the logarithm of the posterior, but for a constant: smaller is more likely
     score: float
 
@@ -127,4 +125,4 @@ def fit_blocks(
     count = max(len(prior.side), 1)
     score = 0.5 * float(independent @ np.log(variance + FLOOR**2))
     score += 0.5 * len(prior.side) * np.log(1.0 + squares / count)
-    return JointFit(theta, variance, squares / count, score)
+    return JointFit(theta, variance, score)

@@ -36,7 +36,7 @@ def find_common_factor(evidence: Evidence) -> list[Candidate]:
         'factor against the URDF', '', factor, LEAST_COMMON_FACTOR ** np.sign(np.log(factor)),
         'check effort unit, drive gains and the masses of the URDF',
     )
-    return [Candidate(warning, gain, evidence.fall(fit))]
+    return [Candidate(warning, gain)]
 
 
 def find_joint_factors(evidence: Evidence) -> list[Candidate]:
@@ -53,7 +53,7 @@ def find_joint_factors(evidence: Evidence) -> list[Candidate]:
             'factor', '', factor, LEAST_FACTOR ** np.sign(np.log(factor)),
             f'check drive gain and unit of {name}',
         )
-        found.append(Candidate(warning, gain, evidence.fall(fit)))
+        found.append(Candidate(warning, gain))
     return found
 
 
