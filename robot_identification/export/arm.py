@@ -239,3 +239,19 @@ def body_changes(model: IdentifiedModel) -> tuple[LinkChange, ...]:
         change_of_link(carried[name], *pair)
         for name, *pair in zip(robot.joint_names, before, after, strict=True)
     )
+
+
+def numbers_text(vector: FloatArray) -> str:
+    """Return numbers as they are written into XML, to the last bit."""
+    # Adding zero makes zero of minus zero.
+    return ' '.join(repr(float(value) + 0.0) for value in vector)
+
+
+def shown_vector(vector: FloatArray) -> str:
+    """Return a vector as it is shown in messages."""
+    return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text; nothing but a line feed ends one."""
+    return [f'{line}\n' for line in text.removesuffix('\n').split('\n')]

@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import FloatArray
-from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm
+from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm, numbers_text
 from robot_identification.export.friction_forms import (
     BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, NEEDED_VERSIONS, PLAIN, PRESLIDING,
 )
@@ -42,7 +41,7 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
         root, 'compiler', angle='radian', autolimits='true', inertiafromgeom='false',
         balanceinertia='false',
     )
-    SubElement(root, 'option', gravity=_numbers(arm.gravity), integrator='implicitfast')
+    SubElement(root, 'option', gravity=numbers_text(arm.gravity), integrator='implicitfast')
     world = SubElement(root, 'worldbody')
     base = world if arm.root == WORLD else SubElement(world, 'body', name=arm.root)
     bodies: list[Element] = []
@@ -83,15 +82,15 @@ def _add_body(parent: Element, joint: ArmJoint, friction: FittedFriction) -> Ele
     inertia = joint.body.inertia
     rows, columns = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
     SubElement(
-        body, 'inertial', pos=_numbers(joint.body.lever), mass=repr(float(joint.body.mass)),
-        fullinertia=_numbers(inertia[rows, columns]),
+        body, 'inertial', pos=numbers_text(joint.body.lever), mass=repr(float(joint.body.mass)),
+        fullinertia=numbers_text(inertia[rows, columns]),
     )
     bounds = np.array([joint.lower, joint.upper])
-    has_range = {'range': _numbers(bounds)} if np.all(np.isfinite(bounds)) else {}
+    has_range = {'range': numbers_text(bounds)} if np.all(np.isfinite(bounds)) else {}
     SubElement(body, 'joint', {
         'name': joint.name,
         'type': 'slide' if joint.is_prismatic else 'hinge',
-        'axis': _numbers(joint.axis),
+        'axis': numbers_text(joint.axis),
         'armature': repr(joint.reflected_inertia),
         **friction_attributes(friction),
         **has_range,
@@ -103,7 +102,7 @@ def friction_attributes(friction: FittedFriction) -> dict[str, str]:
     """Return the attributes of a joint for its friction; bristles are an actuator's."""
     first, *others = friction.damping
     return {
-        'damping': _numbers(np.array(friction.damping)) if any(others) else repr(first),
+        'damping': numbers_text(np.array(friction.damping)) if any(others) else repr(first),
         'frictionloss': repr(0.0 if friction.form == LUGRE else friction.coulomb),
     }
 
@@ -114,12 +113,12 @@ def _add_motors(
     actuators = SubElement(root, 'actuator')
     for joint in arm.joints:
         limit = np.array([-joint.effort, joint.effort])
-        has_limit = {'ctrlrange': _numbers(limit)} if np.isfinite(joint.effort) else {}
+        has_limit = {'ctrlrange': numbers_text(limit)} if np.isfinite(joint.effort) else {}
         motor = {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit}
         if joint.offset:
             bias = np.array([-joint.offset, 0.0, 0.0])
             SubElement(actuators, 'general', {
-                **motor, 'gainprm': '1', 'biastype': 'affine', 'biasprm': _numbers(bias),
+                **motor, 'gainprm': '1', 'biastype': 'affine', 'biasprm': numbers_text(bias),
             })
         else:
             SubElement(actuators, 'motor', motor)
@@ -130,7 +129,7 @@ def _add_motors(
             SubElement(actuators, 'dcmotor', {
                 'name': f'{joint.name}_friction', 'joint': joint.name, 'input': 'none',
                 'motorconst': '0 0', 'resistance': '1',
-                'lugre': _numbers(np.array([
+                'lugre': numbers_text(np.array([
                     stiffness, BRISTLE_TIME * stiffness, friction.coulomb, friction.static,
                     friction.stribeck,
                 ])),
@@ -140,10 +139,5 @@ def _add_motors(
 def _pose(placement: pin.SE3) -> dict[str, str]:
     x, y, z, w = pin.Quaternion(placement.rotation).coeffs()
     return {
-        'pos': _numbers(placement.translation), 'quat': _numbers(np.array([w, x, y, z]))
+        'pos': numbers_text(placement.translation), 'quat': numbers_text(np.array([w, x, y, z]))
     }
-
-
-def _numbers(vector: FloatArray) -> str:
-    # Adding zero makes zero of minus zero.
-    return ' '.join(repr(float(value) + 0.0) for value in vector)

@@ -26,7 +26,8 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
-    ArmJoint, change_of_link, exported_arm, ExportedArm, LinkChange,
+    ArmJoint, change_of_link, exported_arm, ExportedArm, lines_of, LinkChange, numbers_text,
+    shown_vector,
 )
 from robot_identification.export.friction_forms import (
     fit_all_frictions, FittedFriction, LUGRE, PLAIN,
@@ -83,7 +84,7 @@ class MjcfExport:
         """Return what changed as one unified diff; `output` is where the scene is written."""
         return ''.join(
             line for path in self.changed for line in difflib.unified_diff(
-                _lines(self.before[path]), _lines(self.after[path]),
+                lines_of(self.before[path].decode()), lines_of(self.after[path].decode()),
                 str(path), str(self.place(path, output)),
             )
         )
@@ -316,13 +317,9 @@ def _gravity_note(arm: ExportedArm, target: _Target, aligned: Alignment) -> str:
     if np.linalg.norm(given - identified) <= SAME_GRAVITY * np.linalg.norm(identified):
         return ''
     return (
-        f'gravity is {_shown(given)} m/s^2 in the scene; as the arm stands there, it was '
-        f'identified in {_shown(identified)} m/s^2'
+        f'gravity is {shown_vector(given)} m/s^2 in the scene; as the arm stands there, it was '
+        f'identified in {shown_vector(identified)} m/s^2'
     )
-
-
-def _shown(vector: FloatArray) -> str:
-    return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
 
 
 def _inertia_of(compiled: Any, body: int) -> pin.Inertia:
@@ -431,8 +428,8 @@ def _differ(before: FloatArray, after: FloatArray) -> bool:
 def _write_inertial(body: Element, inertia: pin.Inertia) -> None:
     moments = inertia.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     values = {
-        'pos': _numbers(_without_rounding(inertia.lever)), 'mass': repr(float(inertia.mass)),
-        'fullinertia': _numbers(_without_rounding(moments)),
+        'pos': numbers_text(_without_rounding(inertia.lever)), 'mass': repr(float(inertia.mass)),
+        'fullinertia': numbers_text(_without_rounding(moments)),
     }
     old = next((child for child in body.children if child.tag == 'inertial'), None)
     if old is None:
@@ -457,7 +454,7 @@ def _write_joint(
     element: Element, wanted: Mapping[str, FloatArray], before: Mapping[str, FloatArray]
 ) -> None:
     values = {
-        attribute: _numbers(value) for attribute, value in wanted.items()
+        attribute: numbers_text(value) for attribute, value in wanted.items()
         if not np.array_equal(_of_length(value, before[attribute]), before[attribute])
     }
     if values:
@@ -491,8 +488,8 @@ def _check_reading(
             value = _of_length(joints[k][attribute], values)
             if len(value) != len(values) or _differ(values, value):
                 raise DescriptionError(
-                    f'{into}: joint {name!r:.80} has {attribute} {_numbers(values)} once MuJoCo '
-                    f'has read it, and {_numbers(value)} was written: {remedy}'
+                    f'{into}: joint {name!r:.80} has {attribute} {numbers_text(values)} once '
+                    f'MuJoCo has read it, and {numbers_text(value)} was written: {remedy}'
                 )
 
 
@@ -500,13 +497,3 @@ def _without_rounding(vector: FloatArray) -> FloatArray:
     """Return a vector with zero for what is the rounding of frames, doubles being 1e-16."""
     kept: FloatArray = np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)
     return kept
-
-
-def _lines(data: bytes) -> list[str]:
-    """Return the lines of a text; nothing but a line feed ends one."""
-    return [f'{line}\n' for line in data.decode().removesuffix('\n').split('\n')]
-
-
-def _numbers(vector: FloatArray) -> str:
-    # Adding zero makes zero of minus zero.
-    return ' '.join(repr(float(value) + 0.0) for value in vector)

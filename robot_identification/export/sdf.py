@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm
+from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm, numbers_text
 from robot_identification.export.xml_editor import comment_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
@@ -65,8 +65,8 @@ def _remark(model: IdentifiedModel, arm: ExportedArm) -> str:
     )
     return comment_text(
         'Identified by robot_identification. Reflected rotor inertias, which SDF has no place '
-        f'for [kg m^2]: {reflected}. Gravity was {_numbers(arm.gravity)} m/s^2 in the frame of '
-        'the root link.'
+        f'for [kg m^2]: {reflected}. Gravity was {numbers_text(arm.gravity)} m/s^2 in the frame '
+        'of the root link.'
         + (f' Joints that stand still: {locked}.' if locked else '')
     )
 
@@ -113,7 +113,7 @@ def _add_joint(built: Element, joint: ArmJoint, parent: str, child: str) -> None
     _add_text(element, 'parent', parent)
     _add_text(element, 'child', child)
     axis = SubElement(element, 'axis')
-    _add_text(axis, 'xyz', _numbers(joint.axis))
+    _add_text(axis, 'xyz', numbers_text(joint.axis))
     limits = {'effort': joint.effort, 'velocity': joint.velocity}
     if has_limits:
         limits = {'lower': joint.lower, 'upper': joint.upper, **limits}
@@ -128,7 +128,7 @@ def _add_joint(built: Element, joint: ArmJoint, parent: str, child: str) -> None
 
 def _add_inertial(link: Element, body: pin.Inertia) -> None:
     inertial = SubElement(link, 'inertial')
-    SubElement(inertial, 'pose').text = f'{_numbers(body.lever)} 0 0 0'
+    SubElement(inertial, 'pose').text = f'{numbers_text(body.lever)} 0 0 0'
     _add_text(inertial, 'mass', repr(float(body.mass)))
     tensor = SubElement(inertial, 'inertia')
     for i, a in enumerate('xyz'):
@@ -141,13 +141,8 @@ def _add_pose(parent: Element, placement: pin.SE3, **attributes: str) -> None:
     # Angles lose half their digits where the pitch is a right angle.
     turn = pin.Quaternion(placement.rotation).coeffs()
     pose = SubElement(parent, 'pose', {**attributes, 'rotation_format': 'quat_xyzw'})
-    pose.text = f'{_numbers(placement.translation)} {_numbers(turn)}'
+    pose.text = f'{numbers_text(placement.translation)} {numbers_text(turn)}'
 
 
 def _add_text(parent: Element, tag: str, text: str) -> None:
     SubElement(parent, tag).text = text
-
-
-def _numbers(vector: FloatArray) -> str:
-    # Adding zero makes zero of minus zero.
-    return ' '.join(repr(float(value) + 0.0) for value in vector)

@@ -23,7 +23,8 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.arm import (
-    change_of_link, check_consistent, LinkChange, links_of_joints, plain_friction,
+    change_of_link, check_consistent, lines_of, LinkChange, links_of_joints, numbers_text,
+    plain_friction, shown_vector,
 )
 from robot_identification.export.xml_editor import COMMENT, comment_text, XmlEditor, XmlSpan
 from robot_identification.files import read_text
@@ -58,7 +59,7 @@ class UrdfExport:
     def diff(self, output: Path) -> str:
         """Return what changed as a unified diff; `output` is where it is written."""
         return ''.join(difflib.unified_diff(
-            _lines(self.before), _lines(self.text), self.source, str(output)
+            lines_of(self.before), lines_of(self.text), self.source, str(output)
         ))
 
     def outputs(self, output: Path) -> dict[Path, str]:
@@ -171,8 +172,9 @@ def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
             )
         if not np.abs(axis - other_axis).max() <= SAME_PLACE:
             raise DescriptionError(
-                f'{source}: joint {name!r:.80} moves along {_shown(other_axis)}, in the model of '
-                f'{robot.name} along {_shown(axis)} (translation, rotation); {remedy}'
+                f'{source}: joint {name!r:.80} moves along {shown_vector(other_axis)}, in the '
+                f'model of {robot.name} along {shown_vector(axis)} (translation, rotation); '
+                f'{remedy}'
             )
 
 
@@ -197,10 +199,6 @@ def _check_bodies(robot: RobotModel, arm: RobotModel, source: str) -> None:
                 f'{source}: link {link.name!r:.80} has mass, and the model of {robot.name} does '
                 'not know it: identify the arm with this description, or take the link out'
             )
-
-
-def _shown(vector: FloatArray) -> str:
-    return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
 
 
 def _find_contents(
@@ -363,7 +361,7 @@ def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) ->
     tensor = body.inertia
     like = link if old is None or not old.children else old.children[-1]
     children = [
-        editor.tag('origin', like, xyz=_numbers(body.lever), rpy='0 0 0'),
+        editor.tag('origin', like, xyz=numbers_text(body.lever), rpy='0 0 0'),
         editor.tag('mass', like, value=repr(float(body.mass))),
         editor.tag('inertia', like, **{
             f'i{a}{b}': repr(float(tensor[i, j]))
@@ -406,13 +404,3 @@ def _remark(model: IdentifiedModel, theta: FloatArray, contents: _Contents) -> s
            if shrunk else '')
     )
     return f'<!--{remark}-->'
-
-
-def _lines(text: str) -> list[str]:
-    """Return the lines of a text; nothing but a line feed ends one."""
-    return [f'{line}\n' for line in text.removesuffix('\n').split('\n')]
-
-
-def _numbers(vector: FloatArray) -> str:
-    # Adding zero makes zero of minus zero.
-    return ' '.join(repr(float(value) + 0.0) for value in vector)
