@@ -45,7 +45,6 @@ from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.arm_options import SimulatedArmOptions
-from robot_identification.simulation.controlled_arm import CONTROL_RATE
 from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import driver_period, record_motion
 from robot_identification.validation.bag_errors import BagErrors
@@ -53,6 +52,7 @@ from robot_identification.validation.folds import Folds
 from robot_identification.validation.validation import errors_on, predict_effort
 from scipy.signal import lfilter
 
+from .controllers import CONTROL_RATE
 from .figures import Figure
 from .tracking import recorded_motion, tracked_motion
 

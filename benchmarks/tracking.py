@@ -27,10 +27,7 @@ from robot_identification.pipeline import identify
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.controlled_arm import (
-    ComputedTorque, CONTROL_RATE, ControlledArm, Controller, PdControl, PositionLoop, track,
-    Tracking,
-)
+from robot_identification.simulation.controlled_arm import ControlledArm
 from robot_identification.simulation.controller import quintic
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
@@ -38,6 +35,9 @@ from robot_identification.simulation.ground_truth import (
 from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import driver_period, record_motion
 
+from .controllers import (
+    ComputedTorque, CONTROL_RATE, Controller, PdControl, PositionLoop, track, Tracking,
+)
 from .figures import Figure
 
 REPEATS = 5

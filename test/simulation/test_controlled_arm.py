@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from benchmarks.controllers import ComputedTorque, PdControl, PositionLoop, track
 from known_models import true_model
 import numpy as np
 import pytest
@@ -16,9 +17,7 @@ from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.simulation import (
     draw_truth, NOISE_FREE, quintic, Sensors, with_elastic_joints, with_static_friction,
 )
-from robot_identification.simulation.controlled_arm import (
-    ComputedTorque, ControlledArm, PdControl, PositionLoop, track,
-)
+from robot_identification.simulation.controlled_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
@@ -205,16 +204,9 @@ def test_what_is_measured_is_not_what_is_true(robot, truth, motion):
 
 
 def test_what_cannot_be_controlled_is_refused(robot, truth):
-    """Elastic joints, torques that are not finite, periods between physics steps."""
+    """Elastic joints, and torques that are not finite."""
     with pytest.raises(UsageError, match=r'rigid joints: leave out the stiffness'):
         ControlledArm(robot, with_elastic_joints(truth, 1e4), NOISE_FREE, Q)
     arm = ControlledArm(robot, truth, NOISE_FREE, Q)
     with pytest.raises(UsageError, match=r'not finite'):
         arm.push(np.array([0.0, np.nan, 0.0]), 0.01)
-    rest = Motion(*np.zeros((3, 5, 3)))
-    with pytest.raises(UsageError, match=r'controller at 600 Hz .* a multiple of 0\.0005 s'):
-        track(arm, rest, PdControl(np.ones(3), LOOP), 600.0)
-    with pytest.raises(UsageError, match=r'comes -1 periods after'):
-        track(arm, rest, PdControl(np.ones(3), LOOP), RATE, -1)
-    with pytest.raises(UsageError, match=r'frequency is 0'):
-        PositionLoop(frequency=0.0)
