@@ -21,7 +21,7 @@ from robot_identification.estimation.uncertainty.covariance import (
     bootstrap_covariance, Covariance, covariance_of,
 )
 from robot_identification.estimation.uncertainty.intervals import (
-    confidence_intervals, joint_test, prediction_half_widths, residual_noise,
+    CONFIDENCE, confidence_intervals, joint_test, quantile,
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
@@ -37,6 +37,8 @@ from .figures import Figure
 
 REPEATS = 1000
 DURATION, RATE = 30.0, 125.0
+# Noise over model variance that makes degrees of freedom as good as infinite.
+MOST_KNOWN = 1.0e3
 # Standard deviation of the noise [N m].
 DEVIATION = np.array([1.5, 1.5, 1.0, 0.3, 0.3, 0.3])
 # Coefficient of first-order autoregressive noise, or number of samples averaged.
@@ -134,6 +136,41 @@ def draw_noise(
             filtered = lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white)
         noise[:, joint] = filtered[BEFORE:]
     return noise
+
+
+def residual_noise(estimate: Estimate, covariance: Covariance) -> np.ndarray:
+    """
+    Return the standard deviation of the noise of each joint [N m], shape (n,).
+
+    To the squared residuals is added what the fit took of the noise, which follows from the
+    covariance; with noise that is correlated in time it is more than one square per parameter.
+    That holds where joints are weighted by their noise.
+    """
+    problem = estimate.problem
+    assert problem is not None
+    squares = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
+    b = len(estimate.theta)
+    for joint, factor in enumerate(problem.factors):
+        own = factor.columns < b
+        columns = factor.columns[own]
+        rows = factor.triangle[:, :-1][:, own]
+        squares[joint] += np.sum((rows @ covariance.matrix[np.ix_(columns, columns)]) * rows)
+    return np.sqrt(squares / problem.samples)
+
+
+def prediction_half_widths(W: np.ndarray, covariance: Covariance, noise: np.ndarray) -> np.ndarray:
+    """
+    Return how far single measurements may lie from their prediction [N m], (N, n).
+
+    Half widths are ``t sqrt(noise^2 + w Cov w')``; t has the degrees of freedom of the sum by
+    Satterthwaite (1946), those of the noise being infinite. `W` (N n, b) are the base columns of
+    the observation matrix, row ``k * n + j`` joint j; `noise` (n,) is of the joints [N m].
+    """
+    of_model = np.maximum(np.sum((W @ covariance.matrix) * W, axis=1), 0.0)
+    of_model = of_model.reshape(-1, len(noise))
+    known = np.minimum(noise**2 / np.maximum(of_model, np.finfo(float).tiny), MOST_KNOWN)
+    freedom = np.median(covariance.freedom) * (1.0 + known) ** 2
+    return quantile(CONFIDENCE, freedom) * np.sqrt(noise**2 + of_model)
 
 
 def count_coverage(

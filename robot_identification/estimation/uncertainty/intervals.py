@@ -1,15 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Intervals from a covariance: of parameters, of several together, and of predicted effort.
-
-References
-----------
-.. [1] F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-   Biometrics Bulletin 2(6), 1946.
-
-"""
+"""Intervals from a covariance: of parameters, and of several together."""
 
 from __future__ import annotations
 
@@ -19,14 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.uncertainty.covariance import Covariance
 import scipy
 
 # Share of intervals that hold the truth; docs/statistics.md measures whether they do.
 CONFIDENCE = 0.95
-# Noise over model variance that makes degrees of freedom as good as infinite.
-MOST_KNOWN = 1.0e3
 
 
 @dataclass(frozen=True)
@@ -47,7 +36,7 @@ def confidence_intervals(
     `confidence` is the share of such intervals that hold the true value of the base parameter. NaN
     for parameters held by a bound. Raises UsageError if `confidence` is not between 0 and 1.
     """
-    half = _quantile(confidence, covariance.freedom) * covariance.standard_errors
+    half = quantile(confidence, covariance.freedom) * covariance.standard_errors
     return np.column_stack([theta - half, theta + half])
 
 
@@ -91,57 +80,8 @@ def joint_test(
     )
 
 
-def residual_noise(estimate: Estimate, covariance: Covariance) -> FloatArray:
-    """
-    Return the standard deviation of the noise of each joint [N m], shape (n,).
-
-    To the squared residuals is added what the fit took of the noise, which follows from the
-    covariance; with noise that is correlated in time it is more than one square per parameter.
-    That holds where joints are weighted by their noise; with equal weights it is too much for
-    the joints with less.
-    """
-    problem = estimate.problem
-    if problem is None:
-        raise UsageError('the estimate does not have its problem, which the noise follows from')
-    squares = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
-    b = len(estimate.theta)
-    for joint, factor in enumerate(problem.factors):
-        own = factor.columns < b
-        columns = factor.columns[own]
-        rows = factor.triangle[:, :-1][:, own]
-        squares[joint] += np.sum((rows @ covariance.matrix[np.ix_(columns, columns)]) * rows)
-    noise: FloatArray = np.sqrt(squares / problem.samples)
-    return noise
-
-
-def prediction_half_widths(
-    W: FloatArray,
-    covariance: Covariance,
-    noise: FloatArray,
-    *,
-    confidence: float = CONFIDENCE,
-    effort_per_torque: FloatArray | None = None,
-) -> FloatArray:
-    """
-    Return how far single measurements may lie from their prediction, (N, n).
-
-    Half widths are ``t sqrt(noise^2 + w Cov w')``; t has the degrees of freedom of the sum [1]_,
-    those of the noise being infinite. `W` (N n, b) are the base columns of the observation matrix,
-    row ``k * n + j`` joint j; `noise` (n,) is what the model leaves unexplained [N m], better from
-    held-out data than from `residual_noise`. In N m, or times `effort_per_torque`.
-    """
-    n = len(noise)
-    of_model = np.maximum(np.sum((W @ covariance.matrix) * W, axis=1), 0.0).reshape(-1, n)
-    variance = noise**2 + of_model
-    known = np.minimum(noise**2 / np.maximum(of_model, np.finfo(float).tiny), MOST_KNOWN)
-    freedom = np.median(covariance.freedom) * (1.0 + known) ** 2
-    half: FloatArray = _quantile(confidence, freedom) * np.sqrt(variance)
-    if effort_per_torque is not None:
-        half = half * np.abs(effort_per_torque)
-    return half
-
-
-def _quantile(confidence: float, freedom: FloatArray) -> FloatArray:
+def quantile(confidence: float, freedom: FloatArray) -> FloatArray:
+    """Return what Student's t is below in size with a probability, for degrees of freedom."""
     if not 0.0 < confidence < 1.0:
         raise UsageError(f'confidence is {confidence:g}, it must be between 0 and 1')
     quantile: FloatArray = scipy.special.stdtrit(freedom, 0.5 + 0.5 * confidence)
