@@ -48,22 +48,6 @@ def to_sum_convention(
     rate of the first harmonic [rad/s]. Raises a `UsageError` for an unknown convention, a
     `DescriptionError` for other than a table.
     """
-    sine, cosine = _factors(a, b, convention, base_rate)
-    return a * sine, b * cosine
-
-
-def from_sum_convention(
-    a: FloatArray, b: FloatArray, convention: str, base_rate: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return a table of this package as others print it; the way back of `to_sum_convention`."""
-    sine, cosine = _factors(a, b, convention, base_rate)
-    return a / sine, b / cosine
-
-
-def _factors(
-    a: FloatArray, b: FloatArray, convention: str, base_rate: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return what printed coefficients of each harmonic are multiplied with, (K,) each."""
     order = _orders(a, b)
     if not 0.0 < base_rate < np.inf:
         raise DescriptionError(f'base rate is {base_rate} rad/s, it must be above 0')
@@ -72,8 +56,8 @@ def _factors(
             f'unknown convention {convention!r} of Fourier coefficients; known are '
             f'{", ".join(CONVENTIONS)}'
         )
-    sine = 1.0 / (order * base_rate) if convention == 'div' else np.ones(order.size)
-    return sine, -sine if convention == 'plus_cosine' else sine
+    factor = 1.0 / (order * base_rate) if convention == 'div' else np.ones(order.size)
+    return a * factor, b * (-factor if convention == 'plus_cosine' else factor)
 
 
 def _orders(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation.fourier_conventions import (
-    check_ends, conservative_bounds, CONVENTIONS, end_residuals, from_sum_convention,
-    nearest_at_rest, to_sum_convention,
+    check_ends, conservative_bounds, CONVENTIONS, end_residuals, nearest_at_rest,
+    to_sum_convention,
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 
@@ -78,22 +78,6 @@ def test_a_converted_table_is_the_same_motion(convention, rng):
     np.testing.assert_allclose(q, expected, atol=1e-13)
 
 
-@pytest.mark.parametrize('convention', CONVENTIONS)
-def test_there_and_back(convention):
-    """To two roundings of each number."""
-    there = from_sum_convention(SINE, COSINE, convention, RATE)
-    back = to_sum_convention(*there, convention, RATE)
-    np.testing.assert_allclose(back, (SINE, COSINE), rtol=1e-15)
-
-
-def test_divided_coefficients_are_amplitudes_of_velocity():
-    """Rest in 'div' is the sum of a_l itself, and of l b_l (spec of Swevers and Tika)."""
-    a, b = nearest_at_rest(SINE, COSINE)
-    a_div, b_div = from_sum_convention(a, b, 'div', RATE)
-    np.testing.assert_allclose(a_div.sum(axis=1), 0.0, atol=1e-14)
-    np.testing.assert_allclose(b_div @ np.arange(1, 6), 0.0, atol=1e-14)
-
-
 def test_the_printed_table_is_refused_for_three_joints():
     """Their sums are those of the printed digits; joints 1, 4 and 5 pass."""
     velocity, acceleration = end_residuals(SINE, COSINE)
@@ -147,7 +131,7 @@ def test_what_is_no_table_is_refused():
     with pytest.raises(DescriptionError, match=r'\(5,\) and \(5,\)'):
         end_residuals(SINE[0], COSINE[0])
     with pytest.raises(DescriptionError, match='base rate is 0'):
-        from_sum_convention(SINE, COSINE, 'div', 0.0)
+        to_sum_convention(SINE, COSINE, 'div', 0.0)
     with pytest.raises(DescriptionError, match='6 rows for 5 joints'):
         check_ends(JOINTS[:5], SINE, COSINE, RATE)
     unknown = SINE.copy()

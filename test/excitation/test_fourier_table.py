@@ -12,7 +12,7 @@ from robot_identification.errors import DescriptionError, UnsafeMotionError, Usa
 from robot_identification.excitation import (
     certify, find_experiment, import_motion, load_experiment,
 )
-from robot_identification.excitation.fourier_conventions import from_sum_convention
+from robot_identification.excitation.fourier_conventions import to_sum_convention
 from robot_identification.model.registry import load_robot
 
 TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
@@ -57,7 +57,10 @@ def test_the_convention_is_what_the_file_says(arm, tmp_path, convention):
     """The same motion printed in another convention is the same motion."""
     motion = import_motion(REPAIRED, arm.joint_names)
     rate = 2.0 * np.pi / motion.form.base_period
-    a, b = from_sum_convention(*motion.form.series(motion.coefficients), convention, rate)
+    series = motion.form.series(motion.coefficients)
+    ones = np.ones_like(series[0])
+    factors = to_sum_convention(ones, ones, convention, rate)
+    a, b = (table / factor for table, factor in zip(series, factors, strict=True))
     path = tmp_path / 'table.yaml'
     path.write_text(
         f'convention: {convention}\nbase_rate: {rate!r}\n'
