@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
-from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN, solve_bounded
+from robot_identification.estimation.bounded import solve_bounded
+from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.separable import (

@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import NotIdentifiableError
+from robot_identification.estimation.bounded import solve_bounded
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
-from robot_identification.estimation.solving import least_squares, renew_weights, solve_unknowns
+from robot_identification.estimation.solving import renew_weights, solve_unknowns
 from robot_identification.model import BaseReduction
 
-# A multiplier more negative than this part of what column and right-hand side allow is no
-# rounding: the bound should be left.
+# A multiplier that misses the conditions of an optimum by more than this part of what column and
+# right-hand side allow is no rounding.
 OPTIMALITY_TOLERANCE = 1.0e-10
-# Every bound may be met and left a few times.
-STEPS_PER_UNKNOWN = 10
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class ConstrainedLeastSquares(Estimator):
             free = solve_unknowns(problem, weights)
             if np.all(free[bounded] >= 0.0):
                 return free, np.zeros(problem.size, dtype=bool)
-            return solve_not_negative(*problem.stacked(weights), bounded, free)
+            return solve_not_negative(*problem.stacked(weights), bounded)
 
         weights = renew_weights(problem, self.reweightings, lambda weights: solve(weights)[0])
         theta, active = solve(weights)
@@ -81,43 +80,25 @@ def bounded_unknowns(problem: IdentificationProblem, *, friction: bool = True) -
 
 
 def solve_not_negative(
-    R: FloatArray, z: FloatArray, bounded: BoolArray, start: FloatArray
+    R: FloatArray, z: FloatArray, bounded: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
     """
     Return the x (k,) of least ``|R @ x - z|`` with some unknowns not negative, and which are held.
 
-    By an active set: from a point within the bounds each step goes to the solution with the active
-    unknowns at zero, or as far as the bounds let it; then the bound that costs most is left. What
-    is below its bound at the start begins on it. The conditions of an optimum are recomputed from
-    `R` and `z`; raises NotIdentifiableError if no point meets them to rounding.
+    The conditions of an optimum are computed from `R` and `z`; raises NotIdentifiableError if they
+    are not met to rounding.
     """
-    active = bounded & (start <= 0.0)
-    x = np.where(active, 0.0, start)
-    cost = -np.inf
-    for _ in range(STEPS_PER_UNKNOWN * len(x)):
-        target = np.zeros(len(x))
-        target[~active] = least_squares(R[:, ~active], z)
-        blocking = np.flatnonzero(bounded & ~active & (target < 0.0))
-        if blocking.size:
-            shares = x[blocking] / (x[blocking] - target[blocking])
-            first = np.argmin(shares)
-            x = x + shares[first] * (target - x)
-            active[blocking[first]] = True
-            x[active] = 0.0
-            continue
-        x = target
-        costs = np.where(active, optimality(R, z, x), np.inf)
-        worst = np.argmin(costs)
-        cost = float(costs[worst])
-        if cost >= -OPTIMALITY_TOLERANCE:
-            return x, active
-        active[worst] = False
-    raise NotIdentifiableError(
-        f'the bounded fit of {len(x)} parameters found no optimum in '
-        f'{STEPS_PER_UNKNOWN * len(x)} steps (worst multiplier {cost:.1e}, allowed '
-        f'{-OPTIMALITY_TOLERANCE:.0e}): the data hardly determine the parameters, record a richer '
-        'motion, or choose --estimator wls'
-    )
+    x = solve_bounded(R, z, bounded, np.zeros(len(bounded)))
+    active = bounded & (x <= 0.0)
+    multipliers = optimality(R, z, x)
+    missed = float(np.max(np.where(active, -multipliers, np.abs(multipliers))))
+    if not missed <= OPTIMALITY_TOLERANCE:
+        raise NotIdentifiableError(
+            f'the bounded fit of {len(x)} parameters found no optimum (it misses the conditions '
+            f'of one by {missed:.1e}, allowed {OPTIMALITY_TOLERANCE:.0e}): the data hardly '
+            'determine the parameters, record a richer motion, or choose --estimator wls'
+        )
+    return x, active
 
 
 def optimality(R: FloatArray, z: FloatArray, x: FloatArray) -> FloatArray:

@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, triangle_of
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.bounded import column_scales, solve_bounded
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
@@ -32,13 +33,10 @@ from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, PriorTerm,
 )
-import scipy
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term
 # that hardly acts in the training data must not get a large coefficient.
 SHORTEST_COLUMN = 0.01
-# Smaller parts of that are all one.
-LEAST_SHARE = 1.0e-3
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ def _damping_term(
     """Return the rows by which `solve_bounded` shrinks friction coefficients."""
     bounded = np.flatnonzero(bounded_friction(problem))
     R, _ = problem.stacked(weights)
-    scale, shortness = _column_scales(R[:, bounded], _shortest_columns(problem, weights)[bounded])
+    scale, shortness = column_scales(R[:, bounded], _shortest_columns(problem, weights)[bounded])
     matrix = np.zeros((len(bounded), problem.size))
     matrix[np.arange(len(bounded)), bounded] = np.sqrt(shrinkage) * shortness**2 * scale
     return PriorTerm(matrix, np.zeros(len(bounded)))
@@ -243,51 +241,3 @@ def bounded_friction(problem: IdentificationProblem) -> BoolArray:
         not_negative_parameters(reduction, rotors=False)[reduction.independent],
         np.zeros(problem.nuisance, dtype=bool),
     )
-
-
-def solve_bounded(
-    R: FloatArray,
-    z: FloatArray,
-    bounded: BoolArray,
-    shortest: FloatArray,
-    shrinkage: float = 0.0,
-) -> FloatArray:
-    """
-    Return the x (k,) of least ``|R @ x - z|``, bounded unknowns not negative.
-
-    Free unknowns are eliminated first by QR, so that they are exact for any bounds.
-    Bounded columns are scaled by the larger of their length and `shortest`. `shrinkage` is
-    added to the squares, per squared unknown in that scale; the fourth power of the ratio times as
-    much where the column is shorter.
-    """
-    x = np.zeros(len(bounded))
-    free = R[:, ~bounded]
-    lengths = np.maximum(np.linalg.norm(free, axis=0), np.finfo(float).tiny)
-    orthogonal, triangle = np.linalg.qr(free / lengths)
-    columns = R[:, bounded]
-    scale, shortness = _column_scales(columns, shortest[bounded])
-    columns = columns / scale
-    if columns.shape[1]:
-        rest = columns - orthogonal @ (orthogonal.T @ columns)
-        side = z - orthogonal @ (orthogonal.T @ z)
-        # The factor of the projected columns has at most as many rows as unknowns.
-        reduced = triangle_of(np.column_stack([rest, side]))
-        count = columns.shape[1]
-        x[bounded] = scipy.optimize.nnls(
-            np.vstack([reduced[:, :-1], np.sqrt(shrinkage) * np.diag(shortness**2)]),
-            np.append(reduced[:, -1], np.zeros(count)),
-        )[0]
-    x[~bounded] = scipy.linalg.solve_triangular(
-        triangle, orthogonal.T @ (z - columns @ x[bounded])
-    ) / lengths
-    x[bounded] /= scale
-    return x
-
-
-def _column_scales(columns: FloatArray, shortest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return as how long each column counts, and how much longer that is than it is."""
-    length = np.linalg.norm(columns, axis=0)
-    scale = np.maximum(length, shortest)
-    scale[scale == 0.0] = 1.0
-    # That scale alone leaves a term with a thousandth of it free: it is shrunk by the square, too.
-    return scale, scale / np.maximum(length, LEAST_SHARE * scale)

@@ -24,7 +24,6 @@ from robot_identification.model.friction.offset import FrictionOffset
 from robot_identification.model.friction.viscous import ViscousFriction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.simulation.ground_truth import draw_truth
-from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -40,19 +39,12 @@ def problem_of(arm, reduction, seed, actuators):
 
 @given(seed=SEEDS)
 def test_bounded_solution_is_the_only_one(seed):
-    """Columns a thousandfold apart, half of them bounded: SciPy's solution, and its conditions."""
+    """Columns a thousandfold apart, half of them bounded: the conditions of the optimum."""
     rng = np.random.default_rng(seed)
     units = 10.0 ** rng.uniform(-1.5, 1.5, 12)
     R, z = rng.normal(size=(30, 12)) * units, rng.normal(size=30)
     bounded = rng.random(12) < 0.5
-    start = np.linalg.lstsq(R, z, rcond=None)[0]
-    x, active = solve_not_negative(R, z, bounded, start)
-    expected = lsq_linear(
-        R / units, z, (np.where(bounded, 0.0, -np.inf), np.full(12, np.inf)), method='bvls',
-        tol=1e-14,
-    ).x
-    # SciPy stops at a relative gain of 1e-14 in the squares: 1e-6 in the unknowns.
-    np.testing.assert_allclose(x * units, expected, atol=1e-6)
+    x, active = solve_not_negative(R, z, bounded)
     assert np.all(x[bounded] >= 0.0)
     np.testing.assert_array_equal(active, bounded & (x == 0.0))
     multipliers = optimality(R, z, x)
@@ -60,24 +52,10 @@ def test_bounded_solution_is_the_only_one(seed):
     assert np.all(multipliers[active] > 0.0)
 
 
-@given(seed=SEEDS)
-def test_bounds_are_left_again(seed):
-    """From any start, with all bounded unknowns held or none: the same solution to rounding."""
-    rng = np.random.default_rng(seed)
-    R, z = rng.normal(size=(20, 8)), rng.normal(size=20)
-    everything = np.ones(8, dtype=bool)
-    solutions = [
-        solve_not_negative(R, z, everything, start)[0]
-        for start in (np.full(8, -1.0), np.ones(8), rng.normal(size=8))
-    ]
-    for other in solutions[1:]:
-        np.testing.assert_allclose(other, solutions[0], atol=1e-12)
-
-
 def test_all_may_be_held():
     """A right-hand side that every column opposes: zero, and nothing else."""
     R = np.abs(np.random.default_rng(0).normal(size=(10, 3)))
-    x, active = solve_not_negative(R, -np.ones(10), np.ones(3, dtype=bool), np.ones(3))
+    x, active = solve_not_negative(R, -np.ones(10), np.ones(3, dtype=bool))
     np.testing.assert_array_equal(x, 0.0)
     assert active.all()
 
@@ -86,8 +64,8 @@ def test_what_does_not_meet_its_conditions_is_not_returned(monkeypatch):
     """A tolerance that nothing can meet stands for a solver that fails: an error, no result."""
     monkeypatch.setattr(constrained, 'OPTIMALITY_TOLERANCE', -1.0)
     R, z = np.eye(3), np.array([1.0, -1.0, 1.0])
-    with pytest.raises(NotIdentifiableError, match='no optimum in 30 steps'):
-        solve_not_negative(R, z, np.ones(3, dtype=bool), z)
+    with pytest.raises(NotIdentifiableError, match='found no optimum'):
+        solve_not_negative(R, z, np.ones(3, dtype=bool))
 
 
 @given(seed=SEEDS)

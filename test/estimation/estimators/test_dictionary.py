@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robot_identification.estimation.bounded import solve_bounded
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, solve_bounded, SparseNonnegativeRegression, torque_deviation,
+    bounded_friction, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters, observe
