@@ -12,15 +12,13 @@ those T that fit hardly worse than the best one give the interval.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation import check_positive
 from robot_identification.studies.temperature import (
-    FRICTION, judge_settling, RunFigures, SettlingOptions, TEMPERATURE,
+    judge_settling, RunFigures, SettlingOptions, TEMPERATURE,
 )
 import scipy
 
@@ -41,22 +39,12 @@ WIDEST_SHARE, WIDEST = 1.0, 5.0
 REPEATED = 0.5
 # Correlation of residuals from value to value, at most, that errors are widened for.
 STRONGEST_CORRELATION = 0.95
-
-
-@dataclass(frozen=True)
-class WaitOptions:
-    """Criteria for a warm arm and for a usable curve."""
-
-    # Its `rise` [K], or its `change` as a share of the friction, is how near to the end value
-    # every joint must be.
-    settling: SettlingOptions = field(default_factory=SettlingOptions)
-    # Time over which values are averaged for the rule of `judge_settling` [min].
-    chunk: float = 1.0
-    longest: float = 90.0  # longest time constant of an arm [min]
-
-    def __post_init__(self) -> None:
-        check_positive(self.chunk, 'chunk of the recommendation to wait')
-        check_positive(self.longest, 'longest of the recommendation to wait')
+# Its `rise` [K], or its `change` as a share of the friction, is how near to the end value every
+# joint must be.
+SETTLING = SettlingOptions()
+# Time over which values are averaged for the rule of `judge_settling` [min].
+CHUNK = 1.0
+LONGEST = 90.0  # time constant of an arm [min]
 
 
 @dataclass(frozen=True)
@@ -69,8 +57,6 @@ class WaitAdvice:
     # curve does not tell yet.
     minutes: float
     interval: tuple[float, float]  # of the minutes, at 95 %; the end may be infinite
-    joint: str  # the one that takes longest; empty where there is none
-    tolerance: float  # of its value
     text: str  # for a reader
 
 
@@ -85,83 +71,52 @@ class _Wait:
 
 
 def advise_wait(
-    times: FloatArray,
-    values: FloatArray,
-    names: Sequence[str],
-    *,
-    by: str = TEMPERATURE,
-    level: FloatArray | None = None,
-    options: WaitOptions | None = None,
+    times: FloatArray, values: FloatArray, names: Sequence[str], by: str, level: FloatArray
 ) -> WaitAdvice:
     """
     Return the recommended time to wait until an arm that moves on as before is warm.
 
     `times` (N,) [s] ascend. `values` (N, n) are temperatures [deg C], or for `by` 'friction'
-    viscous friction or a change of it [N m s/rad]; NaN where unknown. `level` (n,) [N m s/rad],
-    needed for friction, is the friction that the tolerance is a share of. Raises DataError if the
-    arrays do not fit or times do not ascend, UsageError if `by` is neither 'temperature' nor
-    'friction' or friction has no level.
+    viscous friction or a change of it [N m s/rad]; NaN where unknown. `level` (n,) [N m s/rad] is
+    the friction that the tolerance is a share of.
     """
-    options = WaitOptions() if options is None else options
-    tolerances = _tolerances(by, level, len(names), options)
-    if values.shape != (len(times), len(names)):
-        raise DataError(
-            f'{values.shape} values at {times.shape} times for {len(names)} joints: '
-            f'(N, {len(names)}) and (N,) are needed'
-        )
-    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
-        raise DataError('the times of the values to judge the warm-up by do not ascend')
+    tolerances = (
+        np.full(len(names), SETTLING.rise) if by == TEMPERATURE
+        else SETTLING.change * np.abs(level)
+    )
     waits = []
     for joint in range(len(names)):
-        wait = _wait_of(joint, times, values[:, joint], float(tolerances[joint]), options)
+        wait = _wait_of(joint, times, values[:, joint], float(tolerances[joint]))
         if wait is not None:
             waits.append(wait)
     if not waits:
-        return WaitAdvice(NOT_YET, math.nan, (0.0, math.inf), '', math.nan, (
-            f'{NOT_YET}: at least {FEWEST_VALUES} values over {2.0 * options.chunk:g} minutes are '
-            'needed of a joint'
+        return WaitAdvice(NOT_YET, math.nan, (0.0, math.inf), (
+            f'{NOT_YET}: at least {FEWEST_VALUES} values over {2.0 * CHUNK:g} minutes are needed '
+            'of a joint'
         ))
     # The joint that may take longest decides.
     last = max(waits, key=lambda wait: (wait.high, wait.minutes))
-    state, text = _decide(waits, last, times, values, names, by, options)
+    state, text = _decide(waits, last, times, values, names, by)
     return WaitAdvice(
         state, math.nan if state == NOT_YET else max(wait.minutes for wait in waits),
-        (max(wait.low for wait in waits), last.high), names[last.joint],
-        float(tolerances[last.joint]), text,
+        (max(wait.low for wait in waits), last.high), text,
     )
 
 
-def _tolerances(
-    by: str, level: FloatArray | None, n: int, options: WaitOptions
-) -> FloatArray:
-    """Return how near to its end value each joint must be, shape (n,)."""
-    if by == TEMPERATURE:
-        return np.full(n, options.settling.rise)
-    if by != FRICTION:
-        raise UsageError(f'a warm-up is judged by {TEMPERATURE} or {FRICTION}, not by {by!r}')
-    if level is None or np.shape(level) != (n,) or not np.all(np.isfinite(level)):
-        raise UsageError(
-            f'a warm-up by friction needs the viscous friction of the {n} joints, of which '
-            f'{options.settling.change:.1%} is the tolerance'
-        )
-    tolerances: FloatArray = options.settling.change * np.abs(level)
-    return tolerances
-
-
 def _wait_of(
-    joint: int, times: FloatArray, values: FloatArray, tolerance: float, options: WaitOptions
+    joint: int, times: FloatArray, values: FloatArray, tolerance: float
 ) -> _Wait | None:
     """Return the minutes of one joint; None where it has too few values."""
     known = np.isfinite(values)
     t, x = _thinned(times[known] / 60.0, values[known])
-    if len(t) < FEWEST_VALUES or t[-1] - t[0] < 2.0 * options.chunk or not tolerance > 0.0:
+    if len(t) < FEWEST_VALUES or t[-1] - t[0] < 2.0 * CHUNK or not tolerance > 0.0:
         return None
     # Rounded values are off by a part of their step, even with small residuals.
     least = _rounding(values[known], tolerance) ** 2 * len(t) / int(known.sum())
     freedom = len(t) - 3
     z = float(-scipy.special.stdtrit(freedom, 0.5 * (1.0 - CONFIDENCE)))
     shortest = SHORTEST_SHARE * (t[-1] - t[0])
-    longest = max(options.longest, 2.0 * shortest)
+    longest = max(LONGEST, 2.0 * shortest)
     ends = shortest, longest
     for _ in range(ROUNDS):
         constants = np.geomspace(*ends, TIME_CONSTANTS)
@@ -239,7 +194,7 @@ def _minutes(constants: FloatArray, distance: FloatArray, tolerance: float) -> F
 
 def _decide(
     waits: Sequence[_Wait], last: _Wait, times: FloatArray, values: FloatArray,
-    names: Sequence[str], by: str, options: WaitOptions,
+    names: Sequence[str], by: str,
 ) -> tuple[str, str]:
     """Return state and words."""
     known = {wait.joint for wait in waits}
@@ -248,8 +203,7 @@ def _decide(
     minutes, low = (max(getattr(wait, name) for wait in waits) for name in ('minutes', 'low'))
     joint = names[last.joint]
     if last.high == 0.0:
-        steady = _is_steady(times, values[:, sorted(known)], [names[k] for k in sorted(known)],
-                            by, options)
+        steady = _is_steady(times, values[:, sorted(known)], [names[k] for k in sorted(known)], by)
         if steady:
             return SETTLED, f'settled by {by}: every joint is within the tolerance{more}'
         return HEATING, f'nearly settled by {by}, but not steady yet: wait about a minute{more}'
@@ -264,11 +218,11 @@ def _decide(
 
 
 def _is_steady(
-    times: FloatArray, values: FloatArray, names: Sequence[str], by: str, options: WaitOptions
+    times: FloatArray, values: FloatArray, names: Sequence[str], by: str
 ) -> bool:
     """Return what `judge_settling` says of means over chunks of time, as of runs of a motion."""
-    count = options.settling.runs + 1
-    ago = (times[-1] - times) / (60.0 * options.chunk)
+    count = SETTLING.runs + 1
+    ago = (times[-1] - times) / (60.0 * CHUNK)
     means = []
     for chunk in reversed(range(count)):
         rows = values[(ago >= chunk) & (ago < chunk + 1)]
@@ -279,4 +233,4 @@ def _is_steady(
         runs = [RunFigures(temperature=mean) for mean in means]
     else:
         runs = [RunFigures(viscous=mean, error=np.zeros(len(names))) for mean in means]
-    return judge_settling(runs, names, options.settling).settled
+    return judge_settling(runs, names, SETTLING).settled

@@ -454,7 +454,7 @@ class OnlineEstimatorNode(Node):
         else:
             times, values = zip(*history, strict=True)
             text = advise_wait(
-                np.array(times), np.array(values), prepared.names, by=by, level=prepared.slopes
+                np.array(times), np.array(values), prepared.names, by, prepared.slopes
             ).text
         self._advice.publish(String(data=text))
 

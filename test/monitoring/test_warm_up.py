@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, UsageError
-from robot_identification.monitoring.warm_up import (
-    advise_wait, HEATING, NOT_YET, SETTLED, WaitOptions,
-)
+from robot_identification.monitoring.warm_up import advise_wait, HEATING, NOT_YET, SETTLED
 from robot_identification.simulation.thermal import AMBIENT, make_thermal_model
-from robot_identification.studies.temperature.settling import FRICTION, SettlingOptions
+from robot_identification.studies.temperature.settling import FRICTION, TEMPERATURE
 
 JOINTS = ('one', 'two', 'three')
 STEP = 5.0
+BY_TEMPERATURE = (JOINTS, TEMPERATURE, np.full(3, np.nan))  # no level is needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ def test_the_wait_is_in_its_interval(curve, seed):
     widths = []
     for minutes in (15, 25, 40, 60):
         times, _ = curve.until(minutes)
-        advice = advise_wait(times, noisy[: len(times)], JOINTS)
+        advice = advise_wait(times, noisy[: len(times)], *BY_TEMPERATURE)
         truth = curve.true_wait(minutes, 0.5)
         assert advice.state == HEATING
         low, high = advice.interval
@@ -70,7 +68,7 @@ def test_the_wait_is_in_its_interval(curve, seed):
         widths.append(high - low)
     assert widths == sorted(widths, reverse=True)
     times, _ = curve.until(150)
-    advice = advise_wait(times, noisy[: len(times)], JOINTS)
+    advice = advise_wait(times, noisy[: len(times)], *BY_TEMPERATURE)
     assert (advice.state, advice.minutes) == (SETTLED, 0.0)
     assert advice.text.startswith('settled by temperature')
 
@@ -79,13 +77,13 @@ def test_nothing_is_said_where_the_curve_does_not_tell_yet(curve):
     """Two minutes of noisy warming could end anywhere; so could a line."""
     rng = np.random.default_rng(4)
     times, values = curve.until(4)
-    advice = advise_wait(times, values + 0.1 * rng.normal(size=values.shape), JOINTS)
+    advice = advise_wait(times, values + 0.1 * rng.normal(size=values.shape), *BY_TEMPERATURE)
     assert advice.state == NOT_YET
     assert math.isnan(advice.minutes)
     assert advice.text.startswith('not enough yet')
     line = 24.0 + 0.01 * times[:, None] * np.ones(3) + 0.05 * rng.normal(size=values.shape)
-    assert advise_wait(times, line, JOINTS).state == NOT_YET
-    short = advise_wait(times[:5], values[:5], JOINTS)
+    assert advise_wait(times, line, *BY_TEMPERATURE).state == NOT_YET
+    short = advise_wait(times[:5], values[:5], *BY_TEMPERATURE)
     assert short.state == NOT_YET
     assert '2 minutes' in short.text
 
@@ -95,15 +93,15 @@ def test_a_cold_arm_that_does_nothing_is_settled(curve):
     times, _ = curve.until(20)
     rng = np.random.default_rng(5)
     steady = AMBIENT + 0.1 * rng.normal(size=(len(times), 3))
-    assert advise_wait(times, steady, JOINTS).state == SETTLED
-    assert advise_wait(times, np.full((len(times), 3), AMBIENT), JOINTS).state == SETTLED
+    assert advise_wait(times, steady, *BY_TEMPERATURE).state == SETTLED
+    assert advise_wait(times, np.full((len(times), 3), AMBIENT), *BY_TEMPERATURE).state == SETTLED
 
 
 def test_cooling_down_is_waited_for_as_well(curve):
     """The curve of an arm that was hotter is the same, upside down."""
     times, values = curve.until(40)
     rng = np.random.default_rng(6)
-    advice = advise_wait(times, 60.0 - values + 0.1 * rng.normal(size=values.shape), JOINTS)
+    advice = advise_wait(times, 60.0 - values + 0.1 * rng.normal(size=values.shape), *BY_TEMPERATURE)
     assert advice.state == HEATING
     assert advice.minutes == pytest.approx(curve.true_wait(40, 0.5), rel=0.15)
 
@@ -116,27 +114,9 @@ def test_friction_tells_where_no_temperature_comes(curve):
     friction = level * (1.0 - 0.014 * (values - AMBIENT))
     friction += 0.003 * level * rng.normal(size=friction.shape)
     friction[:, 1] = np.nan
-    advice = advise_wait(times, friction, JOINTS, by=FRICTION, level=level)
+    advice = advise_wait(times, friction, JOINTS, FRICTION, level)
     assert advice.state == HEATING
     # 2 % of the level are 1.43 K.
     truth = curve.true_wait(40, 0.02 / 0.014)
     assert advice.interval[0] - 1.0 <= truth <= advice.interval[1] + 1.0
     assert advice.text.endswith('not judged: two')
-    late = WaitOptions(settling=SettlingOptions(change=0.5))
-    assert advise_wait(
-        times, friction, JOINTS, by=FRICTION, level=level, options=late
-    ).state == SETTLED
-
-
-def test_wrong_calls_are_refused(curve):
-    times, values = curve.until(10)
-    with pytest.raises(DataError, match='3 joints'):
-        advise_wait(times, values[:, :2], JOINTS)
-    with pytest.raises(DataError, match='do not ascend'):
-        advise_wait(times[::-1], values, JOINTS)
-    with pytest.raises(UsageError, match='viscous friction of the 3 joints'):
-        advise_wait(times, values, JOINTS, by=FRICTION)
-    with pytest.raises(UsageError, match='temperature or friction'):
-        advise_wait(times, values, JOINTS, by='colour')
-    with pytest.raises(UsageError, match='longest'):
-        WaitOptions(longest=0.0)
