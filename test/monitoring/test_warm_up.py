@@ -101,7 +101,8 @@ def test_cooling_down_is_waited_for_as_well(curve):
     """The curve of an arm that was hotter is the same, upside down."""
     times, values = curve.until(40)
     rng = np.random.default_rng(6)
-    advice = advise_wait(times, 60.0 - values + 0.1 * rng.normal(size=values.shape), *BY_TEMPERATURE)
+    falling = 60.0 - values + 0.1 * rng.normal(size=values.shape)
+    advice = advise_wait(times, falling, *BY_TEMPERATURE)
     assert advice.state == HEATING
     assert advice.minutes == pytest.approx(curve.true_wait(40, 0.5), rel=0.15)
 

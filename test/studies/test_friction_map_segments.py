@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model.regressor import Motion
 from robot_identification.studies.friction_map.segments import (
-    find_segments, group_segments, pair_segments, robust_mean, SegmentOptions,
+    find_segments, group_segments, pair_segments, robust_mean,
 )
 
 PERIOD = 0.008
@@ -94,7 +93,6 @@ def test_ends_of_a_segment_are_left_out():
 
 
 def test_what_is_no_segment_is_left_out():
-    options = SegmentOptions()
     too_short, _ = record(walk((0.5, 0.3)), gravity_and_friction)
     assert find_segments(too_short, too_short.effort) == ((), 0)
     too_slow, _ = record(walk((0.004, 3.0)), gravity_and_friction)
@@ -105,7 +103,7 @@ def test_what_is_no_segment_is_left_out():
     assert find_segments(uneven, uneven.effort) == ((), 0)
     both = walk((0.5, 2.0)) + walk((0.3, 2.0), joint=1)
     together, _ = record(both, gravity_and_friction)
-    assert find_segments(together, together.effort, options) == ((), 2)
+    assert find_segments(together, together.effort) == ((), 2)
 
 
 def test_groups_are_of_one_joint_at_one_pose_of_the_others():
@@ -165,14 +163,3 @@ def test_a_mean_follows_scale_and_shift(seed):
     moved, grown = robust_mean(5.0 - 3.0 * values)
     assert moved == pytest.approx(5.0 - 3.0 * mean, abs=1e-9)
     assert grown == pytest.approx(3.0 * error, rel=1e-9)
-
-
-@pytest.mark.parametrize(('options', 'words'), [
-    ({'slowest': 0.0}, r'slowest of segments is 0, it must be positive'),
-    ({'settling': -0.1}, r'settling of segments is -0\.1 s, it must be at least 0'),
-    ({'overlap': 1.5}, r'overlap of segments is 1\.5, it must be at most 1'),
-    ({'bins': 3}, r'bins of segments are 3, needed are at least 4'),
-])
-def test_impossible_options_are_refused(options, words):
-    with pytest.raises(UsageError, match=words):
-        SegmentOptions(**options)

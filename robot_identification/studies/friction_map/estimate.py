@@ -33,7 +33,8 @@ from robot_identification.studies.friction_map.curves import (
     choose_curve, CurvePoints, FrictionCurve,
 )
 from robot_identification.studies.friction_map.segments import (
-    BinnedWay, find_segments, group_segments, pair_segments, robust_mean, SegmentOptions,
+    BinnedWay, BINS, find_segments, group_segments, pair_segments, robust_mean, SETTLING, SHORTEST,
+    STILL,
 )
 
 # Where gravity is from: an identified model, the recording itself, or not known.
@@ -117,17 +118,17 @@ class _Group:
 def map_friction(
     robot: RobotModel,
     runs: Sequence[MapRun],
-    options: SegmentOptions | None = None,
+    bins: int = BINS,
     model: IdentifiedModel | None = None,
 ) -> FrictionMap:
     """
     Return the friction map of some recordings of an arm with its drive gains.
 
+    Both directions are compared at no more positions than `bins`.
     The gravity of a model is used in recordings with the payload that it knows. Raise DataError
     if no joint moves alone at constant velocity, both ways, UsageError if the model is of other
     joints.
     """
-    options = SegmentOptions() if options is None else options
     if model is not None and model.robot.joint_names != robot.joint_names:
         raise UsageError(
             f'the model is of the joints {", ".join(model.robot.joint_names)}, the arm has '
@@ -136,14 +137,14 @@ def map_friction(
     points: list[FrictionPoint] = []
     notes: list[str] = []
     for run in runs:
-        found, messages = _points_of_run(robot, run, options, model)
+        found, messages = _points_of_run(robot, run, bins, model)
         points += found
         notes += messages
     notes += _without_directions(points)
     if not points:
         raise DataError(
             f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at constant '
-            f'velocity for {options.shortest + 2.0 * options.settling:g} s, both ways: record '
+            f'velocity for {SHORTEST + 2.0 * SETTLING:g} s, both ways: record '
             'segments of one joint after the other (`friction-map --plan` makes them)'
         )
     order = {name: number for number, name in enumerate(robot.joint_names)}
@@ -196,20 +197,20 @@ def _untried(joint: str, curve: FrictionCurve) -> list[str]:
 
 
 def _points_of_run(
-    robot: RobotModel, run: MapRun, options: SegmentOptions, model: IdentifiedModel | None
+    robot: RobotModel, run: MapRun, bins: int, model: IdentifiedModel | None
 ) -> tuple[list[FrictionPoint], list[str]]:
     dataset = run.dataset
     torque = dataset.effort * dataset.torque_per_effort(robot)
-    segments, moved = find_segments(dataset, torque, options)
+    segments, moved = find_segments(dataset, torque)
     notes = []
     if moved:
         notes.append(
             f'{dataset.source}: {moved} motions at constant velocity are left out, as another '
-            f'joint moved by more than {options.still:g} rad meanwhile'
+            f'joint moved by more than {STILL:g} rad meanwhile'
         )
     points: list[FrictionPoint] = []
     for group in group_segments(segments):
-        found = _weigh_group(robot, pair_segments(group, options), model, run.payload)
+        found = _weigh_group(robot, pair_segments(group, bins), model, run.payload)
         if found is None:
             continue
         joint = robot.joint_names[group[0].joint]

@@ -12,7 +12,7 @@ import re
 
 from robot_identification.errors import UsageError
 from robot_identification.options import option
-from robot_identification.studies.friction_map.segments import SegmentOptions
+from robot_identification.studies.friction_map.segments import BINS
 from robot_identification.studies.reading import ReadingOptions
 
 _NUMBER = re.compile(r'\s*\[?\s*([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?)(?:\s*kg)?(?:[\s,;\]]|$)')
@@ -44,7 +44,7 @@ class FrictionMapOptions(ReadingOptions):
     )
     bins: int = option(
         int, 'largest number of positions at which both directions are compared',
-        default=SegmentOptions.bins,
+        default=BINS,
     )
     start: float | None = option(
         float, 'start of the window after the first joint state [s]', metavar='S',
@@ -58,11 +58,8 @@ class FrictionMapOptions(ReadingOptions):
         for mass in self.payload or ():
             if not 0.0 <= mass < math.inf:
                 raise UsageError(f'--payload is {mass:g} kg, a mass is at least 0')
-
-    @property
-    def segments(self) -> SegmentOptions:
-        """Criteria of a constant-velocity segment."""
-        return SegmentOptions(bins=self.bins)
+        if self.bins < 4:
+            raise UsageError(f'bins of segments are {self.bins}, needed are at least 4')
 
     def payload_of(self, number: int, metadata: Mapping[str, str]) -> float:
         """Return the mass that a bag was recorded with [kg], NaN where it is not stated."""

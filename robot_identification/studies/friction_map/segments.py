@@ -18,7 +18,6 @@ from itertools import pairwise
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.errors import UsageError
 from robot_identification.estimation import NORMAL_DEVIATION, standard_errors
 from robot_identification.processing import Dataset
 
@@ -37,33 +36,14 @@ ITERATIONS = 5
 # Residuals beyond so many standard deviations count less: Huber's constant for an efficiency of
 # 95 % under normal noise.
 HUBER_THRESHOLD = 1.345
-
-
-@dataclass(frozen=True)
-class SegmentOptions:
-    """Criteria of a constant-velocity segment, and of a pair of them."""
-
-    slowest: float = 0.005  # A joint that is slower rests [rad/s]
-    evenness: float = 0.05  # A speed is even within this share of it
-    # Time that is left out at both ends of a constant velocity [s]: the drive settles.
-    settling: float = 0.1
-    shortest: float = 0.2  # what remains must be as long [s]
-    still: float = 0.02  # the other joints may move by this meanwhile [rad]
-    same_speed: float = 0.05  # share by which speeds of a pair may differ
-    overlap: float = 0.5  # share of the shorter way that a pair must have in common
-    bins: int = 24  # positions at which the torques of a pair are compared, at most
-
-    def __post_init__(self) -> None:
-        for name in ('slowest', 'evenness', 'shortest', 'still', 'same_speed', 'overlap'):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise UsageError(f'{name} of segments is {value:g}, it must be positive')
-        if not 0.0 <= self.settling < np.inf:
-            raise UsageError(f'settling of segments is {self.settling:g} s, it must be at least 0')
-        if self.overlap > 1.0:
-            raise UsageError(f'overlap of segments is {self.overlap:g}, it must be at most 1')
-        if self.bins < 4:
-            raise UsageError(f'bins of segments are {self.bins}, needed are at least 4')
+# Criteria of a segment, chosen: a joint that is slower rests [rad/s], a speed is even within this
+# share of it, what is left out at both ends while the drive settles and how long the rest must be
+# [s], and by how much the other joints may move meanwhile [rad].
+SLOWEST, EVENNESS, SETTLING, SHORTEST, STILL = 0.005, 0.05, 0.1, 0.2, 0.02
+# Of a pair, chosen: the share by which speeds may differ, and that of the shorter way that both
+# must have in common.
+SAME_SPEED, OVERLAP = 0.05, 0.5
+BINS = 24  # positions at which the torques of a pair are compared, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +83,13 @@ class BinnedWay:
         return len(self.segments) == 2
 
 
-def find_segments(
-    dataset: Dataset, torque: FloatArray, options: SegmentOptions | None = None
-) -> tuple[tuple[Segment, ...], int]:
+def find_segments(dataset: Dataset, torque: FloatArray) -> tuple[tuple[Segment, ...], int]:
     """
     Find where one joint alone moves at constant velocity; `torque` (N, n) is in N m.
 
     Return the segments in the order of time, and the number of motions at constant velocity that
     were left out because another joint moved as well.
     """
-    options = SegmentOptions() if options is None else options
     found: list[Segment] = []
     moved = 0
     window = max(round(SPEED_WINDOW * dataset.rate), 1)
@@ -120,17 +97,15 @@ def find_segments(
         usable = dataset.scored[block] & np.all(np.isfinite(torque[block]), axis=1)
         for joint in range(len(dataset.joint_names)):
             speed = _averaged(dataset.motion.dq[block, joint], window)
-            for first, last in _runs(np.sign(speed) * (np.abs(speed) > options.slowest) * usable):
-                rows = _even_part(
-                    dataset.stamps[block][first:last], speed[first:last], options
-                )
+            for first, last in _runs(np.sign(speed) * (np.abs(speed) > SLOWEST) * usable):
+                rows = _even_part(dataset.stamps[block][first:last], speed[first:last])
                 if rows is None:
                     continue
                 part = slice(
                     block.start + first + rows.start, block.start + first + rows.stop
                 )
                 ways = np.ptp(dataset.motion.q[part], axis=0)
-                if np.any(np.delete(ways, joint) > options.still):
+                if np.any(np.delete(ways, joint) > STILL):
                     moved += 1
                     continue
                 found.append(_make_segment(dataset, torque, joint, part))
@@ -152,30 +127,28 @@ def group_segments(segments: Sequence[Segment]) -> list[list[Segment]]:
     return groups
 
 
-def pair_segments(
-    group: Sequence[Segment], options: SegmentOptions | None = None
-) -> tuple[BinnedWay, ...]:
+def pair_segments(group: Sequence[Segment], bins: int = BINS) -> tuple[BinnedWay, ...]:
     """
     Return the pairs of one group, and single the segments without a counterpart.
 
+    Torques are compared at no more positions than `bins`.
     Of several that would do, the one nearest in time is taken: the grease is then as warm.
     """
-    options = SegmentOptions() if options is None else options
     ahead = [segment for segment in group if segment.speed > 0.0]
     back = [segment for segment in group if segment.speed < 0.0]
     suited = sorted(
         (abs(one.time - other.time), i, k)
         for i, one in enumerate(ahead) for k, other in enumerate(back)
-        if _suit(one, other, options)
+        if _suit(one, other)
     )
     taken: dict[int, int] = {}
     for _, i, k in suited:
         if i not in taken and k not in taken.values():
             taken[i] = k
-    ways = [_compare(ahead[i], back[k], options) for i, k in sorted(taken.items())]
+    ways = [_compare(ahead[i], back[k], bins) for i, k in sorted(taken.items())]
     alone = [segment for i, segment in enumerate(ahead) if i not in taken]
     alone += [segment for k, segment in enumerate(back) if k not in taken.values()]
-    ways += [_bin_alone(segment, options) for segment in alone]
+    ways += [_bin_alone(segment, bins) for segment in alone]
     return tuple(way for way in ways if len(way.q))
 
 
@@ -254,21 +227,19 @@ def _runs(state: FloatArray) -> list[tuple[int, int]]:
     ]
 
 
-def _even_part(
-    stamps: FloatArray, speed: FloatArray, options: SegmentOptions
-) -> slice | None:
+def _even_part(stamps: FloatArray, speed: FloatArray) -> slice | None:
     """Return the longest part at constant velocity, its ends left out; None if it is too short."""
     speed = np.abs(speed)
     quarter = len(speed) // 4
     cruise = float(np.median(speed[quarter:len(speed) - quarter]))
-    even = np.abs(speed - cruise) <= max(options.evenness * cruise, NOISE_OF_SPEED)
+    even = np.abs(speed - cruise) <= max(EVENNESS * cruise, NOISE_OF_SPEED)
     runs = _runs(even.astype(float))
     if not runs:
         return None
     first, last = max(runs, key=lambda run: run[1] - run[0])
-    start = stamps[first] + options.settling
-    stop = stamps[last - 1] - options.settling
-    if stop - start < options.shortest:
+    start = stamps[first] + SETTLING
+    stop = stamps[last - 1] - SETTLING
+    if stop - start < SHORTEST:
         return None
     rows = slice(
         int(np.searchsorted(stamps, start)), int(np.searchsorted(stamps, stop, side='right'))
@@ -289,23 +260,23 @@ def _make_segment(dataset: Dataset, torque: FloatArray, joint: int, rows: slice)
     )
 
 
-def _suit(one: Segment, other: Segment, options: SegmentOptions) -> bool:
+def _suit(one: Segment, other: Segment) -> bool:
     speeds = abs(one.speed), abs(other.speed)
-    if abs(speeds[0] - speeds[1]) > options.same_speed * max(speeds):
+    if abs(speeds[0] - speeds[1]) > SAME_SPEED * max(speeds):
         return False
     (low, high), (low_other, high_other) = one.ends, other.ends
     common = min(high, high_other) - max(low, low_other)
-    return common >= options.overlap * min(high - low, high_other - low_other)
+    return common >= OVERLAP * min(high - low, high_other - low_other)
 
 
-def _compare(one: Segment, other: Segment, options: SegmentOptions) -> BinnedWay:
+def _compare(one: Segment, other: Segment, bins: int) -> BinnedWay:
     """Return the torques of a pair at the positions that they have in common."""
     low = max(one.ends[0], other.ends[0])
     high = min(one.ends[1], other.ends[1])
     inside = [
         int(np.count_nonzero((segment.q >= low) & (segment.q <= high))) for segment in (one, other)
     ]
-    count = min(options.bins, min(inside) // FEWEST_IN_BIN)
+    count = min(bins, min(inside) // FEWEST_IN_BIN)
     centres, forth = _binned(one, low, high, count)
     _, back = _binned(other, low, high, count)
     known = np.isfinite(forth) & np.isfinite(back)
@@ -315,8 +286,8 @@ def _compare(one: Segment, other: Segment, options: SegmentOptions) -> BinnedWay
     )
 
 
-def _bin_alone(segment: Segment, options: SegmentOptions) -> BinnedWay:
-    count = min(options.bins, len(segment.q) // FEWEST_IN_BIN)
+def _bin_alone(segment: Segment, bins: int) -> BinnedWay:
+    count = min(bins, len(segment.q) // FEWEST_IN_BIN)
     centres, torque = _binned(segment, *segment.ends, count)
     known = np.isfinite(torque)
     return BinnedWay((segment,), centres[known], torque[known], np.zeros(0))

@@ -47,7 +47,6 @@ def run_friction_map(
             f'--payload names {len(options.payload)} masses for {len(bags)} bags: give one for '
             'all, or one for each'
         )
-    segments = options.segments
     model = None if options.model is None else load_model(Path(options.model))
     if model is not None:
         check_shows_gravity(model, 'its torques at constant velocity lack those of gravity')
@@ -55,7 +54,7 @@ def run_friction_map(
         gains = model.robot.drives.drive_gain
         robot = robot.with_drive_gains(gains) if np.all(np.isfinite(gains)) else robot
     robot, runs, notes = _read(robot, bags, options, model)
-    found = map_friction(robot, runs, segments, model)
+    found = map_friction(robot, runs, options.bins, model)
     found = replace(found, notes=(*dict.fromkeys(notes), *found.notes))
     if folder is not None:
         save_friction_map(folder, found, [str(bag) for bag in bags])
