@@ -24,7 +24,7 @@ from robot_identification.studies.drive_gains.motion import (
 )
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.static_poses import (
-    find_static_poses, group_poses, StaticPoseOptions,
+    find_static_poses, group_poses, SHORTEST, static_poses_of,
 )
 from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 
@@ -262,7 +262,7 @@ def test_dwells_and_their_sides(rng):
     assert all(dwell.stop - dwell.start == pytest.approx(1.0) for dwell in dwells)
     np.testing.assert_allclose(dwells[1].q, [0.5, 0.3], atol=1e-5)
     assert group_poses([dwell.q for dwell in dwells]) == [[0], [1, 2], [3]]
-    assert find_static_poses(stamps, q, StaticPoseOptions(shortest=5.0)) == ()
+    assert find_static_poses(stamps, q, 5.0) == ()
     assert find_static_poses(stamps[:1], q[:1]) == ()
     # A creep at twice the limit is no rest.
     assert find_static_poses(stamps, q + 2.0e-3 * stamps[:, None]) == ()
@@ -278,19 +278,21 @@ def test_readings_come_from_the_channels_during_the_rest():
         'made up', '/joint_states', ('a', 'b'), stamps, q, np.zeros_like(q),
         np.tile([2.0, 1.0], (len(q), 1)), channels={'target_torque': Channel(times, torque)},
     )
-    found = read_rests([recording], StaticPoseOptions(), 'target_torque', 'effort')
+    found = read_rests([recording], SHORTEST, 'target_torque', 'effort')
     np.testing.assert_allclose(found.torque, [[20.0, 10.0]])
     np.testing.assert_allclose(found.current, [[2.0, 1.0]])
     with pytest.raises(DataError, match='made up has no target current of the joints'):
-        read_rests([recording], StaticPoseOptions(), 'target_torque', 'target_current')
+        read_rests([recording], SHORTEST, 'target_torque', 'target_current')
     empty = replace(recording, channels={
         'target_torque': Channel(times[:3], torque[:3]),
     })
     with pytest.raises(DataError, match='during any of 1 rests'):
-        read_rests([empty], StaticPoseOptions(), 'target_torque', 'effort')
+        read_rests([empty], SHORTEST, 'target_torque', 'effort')
     moving = replace(recording, q=q + 0.1 * stamps[:, None])
+    with pytest.raises(UsageError, match='shortest rest of a static pose is 0 s'):
+        static_poses_of([recording], 0.0)
     with pytest.raises(NotIdentifiableError, match='never rests for 2 s'):
-        read_rests([moving], StaticPoseOptions(), 'target_torque', 'effort')
+        read_rests([moving], SHORTEST, 'target_torque', 'effort')
 
 
 @pytest.fixture(scope='module')

@@ -14,7 +14,6 @@ from robot_identification.model.payload import joint_parameters
 from robot_identification.model.regressor import Motion, static_regressor
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
-from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
 from robot_identification.studies.payload.estimate import (
     estimate_payload, PayloadOptions, resting_run,
 )
@@ -263,7 +262,3 @@ def test_options_are_checked():
         PayloadOptions(changes='all')
     with pytest.raises(UsageError, match='friction cannot be found at rest'):
         PayloadOptions(changes='friction', static=True)
-    with pytest.raises(UsageError, match='it must be positive'):
-        StaticPoseOptions(speed=0.0)
-    with pytest.raises(UsageError, match='shortest rest of a static pose is 0 s'):
-        StaticPoseOptions(shortest=0.0)

@@ -8,6 +8,6 @@ from .report import (
 )
 from .static_poses import (
     group_poses as group_poses, mean_of_approaches as mean_of_approaches,
-    static_poses_of as static_poses_of, StaticPoseOptions as StaticPoseOptions,
+    static_poses_of as static_poses_of,
 )
 from .study import run_drive_gains as run_drive_gains

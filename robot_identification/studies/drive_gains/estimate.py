@@ -29,7 +29,7 @@ from robot_identification.model import joint_parameters, Payload, RobotModel, st
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.static_poses import (
-    group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
+    group_poses, mean_of_approaches, static_poses_of,
 )
 
 # Relative standard error above which a gain is not one; chosen: above the 8 % that published
@@ -115,16 +115,16 @@ class DriveGains:
 
 
 def read_rests(
-    recordings: Sequence[Recording], options: StaticPoseOptions,
+    recordings: Sequence[Recording], shortest: float,
     torque: str | Callable[[FloatArray], FloatArray], current: str,
 ) -> Readings:
     """
     Return torques and currents of every rest in some recordings.
 
-    `current` is a channel or 'effort', `torque` too, or a function of poses (D, n). Raise
-    DataError if none of it was recorded at rest.
+    Rests last `shortest` [s] at least. `current` is a channel or 'effort', `torque` too, or a
+    function of poses (D, n). Raise DataError if none of it was recorded at rest.
     """
-    found = static_poses_of(recordings, options)
+    found = static_poses_of(recordings, shortest)
     q = np.array([pose.q for _, pose in found])
     currents = np.array([pose.mean(*_signal(recording, current)) for recording, pose in found])
     torques = torque(q) if callable(torque) else np.array([

@@ -13,7 +13,6 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation import COMMAND
 from robot_identification.model import Payload, RobotModel, tool_frame
 from robot_identification.options import option
-from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
 from robot_identification.studies.reading import ReadingOptions
 
 # Poses that runs without and with a payload must share; chosen: with fewer the motion says more.
@@ -83,11 +82,6 @@ class DriveGainsOptions(ReadingOptions):
     def gain_unit(self) -> str:
         """Unit of the gains: joint torque per motor current, or per position error of a servo."""
         return 'N m/rad' if self.effort_from == COMMAND else 'N m/A'
-
-    @property
-    def static_poses(self) -> StaticPoseOptions:
-        """Criteria of a static pose."""
-        return StaticPoseOptions(shortest=self.shortest_rest)
 
     def known_payload(self, robot: RobotModel) -> Payload | None:
         """

@@ -27,28 +27,8 @@ SPEED_WINDOW = 0.25
 SAME_POSE = 0.01
 # A joint that was further from its rest than this came from there [rad]; chosen: half of that.
 APPROACH = 0.5 * SAME_POSE
-
-
-@dataclass(frozen=True)
-class StaticPoseOptions:
-    """Criteria of a static pose."""
-
-    speed: float = 1.0e-3  # largest speed of any joint [rad/s]
-    shortest: float = 2.0  # least duration [s]; the last half of it is averaged
-
-    def __post_init__(self) -> None:
-        for name, value, unit in (
-            ('largest speed', self.speed, 'rad/s'), ('shortest rest', self.shortest, 's'),
-        ):
-            if not value > 0.0:
-                raise UsageError(
-                    f'the {name} of a static pose is {value:g} {unit}, it must be positive'
-                )
-
-    @property
-    def averaged(self) -> float:
-        """Time at the end of a rest that is averaged [s]."""
-        return 0.5 * self.shortest
+SPEED = 1.0e-3  # largest speed of any joint at rest [rad/s]; chosen
+SHORTEST = 2.0  # least duration of a rest [s], whose last half is averaged; chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,25 +53,28 @@ class StaticPose:
 
 
 def find_static_poses(
-    stamps: FloatArray, q: FloatArray, options: StaticPoseOptions | None = None
+    stamps: FloatArray, q: FloatArray, shortest: float = SHORTEST
 ) -> tuple[StaticPose, ...]:
-    """Find the rests of the arm in positions (N, n) [rad] at ascending stamps (N,) [s]."""
-    options = StaticPoseOptions() if options is None else options
+    """
+    Find the rests of the arm in positions (N, n) [rad] at ascending stamps (N,) [s].
+
+    A rest is as long as `shortest` [s] or longer; the last half of that time is averaged.
+    """
     finite = np.flatnonzero(np.all(np.isfinite(q), axis=1) & np.isfinite(stamps))
     stamps, q = stamps[finite], q[finite]
     if len(stamps) < 2:
         return ()
-    resting = _slower(stamps, q, options.speed)
+    resting = _slower(stamps, q, SPEED)
     edges = np.flatnonzero(np.diff(resting.astype(np.int8), prepend=0, append=0))
     poses: list[StaticPose] = []
     approach = np.zeros(q.shape[1])
     before = 0
     for first, last in zip(edges[::2], edges[1::2] - 1, strict=True):
         # The window of a speed reaches beyond the samples it is stated at.
-        if stamps[last] - stamps[first] + SPEED_WINDOW < options.shortest:
+        if stamps[last] - stamps[first] + SPEED_WINDOW < shortest:
             continue
         stop = float(stamps[last])
-        start = stop - options.averaged
+        start = stop - 0.5 * shortest
         rest = np.mean(q[(stamps >= start) & (stamps <= stop)], axis=0)
         approach = np.where(
             (found := _approach(q[before:first + 1], rest)) != 0.0, found, approach
@@ -102,27 +85,32 @@ def find_static_poses(
 
 
 def static_poses_of(
-    recordings: Sequence[Recording], options: StaticPoseOptions, start: float | None = None
+    recordings: Sequence[Recording], shortest: float, start: float | None = None
 ) -> list[tuple[Recording, StaticPose]]:
     """
     Return the static poses of one or more recordings, each with its recording.
 
     Rests whose averaged part begins before `start` [s after the first joint state] are left out.
-    Raises NotIdentifiableError if no rest is found.
+    Raises NotIdentifiableError if no rest is found, UsageError if `shortest`, the least duration
+    of one [s], is not positive.
     """
+    if not shortest > 0.0:
+        raise UsageError(
+            f'the shortest rest of a static pose is {shortest:g} s, it must be positive'
+        )
     found = []
     for recording in recordings:
         order = np.argsort(recording.stamps, kind='stable')
         stamps = np.asarray(recording.stamps)[order]
         found += [
             (recording, pose)
-            for pose in find_static_poses(stamps, np.asarray(recording.q)[order], options)
+            for pose in find_static_poses(stamps, np.asarray(recording.q)[order], shortest)
             if start is None or pose.start >= start
         ]
     if not found:
         raise NotIdentifiableError(
             f'{", ".join(recording.source for recording in recordings)}: the arm never rests for '
-            f'{options.shortest:g} s with every joint slower than {options.speed:g} rad/s: record '
+            f'{shortest:g} s with every joint slower than {SPEED:g} rad/s: record '
             'static poses, each for 3 s, or shorten --shortest-dwell'
         )
     return found

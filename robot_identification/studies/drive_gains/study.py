@@ -100,7 +100,7 @@ def _from_poses(
         has_target = torque is None and _all_have(recordings, 'target_current')
         wanted = 'target' if has_target else 'measured'
     current = 'target_current' if wanted == 'target' else _measured(robot, recordings, options)
-    readings = read_rests(recordings, options.static_poses, torque or 'target_torque', current)
+    readings = read_rests(recordings, options.shortest_rest, torque or 'target_torque', current)
     notes = []
     if torque is None and wanted == 'target':
         notes += _compare_currents(robot, recordings, options)
@@ -117,7 +117,7 @@ def _compare_currents(
     """State how far measured currents are from their targets at rest: eq. 32 takes them equal."""
     try:
         measured = read_rests(
-            recordings, options.static_poses, 'target_current',
+            recordings, options.shortest_rest, 'target_current',
             _measured(robot, recordings, options),
         )
     except (NotIdentifiableError, UsageError):
@@ -171,7 +171,7 @@ def _from_payload(
     if options.use != 'motion':
         try:
             bare, loaded = (
-                read_rests(run, options.static_poses, np.zeros_like, current) for run in runs
+                read_rests(run, options.shortest_rest, np.zeros_like, current) for run in runs
             )
             points = payload_differences(robot, bare, loaded, payload)
         except NotIdentifiableError:

@@ -133,7 +133,7 @@ def resting_run(
     Each pose is one row, the mean of both sides; rests before the start of the options are left
     out. Raise NotIdentifiableError if the arm never rests.
     """
-    found = static_poses_of(recordings, options.static_poses, options.start)
+    found = static_poses_of(recordings, options.shortest_rest, options.start)
     efforts = np.array([
         pose.mean(recording.stamps, recording.effort) for recording, pose in found
     ])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from robot_identification.errors import UsageError
 from robot_identification.options import option
-from robot_identification.studies.drive_gains import StaticPoseOptions
 
 # What of every joint may differ from the model's runs, and the unknowns of a joint and run.
 CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
@@ -67,8 +66,3 @@ class PayloadOptions:
             )
         if self.static and self.changes == 'friction':
             raise UsageError('friction cannot be found at rest: choose --changes offset or none')
-
-    @property
-    def static_poses(self) -> StaticPoseOptions:
-        """Criteria of a static pose."""
-        return StaticPoseOptions(shortest=self.shortest_rest)
