@@ -82,18 +82,16 @@ def rank_motions(
     model: IdentifiedModel,
     motions: Mapping[str, Trajectory],
     *,
-    noise: tuple[float, ...] | None = None,
     rate: float | None = None,
     count: int = WEAKEST,
 ) -> MotionRanking:
     """
     Rank motions by how much one run of each would shrink a model's largest errors.
 
-    `noise` is the standard deviation of each joint's residual [N m], by default that of the model;
-    `rate` that of recorded samples [Hz], by default that of the model's robot; `count` the number
-    of weakest parameters that are compared. Raises UsageError if there is no motion, one is of
-    other joints, or noise or rate are not known; DescriptionError if the model's covariance is not
-    valid, or the noise is not positive.
+    `rate` is that of recorded samples [Hz], by default that of the model's robot; `count` the
+    number of weakest parameters that are compared. Raises UsageError if there is no motion, one is
+    of other joints, or noise or rate are not known; DescriptionError if the model's covariance is
+    not valid, or its noise is not positive.
     """
     if not motions:
         raise UsageError('there is no motion to rank: give at least one trajectory')
@@ -103,7 +101,7 @@ def rank_motions(
                 f'{name} moves {", ".join(trajectory.joint_names)}; the model is of '
                 f'{", ".join(model.robot.joint_names)}'
             )
-    scale = residual_noise(model, noise)
+    scale = residual_noise(model)
     rate = checked_rate(model.robot.sampling_rate if rate is None else rate)
     known, _ = information_root(model.covariance)
     reference = _base_matrix(model, reference_motion(hardware_limits(model.robot)))

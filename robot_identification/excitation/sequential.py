@@ -309,17 +309,15 @@ def _check_arm(model: IdentifiedModel, robot: RobotModel) -> None:
             )
 
 
-def residual_noise(
-    model: IdentifiedModel, given: FloatArray | tuple[float, ...] | None = None
-) -> FloatArray:
+def residual_noise(model: IdentifiedModel) -> FloatArray:
     """
     Return the standard deviation (n,) of each joint's residual [N m].
 
-    It is the noise of the next recording; `given` (n,) [N m] takes precedence over the model.
-    Raises UsageError if neither has n values, DescriptionError if one is not positive.
+    It is the noise of the next recording. Raises UsageError if the model does not have n values,
+    DescriptionError if one is not positive.
     """
     n = model.robot.n
-    stated = model.quality.get('residual_standard_deviation') if given is None else given
+    stated = model.quality.get('residual_standard_deviation')
     if stated is None or np.shape(stated) != (n,):
         raise UsageError(
             f'the model does not state the residual of its {n} joints '

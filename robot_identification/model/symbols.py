@@ -77,16 +77,16 @@ class SymbolicBase:
 
 
 def find_symbols(
-    robot: RobotModel, reduction: BaseReduction, frames: LinkFrames, *, seed: int = 0
+    robot: RobotModel, reduction: BaseReduction, frames: LinkFrames
 ) -> SymbolicBase:
     """
     Explain the coefficients of base parameters by the arm's lengths.
 
     `robot` is the arm in its mounting, `frames` those of `reduction`. In joint frames the lengths
     are x, y and z of a joint's origin in the joint frame before; in Denavit-Hartenberg frames the
-    table's a and d. `seed` is that of the random lengths.
+    table's a and d.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     constants, build = _geometry(robot, frames)
     names = sorted(constants, key=lambda name: split_name(name)[::-1])
     rows, columns = np.nonzero(reduction.significant)

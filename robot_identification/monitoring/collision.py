@@ -150,21 +150,20 @@ class RestMemory:
     Share of a rest that is still in the output of an observer.
 
     An error of friction that is no larger than a bound while a joint rests is, after a first-order
-    low-pass of this `bandwidth` [rad/s], no larger than that bound times what this returns. Joints
-    slower than `speed` [rad/s] may stick or reverse. Raises UsageError if one of them is not
+    low-pass of this `bandwidth` [rad/s], no larger than that bound times what this returns.
+    Joints slower than REST_SPEED may stick or reverse. Raises UsageError if `bandwidth` is not
     positive.
     """
 
-    def __init__(self, bandwidth: float, speed: float = REST_SPEED) -> None:
-        for name, value in (('bandwidth', bandwidth), ('speed', speed)):
-            if not (np.isfinite(value) and value > 0.0):
-                raise UsageError(f'rest: {name} must be a positive number, got {value!r}')
-        self._bandwidth, self._speed = bandwidth, speed
+    def __init__(self, bandwidth: float) -> None:
+        if not (np.isfinite(bandwidth) and bandwidth > 0.0):
+            raise UsageError(f'rest: bandwidth must be a positive number, got {bandwidth!r}')
+        self._bandwidth = bandwidth
         self._stamp, self._share = np.nan, np.zeros(0)
 
     def step(self, stamp: float, dq: FloatArray) -> FloatArray:
         """Return the share (n,) at a stamp [s]: 0 after long motion, 1 after long rest."""
-        rests = (np.abs(dq) < self._speed).astype(float)
+        rests = (np.abs(dq) < REST_SPEED).astype(float)
         elapsed, self._stamp = stamp - self._stamp, stamp
         # The first sample, and one of a clock that went back, have no past.
         kept = math.exp(-self._bandwidth * elapsed) if elapsed > 0.0 else 0.0

@@ -42,8 +42,6 @@ class RecursiveFrictionOptions:
     # For how long a sample counts while the joint slides [s]; `math.inf`: for ever.
     memory: float = 30.0
     slowest: float = 0.1  # samples of a joint that is slower than this are left out [rad/s]
-    # Standard deviation of each joint's residual [N m]; by default that of the model.
-    noise: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ('rate', 'memory'):
@@ -99,7 +97,7 @@ class RecursiveFriction:
     ) -> None:
         self.options = RecursiveFrictionOptions() if options is None else options
         self._n = model.robot.n
-        self._noise = residual_noise(model, self.options.noise)
+        self._noise = residual_noise(model)
         self.restart()
 
     def restart(self) -> None:

@@ -98,8 +98,6 @@ class RecursivePayloadOptions:
     # What of every joint may differ from the model; see `estimate_payload`; {'none', 'offset',
     # 'friction'}.
     changes: str = 'friction'
-    # Standard deviation of each joint's residual [N m]; by default that of the model.
-    noise: tuple[float, ...] | None = None
     # Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three times
     # this, inertia is not estimated, and accelerations are taken as zero.
     acceleration_noise: float = 0.1
@@ -208,7 +206,7 @@ class RecursivePayload:
         self.options = RecursivePayloadOptions() if options is None else options
         self._model = model
         self._n = model.robot.n
-        self._noise = residual_noise(model, self.options.noise)
+        self._noise = residual_noise(model)
         self.frame = tool_frame(model.robot, link)
         self._to_frame = to_frame(model.robot, self.frame)
         self._each = CHANGES[self.options.changes]

@@ -149,19 +149,17 @@ def _urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
     return effort
 
 
-def worst_part(
-    stamps: FloatArray, residual: FloatArray, rows: BoolArray, seconds: float = ZOOM_SECONDS
-) -> BoolArray:
+def worst_part(stamps: FloatArray, residual: FloatArray, rows: BoolArray) -> BoolArray:
     """
-    Return the rows (N,) of the seconds in which the squared residual is largest.
+    Return the rows (N,) of the ZOOM_SECONDS in which the squared residual is largest.
 
     Stamps (N,) do not decrease [s]; the residual (N,) is finite in `rows`. All rows if the
     recording is shorter.
     """
     total = np.concatenate([[0.0], np.cumsum(np.where(rows, residual, 0.0) ** 2)])
-    after = np.searchsorted(stamps, stamps + seconds, side='right')
+    after = np.searchsorted(stamps, stamps + ZOOM_SECONDS, side='right')
     # Parts that run out at the end are shorter than they could be.
-    complete = np.flatnonzero(stamps <= stamps[-1] - seconds)
+    complete = np.flatnonzero(stamps <= stamps[-1] - ZOOM_SECONDS)
     if not complete.size:
         return np.ones(len(stamps), dtype=bool)
     first = complete[np.argmax((total[after] - total[:-1])[complete])]

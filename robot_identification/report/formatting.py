@@ -61,13 +61,10 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else f'...{text[len(text) - width + 3:]}'
 
 
-def wrap(text: str, first: str = '', rest: str | None = None) -> list[str]:
+def wrap(text: str, first: str = '') -> list[str]:
     """Return the lines of a paragraph, at most `TEXT_WIDTH` columns wide."""
     return textwrap.wrap(
-        printable(text),
-        TEXT_WIDTH,
-        initial_indent=first,
-        subsequent_indent=' ' * len(first) if rest is None else rest,
+        printable(text), TEXT_WIDTH, initial_indent=first, subsequent_indent=' ' * len(first)
     )
 
 

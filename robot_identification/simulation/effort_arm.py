@@ -59,15 +59,15 @@ def youbot_truth(robot: RobotModel) -> GroundTruth:
     )
 
 
-def effort_truth(robot: RobotModel, seed: int = 0) -> GroundTruth:
+def effort_truth(robot: RobotModel) -> GroundTruth:
     """
     Return the truth of a simulated arm with an effort interface.
 
-    A youBot breaks away as published; for another arm everything is drawn with `seed`.
+    A youBot breaks away as published; for another arm everything is drawn.
     """
     if set(robot.joint_names) <= set(YOUBOT_BREAK_AWAY):
         return youbot_truth(robot)
-    return with_static_friction(draw_truth(robot, seed), load_share=0.0)
+    return with_static_friction(draw_truth(robot, 0), load_share=0.0)
 
 
 class EffortArm(ControlledArm):

@@ -74,16 +74,16 @@ def independent_share(products: FloatArray, samples: int) -> float:
     return float(1.0 / (1.0 + 2.0 * _leading_correlations(products, samples).sum()))
 
 
-def ljung_box(products: FloatArray, samples: int, lags: int = TESTED_LAGS) -> float:
+def ljung_box(products: FloatArray, samples: int) -> float:
     """
     Return the probability that white noise is as correlated, by the Ljung-Box test [1]_.
 
     `products` and `samples` are those of `correlation_distance`. The portmanteau test adds up the
-    correlations of the first `lags` lags, because slow errors show in many of them and little in
-    each. With thousands of samples it rejects negligible correlation; `independent_share` gives
+    correlations of the first TESTED_LAGS lags, because slow errors show in many of them and little
+    in each. With thousands of samples it rejects negligible correlation; `independent_share` gives
     its size. NaN without a lag or a variance.
     """
-    lags = min(lags, len(products) - 1, samples - 1)
+    lags = min(TESTED_LAGS, len(products) - 1, samples - 1)
     if lags < 1 or not products[0] > 0.0:
         return float('nan')
     correlation = products[1: lags + 1] / products[0]

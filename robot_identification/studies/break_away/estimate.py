@@ -180,17 +180,13 @@ def corrected_torque(repeat: BreakAwayRepeat, inertia: float, correction: str) -
     raise UsageError(f'no correction {correction!r}: known are {", ".join(CORRECTIONS)}')
 
 
-def estimate_break_away(
-    run: BreakAwayRun, *, correction: str = DEFAULT_CORRECTION, confidence: float = CONFIDENCE,
-    seed: int = 0,
-) -> BreakAway:
+def estimate_break_away(run: BreakAwayRun, *, correction: str = DEFAULT_CORRECTION) -> BreakAway:
     """
     Return the break-away torque of a joint in both directions.
 
     `correction` is one of `CORRECTIONS`, see `corrected_torque`, with the inertia of the run's
-    settings; `confidence` is that of the medians' intervals, and `seed` that of their bootstrap.
-    Raises DataError if neither direction has two repeats or a correction cannot be computed, and
-    UsageError if there is no such correction.
+    settings. Raises DataError if neither direction has two repeats or a correction cannot be
+    computed, and UsageError if there is no such correction.
     """
     values, boxes, uncorrected = {}, {}, {}
     for direction in (1, -1):
@@ -200,9 +196,9 @@ def estimate_break_away(
         values[direction] = np.array([
             corrected_torque(repeat, run.settings.inertia, correction) for repeat in repeats
         ])
-        boxes[direction] = box_statistics(values[direction], confidence=confidence, seed=seed)
+        boxes[direction] = box_statistics(values[direction])
         uncorrected[direction] = box_statistics(
-            np.array([repeat.torque for repeat in repeats]), confidence=confidence, seed=seed
+            np.array([repeat.torque for repeat in repeats])
         )
     if not boxes:
         raise DataError(

@@ -116,17 +116,16 @@ def static_poses_of(
     return found
 
 
-def group_poses(poses: Sequence[FloatArray], tolerance: float = SAME_POSE) -> list[list[int]]:
+def group_poses(poses: Sequence[FloatArray]) -> list[list[int]]:
     """
     Return the indices of the rests at one pose, group by group.
 
-    Each pose (n,) is in rad; `tolerance` is the largest distance of a joint from the first rest of
-    its group [rad].
+    Each pose (n,) is in rad; no joint is further than SAME_POSE from the first rest of its group.
     """
     groups: list[list[int]] = []
     for number, pose in enumerate(poses):
         for group in groups:
-            if np.all(np.abs(pose - poses[group[0]]) <= tolerance):
+            if np.all(np.abs(pose - poses[group[0]]) <= SAME_POSE):
                 group.append(number)
                 break
         else:

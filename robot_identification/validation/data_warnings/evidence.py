@@ -59,7 +59,6 @@ class Evidence:
     robot: RobotModel  # the arm as it is described, of n joints
     datasets: tuple[Dataset, ...]  # training data
     windows: tuple[Window, ...]  # the M samples that are looked at
-    reduction: BaseReduction  # of bodies and rotors
     columns: IntArray  # (b,) independent inertial columns
     motion: Motion  # at the M samples
     torque: FloatArray  # (M, n) measured torque of the joints [N m]
@@ -194,13 +193,13 @@ def gather(
         len(residual) * independent_share(own, len(residual)) for own in products
     ])
     return Evidence(
-        robot, tuple(datasets), windows, reduction, columns, motion, torque, unloaded, friction,
+        robot, tuple(datasets), windows, columns, motion, torque, unloaded, friction,
         deviation, prior, relative_scale, blocks, independent,
         fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent),
     )
 
 
-def choose_windows(datasets: Sequence[Dataset], most: int = SAMPLES) -> tuple[Window, ...]:
+def choose_windows(datasets: Sequence[Dataset]) -> tuple[Window, ...]:
     """Choose consecutive samples of the recordings, evenly thinned."""
     runs = [
         (number, rows)
@@ -210,8 +209,8 @@ def choose_windows(datasets: Sequence[Dataset], most: int = SAMPLES) -> tuple[Wi
     if not runs:
         return ()
     seconds = sum(len(rows) / datasets[number].rate for number, rows in runs)
-    step_time = min(seconds / most, LONGEST_STEP)
-    share = min(1.0, most * step_time / seconds)
+    step_time = min(seconds / SAMPLES, LONGEST_STEP)
+    share = min(1.0, SAMPLES * step_time / seconds)
     windows = []
     for number, rows in runs:
         step = max(round(step_time * datasets[number].rate), 1)
