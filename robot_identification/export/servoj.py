@@ -13,39 +13,36 @@ JOINTS = (
     'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
     'wrist_3_joint',
 )
-# The controller of an e-Series runs at 500 Hz, that of a CB3 at 125 Hz [s].
-CONTROLLER_PERIOD = 0.002
-# Five cycles of a CB3 [s], chosen.
-LONGEST_PERIOD = 0.04
-# Ranges that URScript allows servoj [s], [1].
-LOOKAHEAD_TIMES = (0.03, 0.2)
-GAINS = (100, 2000)
+# A cycle of a CB3, four of an e-Series [s].
+PERIOD = 0.008
+# Time over which the controller smooths [s], and the gain of its position loop; chosen: the least
+# that URScript allows, and a middle one of 100 to 2000.
+OPTIONS = 'lookahead_time=0.03, gain=500'
 MAXIMUM_SETPOINTS = 100_000  # chosen: 800 s at 125 Hz, one line of the program each
 # The way to the start is not checked: it is taken slowly [rad/s^2], [rad/s].
 APPROACH = 'a=0.5, v=0.25'
 STOP_DECELERATION = 2.0  # of stopj at the end [rad/s^2], chosen
 
 
-def servoj_program(
-    trajectory: Trajectory, period: float = 0.008, lookahead_time: float = 0.03, gain: float = 500
-) -> str:
+def servoj_program(trajectory: Trajectory) -> str:
     """
     Return a URScript program that executes a certified motion of a Universal Robot.
 
-    It moves slowly to the start by `movej`, then sends one `servoj` setpoint in each `period` [s],
-    a multiple of 2 ms up to 40 ms (8 ms is the shortest on a CB3), and ends with `stopj`. The
-    controller smooths over `lookahead_time` [s], 0.03 to 0.2; `gain` is that of its position loop,
-    100 to 2000. Raises DescriptionError if the arm is not a Universal Robot or an option is out of
-    range, UnsafeMotionError if the motion is not certified or does not start and end at rest.
+    It moves slowly to the start by `movej`, then sends one `servoj` setpoint in each 8 ms, and
+    ends with `stopj`. Raises DescriptionError if the arm is not a Universal Robot or the motion is
+    too long, UnsafeMotionError if it is not certified or does not start and end at rest.
     """
     _check_arm(trajectory)
     _check_certified(trajectory)
-    _check_options(trajectory, period, lookahead_time, gain)
+    if trajectory.duration / PERIOD > MAXIMUM_SETPOINTS:
+        raise DescriptionError(
+            f'{trajectory.duration:g} s with a setpoint every {PERIOD} s are more than '
+            f'{MAXIMUM_SETPOINTS} lines: export fewer periods'
+        )
     # The arm stands at the first sample; times beyond the end would start anew.
-    count = round(np.ceil(trajectory.duration / period - 1e-9))
-    times = np.minimum(period * np.arange(count + 1), trajectory.duration)
+    count = round(np.ceil(trajectory.duration / PERIOD - 1e-9))
+    times = np.minimum(PERIOD * np.arange(count + 1), trajectory.duration)
     start, *setpoints = trajectory.sample(times).q
-    tail = f't={period:g}, lookahead_time={lookahead_time:g}, gain={gain:g}'
     lines = [
         # Names come from a file; ascii() lets none of them end the comment.
         f'# Robot {trajectory.robot!a}, {trajectory.form.name}, {trajectory.duration:g} s',
@@ -54,7 +51,7 @@ def servoj_program(
         '# and keep a hand at the emergency stop.',
         'def robot_identification_motion():',
         f'  movej({_pose(start)}, {APPROACH})',
-        *(f'  servoj({_pose(q)}, {tail})' for q in setpoints),
+        *(f'  servoj({_pose(q)}, t={PERIOD}, {OPTIONS})' for q in setpoints),
         f'  stopj({STOP_DECELERATION})',
         'end',
     ]
@@ -87,28 +84,3 @@ def _check_certified(trajectory: Trajectory) -> None:
             f'{trajectory.certificate.get("robot")!a}: certify it for the robot that is to move'
         )
     check_rest_at_ends(trajectory)
-
-
-def _check_options(
-    trajectory: Trajectory, period: float, lookahead_time: float, gain: float
-) -> None:
-    cycles = period / CONTROLLER_PERIOD
-    if not (
-        CONTROLLER_PERIOD <= period <= LONGEST_PERIOD and abs(cycles - round(cycles)) < 1e-6
-    ):
-        raise DescriptionError(
-            f'period is {period} s, it must be a multiple of {CONTROLLER_PERIOD} from '
-            f'{CONTROLLER_PERIOD} to {LONGEST_PERIOD}'
-        )
-    for name, value, (least, most) in (
-        ('lookahead_time', lookahead_time, LOOKAHEAD_TIMES), ('gain', gain, GAINS)
-    ):
-        if not least <= value <= most:
-            raise DescriptionError(
-                f'{name} is {value}, the controller takes {least} to {most}'
-            )
-    if trajectory.duration / period > MAXIMUM_SETPOINTS:
-        raise DescriptionError(
-            f'{trajectory.duration:g} s with a setpoint every {period} s are more than '
-            f'{MAXIMUM_SETPOINTS} lines: export fewer periods, or raise period'
-        )
