@@ -139,7 +139,8 @@ class Accuracy:
 
 def error_of(residual: FloatArray) -> float:
     """Return the paper's normalized error over the points of a motion [N m]."""
-    return normalized_error(residual, 'points').total
+    _, total = normalized_error(residual)
+    return total * int(residual.shape[1])
 
 
 def unit_errors(structure: Structure, score: Score) -> FloatArray:

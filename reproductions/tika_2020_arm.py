@@ -28,7 +28,6 @@ from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )
 from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
-from robot_identification.validation.metrics import total_normalized_error
 
 PROFILE = 'tika_2020'
 # "The values for the rotor inertia are small anyway": this share of those that are drawn.
@@ -226,7 +225,7 @@ def normalized_errors(
 ) -> tuple[FloatArray, float]:
     """Return equation 35 of all joints and equation 34, on the smoothed torques [N m]."""
     joints = np.sqrt(problem.squared_residuals(theta)) / problem.samples
-    return joints, total_normalized_error(joints)
+    return joints, float(np.linalg.norm(joints) / len(joints))
 
 
 def smooth_torque(dataset: Dataset, robot: RobotModel) -> FloatArray:

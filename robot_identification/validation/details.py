@@ -109,7 +109,7 @@ def measure_details(
     if limits is None:
         limits = unknown
     known = np.isfinite(limits) & (limits > 0.0)
-    normalized = normalized_error(residual)
+    normalized, total = normalized_error(residual)
     return ErrorDetails(
         mae=np.mean(np.abs(residual), axis=0),
         largest=np.max(np.abs(residual), axis=0),
@@ -140,8 +140,8 @@ def measure_details(
         },
         covered_moving=_covered(residual, stated, rows, ~kinds['resting']),
         covered_resting=_covered(residual, stated, rows, kinds['resting']),
-        normalized=normalized.joints,
-        normalized_total=normalized.total,
+        normalized=normalized,
+        normalized_total=total,
         square_over_mean=square_over_mean(measured, residual),
     )
 

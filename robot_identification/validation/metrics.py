@@ -22,56 +22,26 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.errors import UsageError
 
 # A signal that varies less than this, relative to its size, is constant: nothing to explain.
 CONSTANT_SHARE = 1.0e-9
 # The middle of the sizes of white noise lies at this multiple of its standard deviation.
 MEDIAN_OF_NORMAL = 0.6745
-# What the total of `normalized_error` is divided by.
-NORMALIZATIONS = ('rows', 'points')
 
 
-@dataclass(frozen=True, eq=False)
-class NormalizedError:
-    """The error that Tika et al. and Raviola et al. print."""
-
-    # (n,) ``sqrt(r' r) / N`` of each joint: not a root mean square, which is sqrt(N) times this
-    joints: FloatArray
-    total: float  # the same of all joints
-    samples: int  # N
-
-    @property
-    def rms(self) -> FloatArray:
-        """Root mean square errors, shape (n,)."""
-        rms: FloatArray = self.joints * np.sqrt(self.samples)
-        return rms
-
-
-def normalized_error(residual: FloatArray, mode: str = 'rows') -> NormalizedError:
+def normalized_error(residual: FloatArray) -> tuple[FloatArray, float]:
     """
-    Return the root of the sum of squares of a residual (N, n) over the number of samples.
+    Return the error that Tika et al. and Raviola et al. print, of each joint (n,) and in total.
 
-    The total is over the n N `rows` of the regression [1]_, of whose joints it is then
-    ``sqrt(sum of squares) / n``, or over the N `points` of the trajectory, one reading of [2]_.
+    That of a joint is ``sqrt(r' r) / N`` of its residual, a column of (N, n), and not a root mean
+    square, which is sqrt(N) times this. The total is over the n N rows of the regression [1]_;
+    over the N points of the trajectory, one reading of [2]_, it is n times as much.
     """
-    if mode not in NORMALIZATIONS:
-        raise UsageError(
-            f'unknown normalization {mode!r}: known are {", ".join(NORMALIZATIONS)}'
-        )
-    N, n = residual.shape
+    N = len(residual)
     joints = np.sqrt(np.sum(residual**2, axis=0)) / N
-    total = float(np.sqrt(np.sum(residual**2)) / (N * n if mode == 'rows' else N))
-    return NormalizedError(joints, total, N)
-
-
-def total_normalized_error(joints: FloatArray) -> float:
-    """Return the total by rows of the normalized errors of n joints."""
-    return float(np.sqrt(np.sum(joints**2)) / len(joints))
+    return joints, float(np.sqrt(np.sum(residual**2)) / residual.size)
 
 
 def square_over_mean(measured: FloatArray, residual: FloatArray) -> float:

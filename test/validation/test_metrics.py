@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.validation.bag_errors import measure_errors
 from robot_identification.validation.metrics import (
-    noise_deviation, normalized_error, relative_error, square_over_mean, total_normalized_error,
+    noise_deviation, normalized_error, relative_error, square_over_mean,
     variance_accounted_for,
 )
 
@@ -76,35 +75,15 @@ def test_errors_scale_with_the_unit(seed, factor):
     np.testing.assert_allclose(mean.nrmse, 1.0, rtol=1e-9)
 
 
-def test_published_totals_follow_from_the_joints():
-    """Table III of Tika et al. 2020: the total is the root of the sum of squares over six."""
-    # To the four digits that are printed. Estimation and validation, OLS and constrained.
-    for joints, total in (
-        ((0.0122, 0.0143, 0.0134, 0.0034, 0.0037, 0.0024), 0.0040),
-        ((0.0123, 0.0146, 0.0132, 0.0043, 0.0038, 0.0033), 0.0040),
-        ((0.0102, 0.0172, 0.0151, 0.0050, 0.0068, 0.0025), 0.0044),
-        ((0.0094, 0.0199, 0.0170, 0.0058, 0.0061, 0.0036), 0.0049),
-    ):
-        assert total_normalized_error(np.array(joints)) == pytest.approx(total, abs=5e-5)
-
-
 @given(seed=st.integers(0, 2**32 - 1), samples=st.integers(1, 60), n=st.integers(1, 7))
 def test_normalized_errors_are_rms_over_root_n(seed, samples, n):
-    """By definition, joint by joint and in total, by rows and by points."""
+    """By definition, joint by joint and in total."""
     residual = np.random.default_rng(seed).normal(size=(samples, n))
-    rows, points = (normalized_error(residual, mode) for mode in ('rows', 'points'))
+    joints, total = normalized_error(residual)
     rms = np.sqrt(np.mean(residual**2, axis=0))
-    np.testing.assert_allclose(rows.rms, rms, rtol=1e-12)
-    np.testing.assert_allclose(rows.joints, points.joints)
-    assert rows.total == pytest.approx(np.linalg.norm(residual) / residual.size)
-    assert points.total == pytest.approx(n * rows.total)
-    assert total_normalized_error(rows.joints) == pytest.approx(rows.total)
-    assert rows.samples == samples
-
-
-def test_an_unknown_normalization_is_refused():
-    with pytest.raises(UsageError, match="'samples': known are rows, points"):
-        normalized_error(np.zeros((3, 2)), 'samples')
+    np.testing.assert_allclose(joints * np.sqrt(samples), rms, rtol=1e-12)
+    assert total == pytest.approx(np.linalg.norm(residual) / residual.size)
+    assert total == pytest.approx(np.linalg.norm(joints) / n)
 
 
 def test_square_over_mean_by_hand():
