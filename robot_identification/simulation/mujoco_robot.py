@@ -297,8 +297,7 @@ class MujocoRobot:
     def _warm(self, heat: FloatArray, duration: float) -> None:
         thermal = self._truth.thermal
         if thermal is not None:
-            loss = thermal.winding * (self._torque / self._truth.drive_gain) ** 2
-            self._temperature = thermal.step(self._temperature, heat + loss, duration)
+            self._temperature = thermal.step(self._temperature, heat, duration)
 
     def true_sample(self) -> Sample:
         """

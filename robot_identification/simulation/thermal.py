@@ -35,19 +35,10 @@ class ThermalModel:
 
     capacity: FloatArray  # [J/K]
     resistance: FloatArray  # to the ambient air [K/W]
-    winding: FloatArray  # heat per squared motor current [W/A^2]
     ambient: float = AMBIENT  # temperature of the air, and of the joints at first [deg C]
     acceleration: float = 1.0  # how many times faster than real joints they warm up and cool down
 
     def __post_init__(self) -> None:
-        for name in ('capacity', 'resistance'):
-            values = np.asarray(getattr(self, name))
-            if not np.all(np.isfinite(values) & (values > 0.0)):
-                raise UsageError(
-                    f'thermal model: {name} is {values.tolist()}, it must be finite and > 0'
-                )
-        if not np.all(np.isfinite(self.winding) & (np.asarray(self.winding) >= 0.0)):
-            raise UsageError('thermal model: winding must be finite and not negative')
         if not (np.isfinite(self.acceleration) and self.acceleration > 0.0):
             raise UsageError(
                 f'thermal model: acceleration is {self.acceleration:g}, it must be > 0'
@@ -69,12 +60,11 @@ def make_thermal_model(
     coulomb: FloatArray,
     viscous: FloatArray,
     *,
-    rise: float = WARM_UP_RISE,
     ambient: float = AMBIENT,
     acceleration: float = 1.0,
 ) -> ThermalModel:
     """
-    Return the thermal model of joints that a typical motion warms by `rise` [K] in half an hour.
+    Return the thermal model of joints that a typical motion warms by WARM_UP_RISE in half an hour.
 
     The power of a velocity that is normally distributed with a standard deviation of 1.1 rad/s,
     with friction `coulomb` [N m] and `viscous` [N m s/rad], heats the joints.
@@ -84,7 +74,5 @@ def make_thermal_model(
     )
     # A joint without friction has no heat of its own, with any resistance.
     power = np.where(power > 0.0, power, 1.0)
-    resistance = rise / (1.0 - np.exp(-WARM_UP_TIME / TIME_CONSTANT)) / power
-    return ThermalModel(
-        TIME_CONSTANT / resistance, resistance, np.zeros(len(power)), ambient, acceleration
-    )
+    resistance = WARM_UP_RISE / (1.0 - np.exp(-WARM_UP_TIME / TIME_CONSTANT)) / power
+    return ThermalModel(TIME_CONSTANT / resistance, resistance, ambient, acceleration)
