@@ -193,13 +193,6 @@ def difference(driver: Driver, rate: float) -> float:
     return float(np.abs(live - offline).max())
 
 
-def as_arguments(given: Drive) -> list[str]:
-    """Return what `main` reads."""
-    return [
-        str(given.process), str(given.folder), str(given.rate), str(given.seconds), *given.topics
-    ]
-
-
 def main(arguments: Sequence[str]) -> None:
     """Print the result as JSON."""
     process, folder, rate, seconds, *topics = arguments

@@ -50,7 +50,6 @@ class Sensors:
     # Noise and resolution of the encoders on elastic joints' rotors, seen on the joint's side,
     # over those of the links' encoders: the gear divides them.
     rotor_share: float = 0.1
-    temperature_noise: float = 0.0  # standard deviation [K]
 
 
 NOISE_FREE = Sensors(0.0, 0.0, 0.0, 0.0)
@@ -331,9 +330,7 @@ class MujocoRobot:
         n = true.q.size
         q, dq = self._read_encoder(true.q, true.dq, 1.0)
         noise = self._noise_scale / self._truth.drive_gain * rng.standard_normal(n)
-        temperature, rotor_q, rotor_dq = true.temperature, true.rotor_q, true.rotor_dq
-        if sensors.temperature_noise > 0.0:
-            temperature = temperature + sensors.temperature_noise * rng.standard_normal(n)
+        rotor_q, rotor_dq = true.rotor_q, true.rotor_dq
         if rotor_q is not None and rotor_dq is not None:
             rotor_q, rotor_dq = self._read_encoder(rotor_q, rotor_dq, sensors.rotor_share)
         if self._loop is not None:
@@ -342,7 +339,7 @@ class MujocoRobot:
                 dq = true.dq + self._loop.noise
             else:
                 rotor_dq = true.rotor_dq + self._loop.noise
-        return Sample(q, dq, true.effort + noise, temperature, rotor_q, rotor_dq), true
+        return Sample(q, dq, true.effort + noise, true.temperature, rotor_q, rotor_dq), true
 
     def _read_encoder(
         self, q: FloatArray, dq: FloatArray, share: float
