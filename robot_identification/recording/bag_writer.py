@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, MissingDependencyError, UsageError
+from robot_identification.files import write_atomically
 from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.joint_states import JOINT_STATE
 from robot_identification.recording.rosbags_reader import rosbags_library
@@ -282,7 +283,7 @@ class BagWriter:
             self._writer.finish()
             self._file.close(self._sync)
             text = _dump({'rosbag2_bagfile_information': self._information()})
-            _write_text(self.path / METADATA_FILE, text, self._sync)
+            write_atomically(self.path / METADATA_FILE, text)
 
     @contextmanager
     def _whole_records(self) -> Iterator[None]:
@@ -349,20 +350,6 @@ _Dumper.add_representer(
 
 def _dump(content: Any) -> str:
     return str(yaml.dump(content, Dumper=_Dumper, sort_keys=False, default_flow_style=False))
-
-
-def _write_text(path: Path, text: str, sync: bool) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = path.with_name(f'.{path.name}.partial')
-    try:
-        with temporary.open('x', encoding='utf-8') as stream:
-            stream.write(text)
-            stream.flush()
-            if sync:
-                os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _definition_of(topic: str, msgtype: str, definitions: Mapping[str, str]) -> tuple[str, str]:
