@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 
 from robot_identification.monitoring.online_friction import RecursiveFriction
-from robot_identification.monitoring.online_payload import PayloadChange, RecursivePayload
+from robot_identification.monitoring.online_payload import PayloadChange, RecursivePayload, WINDOW
 from robot_identification.monitoring.online_residuals import LiveSample
 
 
@@ -36,8 +36,7 @@ class OnlineEstimator:
             self._waiting.clear()
             return self.payload.changes[-1]
         self._waiting.append(sample)
-        delay = self.payload.options.window
-        while self._waiting and self._waiting[0].stamp <= sample.stamp - delay:
+        while self._waiting and self._waiting[0].stamp <= sample.stamp - WINDOW:
             old = self._waiting.popleft()
             if self.payload.is_known:
                 needed = self.payload.torque(old.q, old.dq, old.ddq)

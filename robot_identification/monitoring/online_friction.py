@@ -16,13 +16,15 @@ import math
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation import check_not_negative, check_positive, RecursiveState
+from robot_identification.estimation import check_positive, RecursiveState
 from robot_identification.excitation import residual_noise
 from robot_identification.model import IdentifiedModel, Motion
 from robot_identification.monitoring.online_noise import ResidualNoise
 
 # Standard deviation of the change, in residuals of the joint: a weak prior.
 USUAL_CHANGE = 50.0
+# Samples of a joint that is slower than this are left out [rad/s].
+SLOWEST = 0.1
 # Samples of a joint that are used at once.
 BLOCK = 10
 # A change is seen once its standard errors are below the residual's standard deviation: of
@@ -41,12 +43,10 @@ class RecursiveFrictionOptions:
     rate: float = 25.0  # samples per second that are used, at most [Hz]
     # For how long a sample counts while the joint slides [s]; `math.inf`: for ever.
     memory: float = 30.0
-    slowest: float = 0.1  # samples of a joint that is slower than this are left out [rad/s]
 
     def __post_init__(self) -> None:
         for name in ('rate', 'memory'):
             check_positive(getattr(self, name), f'{name} of live friction')
-        check_not_negative(self.slowest, 'slowest of live friction')
         if self.memory * self.rate < 2.0 * BLOCK:
             raise UsageError(
                 f'the memory of live friction is {self.memory:g} s, which at {self.rate:g} Hz is '
@@ -125,7 +125,7 @@ class RecursiveFriction:
         if 0.0 <= elapsed < 0.99 * period:
             return
         self._stamp = stamp
-        slides = np.abs(dq) > self.options.slowest
+        slides = np.abs(dq) > SLOWEST
         if not np.any(slides) or not 0.0 < elapsed < GAP_SAMPLES * period:
             self._tracker.interrupt()
         if not np.any(slides):

@@ -41,7 +41,7 @@ from robot_identification.model import (
 )
 from robot_identification.monitoring.online_noise import ResidualNoise
 from robot_identification.studies.payload import (
-    BODY_LENGTH, CHANGES, PayloadErrors, UNKNOWN_PAYLOAD,
+    BODY_LENGTH, PayloadErrors, UNKNOWN_PAYLOAD,
 )
 import scipy
 
@@ -52,8 +52,14 @@ QUANTITIES = (
 )
 # What differs in a joint is expected to be of the size of so many of its residuals.
 USUAL_CHANGE = 5.0
-# Size of the heaviest payload, for the weak prior [m].
-LARGEST = 0.3
+# Mass [kg] and size [m] that no payload reaches, for the weak prior.
+HEAVIEST, LARGEST = 200.0, 0.3
+# Samples of a joint that is slower than this are left out: static friction is in them, of which a
+# model knows the size at most [rad/s].
+SLOWEST = 0.05
+# What of every joint may differ from the model: offset, Coulomb and viscous friction.
+EACH = 3
+WINDOW = 1.2  # how long the samples are that are compared with those before [s]
 # Samples that are put into the state at once, and after how many a change is looked for.
 BLOCK, CHECK = 10, 5
 # A change is one if so many checks in a row see it.
@@ -92,33 +98,20 @@ class RecursivePayloadOptions:
     rate: float = 25.0  # samples per second that are used, at most [Hz]
     # For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
     memory: float = 60.0
-    # Samples of a joint that is slower than this are left out: static friction is in them, of
-    # which a model knows the size at most [rad/s].
-    slowest: float = 0.05
-    # What of every joint may differ from the model; see `estimate_payload`; {'none', 'offset',
-    # 'friction'}.
-    changes: str = 'friction'
     # Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three times
     # this, inertia is not estimated, and accelerations are taken as zero.
     acceleration_noise: float = 0.1
-    window: float = 1.2  # how long the samples are that are compared with those before [s]
     # Changes per hour of motion that may be reported where there are none.
     false_alarms: float = 0.1
-    heaviest: float = 200.0  # A mass that no payload reaches, for a weak prior [kg]
 
     def __post_init__(self) -> None:
-        if self.changes not in CHANGES:
-            raise UsageError(
-                f'changes is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
-            )
-        for name in ('rate', 'memory', 'window', 'false_alarms', 'heaviest'):
+        for name in ('rate', 'memory', 'false_alarms'):
             check_positive(getattr(self, name), f'{name} of a live payload')
-        check_not_negative(self.slowest, 'slowest of a live payload')
         check_not_negative(self.acceleration_noise, 'acceleration_noise of a live payload')
-        if self.memory * self.rate < 2.0 * self.window * self.rate:
+        if self.memory < 2.0 * WINDOW:
             raise UsageError(
                 f'the memory of a live payload is {self.memory:g} s, it must be at least twice '
-                f'the window of {self.window:g} s'
+                f'the window of {WINDOW:g} s'
             )
 
     @property
@@ -209,10 +202,9 @@ class RecursivePayload:
         self._noise = residual_noise(model)
         self.frame = tool_frame(model.robot, link)
         self._to_frame = to_frame(model.robot, self.frame)
-        self._each = CHANGES[self.options.changes]
         self._data = model.robot.pinocchio.createData()
         self._period = 1.0 / self.options.rate
-        self._width = max(round(self.options.window * self.options.rate), 2)
+        self._width = max(round(WINDOW * self.options.rate), 2)
         self._alarm = min(
             self.options.false_alarms * CHECK / (3600.0 * self.options.rate), 0.5
         )
@@ -244,9 +236,9 @@ class RecursivePayload:
     @property
     def _prior(self) -> FloatArray:
         """Return the standard deviations of the unknowns before any sample, wide for payloads."""
-        heaviest, sizes = self.options.heaviest, LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
-        changes = USUAL_CHANGE * np.repeat(self._noise, self._each)
-        found: FloatArray = np.concatenate([heaviest * sizes, changes])
+        sizes = LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
+        changes = USUAL_CHANGE * np.repeat(self._noise, EACH)
+        found: FloatArray = np.concatenate([HEAVIEST * sizes, changes])
         return found
 
     def step(
@@ -266,7 +258,7 @@ class RecursivePayload:
             return
         follows = 0.0 < elapsed < GAP_SAMPLES * self._period
         self._stamp = stamp
-        taken = np.abs(dq) > self.options.slowest
+        taken = np.abs(dq) > SLOWEST
         first = np.isnan(self._squares)
         self._squares = np.where(
             first, ddq**2, self._squares + (ddq**2 - self._squares) * self._period
@@ -307,12 +299,12 @@ class RecursivePayload:
 
     def _matrix(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Return the rows of all joints, shape (n, 10 + k n)."""
-        n, each = self._n, self._each
-        matrix = np.zeros((n, 10 + each * n))
+        n = self._n
+        matrix = np.zeros((n, 10 + EACH * n))
         matrix[:, :10] = self.regressor(q, dq, ddq)
         for joint in range(n):
-            own = (1.0, math.copysign(1.0, dq[joint]), dq[joint])[:each]
-            matrix[joint, 10 + joint * each: 10 + (joint + 1) * each] = own
+            own = 1.0, math.copysign(1.0, dq[joint]), dq[joint]
+            matrix[joint, 10 + joint * EACH: 10 + (joint + 1) * EACH] = own
         return matrix
 
     def regressor(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
@@ -433,7 +425,7 @@ class RecursivePayload:
         return LivePayload(
             stamp=self._used, since=self._since, verdict=verdict, payload=payload,
             frame=self.frame, parameters=parameters, covariance=covariance, errors=errors,
-            status=status, changes=theta[10:].reshape(self._n, self._each),
+            status=status, changes=theta[10:].reshape(self._n, EACH),
             inflation=float(np.mean(self._noise_tracker.inflation)), samples=self._samples,
             reason=reason,
         )

@@ -12,7 +12,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.monitoring.online_estimator import OnlineEstimator
 from robot_identification.monitoring.online_friction import (
-    RecursiveFriction, RecursiveFrictionOptions, viscous_slopes,
+    RecursiveFriction, RecursiveFrictionOptions, SLOWEST, viscous_slopes,
 )
 from robot_identification.monitoring.online_payload import (
     PAYLOAD, RecursivePayload, RecursivePayloadOptions,
@@ -71,7 +71,7 @@ def test_without_forgetting_it_is_the_batch_estimate(arm, rng):
     residual = NOISE * rng.normal(size=dq.shape)
     feed(estimator, times, dq, residual)
     for joint in range(6):
-        slides = np.abs(dq[:, joint]) > options.slowest
+        slides = np.abs(dq[:, joint]) > SLOWEST
         v = dq[slides, joint]
         matrix = np.vstack([np.column_stack([np.ones_like(v), np.sign(v), v]), np.eye(3) / 50.0])
         side = np.concatenate([residual[slides, joint] / NOISE[joint], np.zeros(3)])

@@ -13,8 +13,8 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.payload import to_frame
 from robot_identification.monitoring.online_payload import (
-    IMPOSSIBLE, in_words, NONE, NOT_EXCITED, NOT_YET, OBSERVED, PAYLOAD, RecursivePayload,
-    RecursivePayloadOptions,
+    HEAVIEST, IMPOSSIBLE, in_words, NONE, NOT_EXCITED, NOT_YET, OBSERVED, PAYLOAD,
+    RecursivePayload, RecursivePayloadOptions, SLOWEST, USUAL_CHANGE,
 )
 from studies.payload_cases import BODY, NOISE
 
@@ -185,18 +185,20 @@ def test_without_forgetting_it_is_the_batch_estimate(arm, loaded, rng):
     """Row by row and all at once: the same numbers, the weak prior as rows besides."""
     times, motion, tau = first(loaded, 200)
     residual = arm.residual(motion, tau, rng)
-    options = RecursivePayloadOptions(memory=math.inf, changes='none', acceleration_noise=0.0)
+    options = RecursivePayloadOptions(memory=math.inf, acceleration_noise=0.0)
     estimator = RecursivePayload(arm.model, options=options)
     feed(estimator, times, motion, residual)
-    rows = np.vstack([
-        estimator.regressor(*row) / NOISE[:, None]
-        for row in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ])
-    taken = (np.abs(motion.dq) > options.slowest).ravel()
-    prior = np.diag(1.0 / (options.heaviest * 0.3 ** np.array([0, 1, 1, 1, *[2] * 6])))
-    matrix = np.vstack([rows[taken], prior])
-    side = np.concatenate([(residual / NOISE).ravel()[taken], np.zeros(10)])
-    batch = np.linalg.lstsq(matrix, side, rcond=None)[0]
+    rows = np.zeros((200, 6, 28))
+    for row, q, dq, ddq in zip(rows, motion.q, motion.dq, motion.ddq, strict=True):
+        row[:, :10] = estimator.regressor(q, dq, ddq)
+        for joint in range(6):
+            row[joint, 10 + 3 * joint: 13 + 3 * joint] = 1.0, np.sign(dq[joint]), dq[joint]
+    taken = np.abs(motion.dq) > SLOWEST
+    sizes = HEAVIEST * 0.3 ** np.array([0, 1, 1, 1, *[2] * 6])
+    prior = np.diag(1.0 / np.append(sizes, USUAL_CHANGE * np.repeat(NOISE, 3)))
+    matrix = np.vstack([(rows / NOISE[:, None])[taken], prior])
+    side = np.append((residual / NOISE)[taken], np.zeros(28))
+    batch = np.linalg.lstsq(matrix, side, rcond=None)[0][:10]
     found = np.linalg.solve(to_frame(arm.robot, BODY.frame), estimator.estimate.parameters)
     # Spec 11.1: 1e-8, next to the size of the numbers.
     np.testing.assert_allclose(found, batch, rtol=1e-8, atol=1e-9)
@@ -230,7 +232,7 @@ def test_a_negative_mass_is_no_payload(arm, bare, rng):
 def test_numbers_of_no_body_are_flagged(arm, loaded, rng):
     """An inertia that is far too large about one axis is none of any body."""
     times, motion, tau = loaded
-    estimator = RecursivePayload(arm.model, options=RecursivePayloadOptions(changes='none'))
+    estimator = RecursivePayload(arm.model)
     spoiled = BODY.parameters.copy()
     spoiled[4] += 0.5
     back = np.linalg.solve(to_frame(arm.robot, BODY.frame), spoiled)
@@ -270,15 +272,14 @@ def test_nonsense_is_left_out(arm, loaded, rng):
         if k % 50 == 0:
             estimator.step(row[0] + 0.01, *row[1:4], np.full(6, np.nan))
     assert estimator.changes == ()
-    moving = np.any(np.abs(motion.dq) > estimator.options.slowest, axis=1)
+    moving = np.any(np.abs(motion.dq) > SLOWEST, axis=1)
     assert estimator.estimate.samples == np.count_nonzero(moving)
     assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
 
 
 def test_wrong_calls_are_refused(arm):
     for options, words in (
-        ({'changes': 'all'}, 'must be one of'), ({'rate': 0.0}, 'rate'),
-        ({'memory': 1.0}, 'twice the window'), ({'slowest': -1.0}, 'slowest'),
+        ({'rate': 0.0}, 'rate'), ({'memory': 1.0}, 'twice the window'),
     ):
         with pytest.raises(UsageError, match=words):
             RecursivePayloadOptions(**options)

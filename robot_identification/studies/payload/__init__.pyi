@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .estimate import BODY_LENGTH as BODY_LENGTH, PayloadErrors as PayloadErrors
-from .options import (
-    CHANGES as CHANGES, PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD,
-)
+from .options import PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD
 from .report import (
     payload_content as payload_content, payload_text as payload_text,
     PayloadResult as PayloadResult,
