@@ -236,25 +236,35 @@ def _examine_table(path: Path, options: ExamineOptions) -> _Examined:
     recording = read_recording(path, joints, mapping=mapping)
     found = _with_meaning(
         _examine_recording(recording, 'rows'), recording, options.robots,
-        partial(read_recording, path, mapping=mapping),
+        partial(read_recording, path, mapping=mapping), numbered=True,
     )
     return replace(found, facts=[*(line.strip() for line in read[1:]), *found.facts])
 
 
 def _with_meaning(
     found: _Examined, recording: Recording, robots: Sequence[RobotModel],
-    read: Callable[[Sequence[str]], Recording],
+    read: Callable[[Sequence[str]], Recording], *, numbered: bool = False,
 ) -> _Examined:
-    """Add what the effort is, by the arm whose joints a recording has; `read` takes its joints."""
+    """
+    Add what the effort is, by the arm whose joints a recording has; `read` takes its joints.
+
+    Columns of a table may be `numbered`: they are those of an arm with as many joints.
+    """
     if found.refused is not None:
         return found
     named = recording.metadata.get('robot')
     if not robots and named in [known.name for known in known_robots()]:
         robots = [load_robot(str(named))]
     there = set(recording.joint_names)
-    arms = [robot for robot in robots if there.issuperset(robot.joint_names)]
+    arms = [
+        robot for robot in robots
+        if there.issuperset(robot.joint_names) or (numbered and robot.n == len(there))
+    ]
     if not arms:
-        fact = 'the kind of its effort was not checked: give its arm with --robot, or its URDF'
+        fact = 'the kind of its effort was not checked: ' + (
+            'the joints of the arm that was given have other names' if robots
+            else 'give its arm with --robot, or its URDF'
+        )
         return replace(found, facts=[*found.facts, fact])
     robot = arms[0]
     try:

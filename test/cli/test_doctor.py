@@ -193,3 +193,15 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     urdf = tmp_path / 'arm.urdf'
     urdf.write_text(made.robot.urdf.text)
     assert found[1] in command('doctor', wrong, urdf).out
+    # Columns that are numbered are those of an arm with as many joints.
+    time, (q, dq, effort) = made.runs[0].stamps, made.runs[0].measured
+    log = tmp_path / 'log.csv'
+    np.savetxt(
+        log, np.column_stack([time, q, dq, effort]), delimiter=',', comments='', header=','.join(
+            ['time', *(f'{kind}{k}' for kind in ('q', 'dq', 'current') for k in range(1, 7))]
+        ),
+    )
+    assert 'effort is motor current (effort per' in command('doctor', log, '--robot', 'ur5').out
+    assert 'give its arm with --robot' in command('doctor', log).out
+    found = command('doctor', log, '--robot', 'youbot').out
+    assert 'the joints of the arm that was given have other names' in found
