@@ -116,7 +116,7 @@ def _summary_table(identification: Identification) -> list[str]:
         for side in (identification.cross_validation, identification.prior)
     ]
     plain = {entry.joint: entry for entry in friction_table(identification.model).nearest}
-    header: tuple[str, ...] = ('joint', 'NRMSE', 'URDF')
+    header: tuple[str, ...] = ('joint', 'NRMSE', 'URDF with friction')
     if plain:
         coulomb, viscous = next(iter(plain.values())).units
         header = (*header, f'Coulomb [{coulomb}]', f'viscous [{viscous}]')
