@@ -12,7 +12,7 @@ from typing import Any
 from robot_identification import load_model
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option, model_file
-from robot_identification.cli.output import print_json, say
+from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import UsageError
 from robot_identification.export import (
     body_changes, describe_left_out, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene,
@@ -23,6 +23,7 @@ from robot_identification.files import check_writable, write_files
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel
 from robot_identification.recording import parse_joint_names
 from robot_identification.report import fixed, number, text_table
+from robot_identification.validation import findings_in
 
 # Names of the options whose file can also be written into one that is there.
 URDF, SCENE = 'urdf', 'mjcf'
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     outputs = _outputs(args, changed_format)
     options = ExportOptions(args.friction_form or PLAIN)
     asked = {name: value for name in PACK if (value := getattr(args, name)) is not None}
-    model = load_model(args.model)
+    model = _load(args.model)
     pack = {} if args.sim is None else simulation_pack(
         model, PackOptions(friction_form=options.friction_form, **asked)
     )
@@ -154,6 +155,15 @@ def run(args: argparse.Namespace) -> int:
     for path in places:
         write(f'written to {path}')
     return 0
+
+
+def _load(path: Path) -> IdentifiedModel:
+    """Return a model, with warnings of what was suspected of its data."""
+    model = load_model(path)
+    findings = findings_in(model.quality)
+    for finding in (*findings.warnings, *findings.contradictions):
+        warn(str(finding))
+    return model
 
 
 def _worst_frictions(model: IdentifiedModel, form: str) -> tuple[str, ...]:

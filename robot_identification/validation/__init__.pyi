@@ -55,8 +55,8 @@ from .validation import (
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (
-    DataWarning as DataWarning, Findings as Findings, join_verdicts as join_verdicts,
-    judge as judge, Verdict as Verdict,
+    DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
+    join_verdicts as join_verdicts, judge as judge, Verdict as Verdict,
     verdict_content as verdict_content,
 )
 from .whiteness import (

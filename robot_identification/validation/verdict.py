@@ -81,7 +81,7 @@ class Findings:
 
 NOTHING_FOUND = Findings()
 # How a finding of `identify` begins where the model is judged on other data.
-OF_TRAINING = 'of the data that it was identified from:'
+OF_TRAINING = 'of the data that the model was identified from:'
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from robot_identification.model.model_file import dump_model
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import read_urdf
+from robot_identification.validation.verdict import OF_TRAINING
 
 FORMATS = {'urdf': 'a.urdf', 'mjcf': 'a.xml', 'sdf': 'a.sdf', 'yaml': 'a.yaml'}
 
@@ -49,6 +50,15 @@ def export(place, *arguments):
 def everything():
     """Return the options that write all formats."""
     return [word for name, file in FORMATS.items() for word in (f'--{name}', file)]
+
+
+def test_what_was_suspected_of_the_training_data_is_repeated(place, model):
+    """A model of effort in another unit is written, and nobody takes it for a good one."""
+    quality = {'verdict': 'usable', 'contradictions': ['measured over expected torque is 1000']}
+    (place / 'model.yaml').write_text(dump_model(replace(model, quality=quality)))
+    found = export(place, '--urdf', 'a.urdf')
+    assert found.code == 0
+    assert found.err.startswith(f'warning: {OF_TRAINING} measured over expected')
 
 
 def test_all_formats_at_once(place, model):
