@@ -164,6 +164,7 @@ class World:
         self.braking = self.resuming = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
+        self.missed = False
         self.reference = self.controller.sample(0.0)
         self.last_state = None
         self.step(0.3)
@@ -267,6 +268,7 @@ class World:
     def take(self, command):
         """Follow what was sent, unless that is refused."""
         if self.faults.deaf:
+            self.missed = True
             return
         if self.by_action and (self.faults.rejecting or self.faults.inactive):
             self.answer(ev.GoalFailed(command.number, 'rejected'))
@@ -274,10 +276,12 @@ class World:
         # What begins in the middle of the robot's own braking begins with its acceleration.
         self.braking = self.braking and self.controller.active
         self.surprised = self.now - self.halted_at < UNSEEN or (
-            # Nor can what is measured wrongly show that.
-            self.halted_at > self.sent_at and self.is_distorted
+            # Nor can what is measured wrongly show that, or that it is late, or that a motion was
+            # not heard.
+            self.is_distorted
+            and (self.missed or self.halted_at > self.sent_at or self.faults.delay > 0)
         )
-        self.sent_at = self.now
+        self.sent_at, self.missed = self.now, False
         self.controller.follow(command.knots, self.trajectory_time)
         self.goal = command.number
         if self.by_action:
