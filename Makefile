@@ -61,6 +61,7 @@ help: ## List the targets
 	@echo 'Another Python: make setup PYTHON=python3.11 (after make clean). Some tests: make test PYTEST_ARGS="-k bag".'
 
 setup: $(PACKAGE) ## Make .venv with everything in it; leaves .venv/bin/robot-identification
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo 'setup: done: the command is $(BIN)/robot-identification; on the PATH of this terminal: . $(BIN)/activate',:)
 
 demo: setup ## Identify and validate a simulated robot through its ROS nodes, and write a report
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
@@ -159,7 +160,7 @@ check-python:
 # another package wants with an extra, and refuse it for want of a hash. An index that is set up
 # for pip alone is not known to uv: then pip does it all.
 $(REQUIREMENTS): requirements/lock.txt $(BIN)/python
-	@echo 'setup: installing the locked requirements into $(VENV) (1 to 5 minutes, 1.6 GB)'
+	@echo 'setup: installing the locked requirements into $(VENV) (1 to 5 minutes, 2.2 GB)'
 	@awk '/^[a-z]/ { keep = /^(packaging|setuptools|uv|wheel)==/ } keep' $< >$(VENV)/build-tools.txt
 	@$(PIP_INSTALL) --require-hashes --no-deps -r $(VENV)/build-tools.txt
 	@$(BIN)/uv pip install --quiet --no-cache --system-certs --python $(BIN)/python $(LOCKED) -r $< || { \
