@@ -53,6 +53,11 @@ class CommandLineError(UsageError):
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are raised, so that they are reported as all others are."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # -90deg is a value and no option, as -1.57 is.
+        self._negative_number_matcher = re.compile(r'-\.?\d.*')
+
     def error(self, message: str) -> NoReturn:
         """Raise a CommandLineError; of a wrong choice the nearest is named."""
         found = _INVALID_CHOICE.fullmatch(message)

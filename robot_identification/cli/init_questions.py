@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ import numpy as np
 from robot_identification import load_robot
 from robot_identification.errors import UsageError
 from robot_identification.excitation import Obstacle, slab, SOURCES, usual_window
-from robot_identification.model import RobotModel, STATED_UNITS, Tool
+from robot_identification.model import gravity_of_mounting, RobotModel, STATED_UNITS, Tool
+from robot_identification.options import angle
 
 NONE, USUAL = 'none', 'usual'
 # Roll, pitch, yaw [rad].
@@ -55,7 +57,10 @@ def parse_mounting(text: str, answers: Answers) -> tuple[float, float, float]:
     """Return roll, pitch, yaw [rad] from three numbers or a word."""
     if text in MOUNTINGS:
         return MOUNTINGS[text]
-    roll, pitch, yaw = _numbers(text, 3, 'roll pitch yaw in rad, or upright, or ceiling')
+    roll, pitch, yaw = _numbers(
+        text, 3, 'roll pitch yaw in rad (or 90deg), or upright, or ceiling', angle
+    )
+    gravity_of_mounting(roll, pitch, yaw)  # checks the angles
     return roll, pitch, yaw
 
 
@@ -169,9 +174,10 @@ QUESTIONS = (
         _always(DEFAULT_ROBOT), parse_robot, 'R', 'a known robot, or a robot YAML',
     ),
     Question(
-        'mounting', 'How is its base turned in the world? (roll pitch yaw [rad], upright or '
-        'ceiling)', _always('upright'), parse_mounting, 'ROLL PITCH YAW',
-        'roll, pitch and yaw of the base in the world [rad], or the word upright or ceiling',
+        'mounting', 'How is its base turned in the world? (roll pitch yaw [rad], as 90deg 0 0, '
+        'upright or ceiling)', _always('upright'), parse_mounting, 'ROLL PITCH YAW',
+        'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or the word upright or '
+        'ceiling',
     ),
     Question(
         'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '
@@ -223,11 +229,13 @@ QUESTIONS = (
 CELL = ('tool', 'tool-size', 'table', 'wall', 'ceiling', 'cell', 'window')
 
 
-def _numbers(text: str, count: int, needed: str) -> tuple[float, ...]:
+def _numbers(
+    text: str, count: int, needed: str, read: Callable[[str], float] = float
+) -> tuple[float, ...]:
     words = text.split()
     try:
-        values = tuple(float(word) for word in words)
-    except ValueError:
+        values = tuple(read(word) for word in words)
+    except (ValueError, ArgumentTypeError):
         values = ()
     if len(values) != count or not np.all(np.isfinite(values)):
         raise UsageError(f'{text!r} cannot be used: {needed}')

@@ -231,7 +231,12 @@ def _gravity(content: Mapping[str, Any], source: str) -> FloatArray:
     values = [read(value) for value in content.get(key, [0.0, 0.0, 0.0])]
     if len(values) != 3 or not np.all(np.isfinite(values)):
         raise DescriptionError(f'{source}: {key} must be {meaning}')
-    return np.array(values) if key == 'gravity' else gravity_of_mounting(*values)
+    if key == 'gravity':
+        return np.array(values)
+    try:
+        return gravity_of_mounting(*values)
+    except UsageError as error:
+        raise DescriptionError(f'{source}: {error}') from error
 
 
 def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experiment:

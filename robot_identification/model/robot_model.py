@@ -267,12 +267,18 @@ def gravity_of_mounting(roll: float, pitch: float, yaw: float) -> FloatArray:
     Raises
     ------
     UsageError
-        If an angle is not finite.
+        If an angle is not finite, or beyond a whole turn, as one in degrees is.
 
     """
     if not np.all(np.isfinite([roll, pitch, yaw])):
         raise UsageError(
             f'a mounting must be three finite angles in rad, got {roll} {pitch} {yaw}'
+        )
+    beyond = [value for value in (roll, pitch, yaw) if abs(value) > 2.0 * math.pi]
+    if beyond:
+        raise UsageError(
+            f'the mounting {roll:g} {pitch:g} {yaw:g} has an angle of {beyond[0]:g} rad, at most '
+            f'2 pi are allowed: write {beyond[0]:g}deg if it is in degrees'
         )
     rotation = pin.rpy.rpyToMatrix(roll, pitch, yaw)
     gravity: FloatArray = rotation.T @ np.array(STANDARD_GRAVITY)

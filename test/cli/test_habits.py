@@ -38,6 +38,16 @@ def test_units_reach_the_options():
     assert args.mounting == [math.pi, 0.0, 0.0]
 
 
+def test_an_angle_in_degrees_may_be_negative():
+    args = parse_arguments(['base-parameters', '--robot', 'ur5', '--mounting', '-90deg', '0', '0'])
+    assert args.mounting == [-math.pi / 2.0, 0.0, 0.0]
+
+
+def test_a_mounting_in_degrees_without_unit_is_refused():
+    outcome = run_command('base-parameters', '--robot', 'ur5', '--mounting', 90, 0, 0)
+    assert outcome.code == 2 and 'write 90deg' in outcome.err
+
+
 @pytest.mark.parametrize(('typed', 'hint'), [
     (('identfy',), 'did you mean identify?'),
     (('identify', 'bag', '--frction', 'none', '-o', 'x'), 'did you mean --friction?'),

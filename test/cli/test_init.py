@@ -379,6 +379,7 @@ def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
         (('--wall', 'back:1', 'back:2'), 2, 'wall_back is given twice'),
         (('--window', 'elbow_joint:7,8'), 2, 'elbow_joint'),
         (('--mounting', 'nan', 0, 0), 2, '--mounting'),
+        (('--mounting', 90, 0, 0), 2, 'write 90deg'),
         (('--table', 0.3), 5, 'it can stand nowhere'),
     ],
 )

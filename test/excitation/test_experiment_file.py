@@ -138,6 +138,7 @@ WRONG = {
     'endless periods': ({'periods': float('inf')}, 'periods'),
     'few samples': ({'samples': 5}, 'samples is 5'),
     'a mounting of two angles': ({'mounting': [0.0, 0.0]}, 'mounting'),
+    'a mounting in degrees': ({'mounting': [90, 0, 0]}, r'experiment\.yaml: .* write 90deg'),
     'a mounting of nan': ({'mounting': [NAN, 0.0, 0.0]}, 'mounting'),
     'gravity of two numbers': ({'gravity': [0.0, -9.81]}, 'gravity must be'),
     'gravity and mounting': (

@@ -88,6 +88,11 @@ def test_gravity_in_millimetres_is_refused(ur5):
         gravity_of_mounting(np.nan, 0.0, 0.0)
 
 
+def test_a_mounting_in_degrees_is_refused():
+    with pytest.raises(UsageError, match=r'90 0 0 has an angle of 90 rad.* write 90deg'):
+        gravity_of_mounting(90.0, 0.0, 0.0)
+
+
 @pytest.mark.parametrize('gravity', [[0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]])
 def test_gravity_is_three_finite_numbers(ur5, gravity):
     with pytest.raises(UsageError, match='three finite numbers'):

@@ -4,6 +4,7 @@
 """Campaign files: what they say, and what is refused by name."""
 
 from dataclasses import fields
+import math
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,11 @@ def test_paths_are_those_beside_the_file(tmp_path, monkeypatch):
     assert lost.runs[0].bags == ('nothing_*',)
 
 
+def test_a_mounting_may_be_in_degrees(tmp_path):
+    campaign = load(tmp_path, arms=[{'name': 'left', 'robot': 'ur5', 'mounting': ['90deg', 0, 0]}])
+    assert campaign.arms[0].mounting == (math.pi / 2.0, 0.0, 0.0)
+
+
 def test_a_date_without_a_zone_is_utc(tmp_path):
     run = {'name': 'one', 'arm': 'left', 'bags': 'b'}
     for text, read in (
@@ -105,6 +111,8 @@ def test_a_date_without_a_zone_is_utc(tmp_path):
      r"drive_gains is 'x', a finite number is needed"),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [0.0]}]},
      r'mounting has 1 numbers, it must have 3'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [90, 0, 0]}]},
+     r'arm 1: .*write 90deg'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},
      r'payload: unknown key mas; did you mean mass\?'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mass': -1.0}}]}, r'mass is -1'),

@@ -9,6 +9,7 @@ Docs: docs/formats/campaign.md.
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from robot_identification.files import (
     check_schema_version, read_yaml, TextLimits, to_mapping, to_number,
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
+from robot_identification.options import angle
 
 SCHEMA_VERSION = 1  # of the file
 LIMITS = TextLimits(2_000_000, 100_000)
@@ -87,6 +89,11 @@ class Arm:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, _numbers(value, name, length))
+        if self.mounting is not None:
+            try:
+                gravity_of_mounting(*self.mounting)
+            except UsageError as error:
+                raise DescriptionError(str(error)) from error
 
     def load(self) -> RobotModel:
         """Return the arm; raises `IdentificationError` if it is unknown or cannot be used."""
@@ -232,6 +239,10 @@ def _read_arm(
             given['robot'] = str(folder / robot)
         if isinstance(given.get('urdf'), str):
             given['urdf'] = str(folder / given['urdf'])
+        if isinstance(given.get('mounting'), list):
+            given['mounting'] = [
+                _angle(value) if isinstance(value, str) else value for value in given['mounting']
+            ]
         return Arm(**given)
 
 
@@ -322,6 +333,13 @@ def _numbers(values: Any, name: str, length: int | None) -> tuple[float, ...]:
     if length is not None and len(values) != length:
         raise DescriptionError(f'{name} has {len(values)} numbers, it must have {length}')
     return tuple(to_number(value, name) for value in values)
+
+
+def _angle(text: str) -> float:
+    try:
+        return angle(text)
+    except ArgumentTypeError as error:
+        raise DescriptionError(f'mounting: {error}') from error
 
 
 def _texts(values: Any, name: str) -> tuple[str, ...]:
