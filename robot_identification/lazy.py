@@ -11,9 +11,11 @@ import sys
 from typing import Any
 
 
-def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
+def lazy_names(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """
-    Return `__getattr__` and `__all__` of a package whose public names are in its stub.
+    Return `__getattr__`, `__dir__` and `__all__` of a package whose public names are in its stub.
 
     The stub ``__init__.pyi`` lists each name once, as ``from .module import Name as Name``, for
     type checkers, editors and this function (as Scientific Python's SPEC 1 proposes): importing a
@@ -36,4 +38,7 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], list[str]
         setattr(sys.modules[package], name, value)  # next time without this function
         return value
 
-    return get_name, sorted(modules)
+    def list_names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *modules})
+
+    return get_name, list_names, sorted(modules)

@@ -45,6 +45,11 @@ def csv_cell(text: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a question for the known word that is nearest to one; empty if none is near."""
-    near = difflib.get_close_matches(word, known, n=1)
-    return f'did you mean {near[0]}?' if near else ''
+    """
+    Return a question for the known word that is nearest to one; empty if none is near.
+
+    Capitals make no difference.
+    """
+    words = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), words, n=1)
+    return f'did you mean {words[near[0]]}?' if near else ''

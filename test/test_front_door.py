@@ -36,6 +36,12 @@ def test_names_of_the_front_door_can_be_imported():
     assert run(code + "\nprint('ok')") == 'ok\n'
 
 
+def test_names_of_the_front_door_are_listed():
+    """As completion in an interpreter needs them; listing loads none."""
+    code = 'import sys\nimport robot_identification as found\nprint(*dir(found))'
+    assert {*NAMES, '__version__'} <= set(run(code).split())
+
+
 def test_importing_the_package_imports_nothing_heavy():
     """NumPy, SciPy, Pinocchio and the rooms wait until a name is used."""
     loaded = run(

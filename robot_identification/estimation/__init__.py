@@ -10,4 +10,4 @@ and in rooms of their own the estimators, the uncertainty of estimates, and comp
 
 from robot_identification.lazy import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -136,8 +136,9 @@ def find_experiment(name: str) -> Path:
         if candidate.is_file():
             return candidate
     known = sorted(p.stem for p in shipped.parent.glob('*.yaml'))
+    near = suggestion(name, known)
     raise UsageError(
-        f'no such experiment file: {name}; {suggestion(name, known)} shipped are '
+        f'no such experiment file: {name}; {near}{" " if near else ""}shipped are '
         f'{", ".join(known)}'
     )
 

@@ -268,9 +268,10 @@ def _robot_yaml(robot: str) -> Path:
         if path.stem == robot:
             return path
     names = [known.name for known in known_robots()]
+    near = suggestion(robot, names)
     raise UsageError(
-        f'unknown robot {robot!r}: {suggestion(robot, names)}'
-        f' known are {", ".join(names)}; for any other arm give its robot YAML or --urdf FILE'
+        f'unknown robot {robot!r}: {near}{" " if near else ""}known are {", ".join(names)}; '
+        'for any other arm give its robot YAML or --urdf FILE'
     )
 
 

@@ -142,6 +142,10 @@ def test_unknown_arms_are_refused_by_name():
     found = r"unknown robot 'ur55': did you mean ur5\? known are ur10, ur10e, ur12e, "
     with pytest.raises(UsageError, match=found):
         load_robot('ur55')
+    with pytest.raises(UsageError, match=r"robot 'UR5': did you mean ur5\? known are ur10, "):
+        load_robot('UR5')
+    with pytest.raises(UsageError, match=r"robot 'xyz': known are ur10, "):
+        load_robot('xyz')
     with pytest.raises(UsageError, match='name an arm'):
         load_robot()
     with pytest.raises(UsageError, match=r'no such file: nowhere\.yaml'):
