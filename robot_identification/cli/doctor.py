@@ -173,9 +173,11 @@ def _understood(tables: Sequence[Path], mapping: Path | None) -> list[OpenedTabl
 
 def _lines(finding: Finding) -> list[str]:
     """Return what is printed of a file: the worst first, and the conclusion last."""
+    error = [] if finding.error is None else f'error: {finding.error}'.split('\n')
     return [
         f'{finding.path}: {finding.kind}',
-        *([f'  error: {finding.error}'] if finding.error is not None else []),
+        # Deeper than other lines, so that no name can stand for one of them.
+        *(f'  {line}' if line.startswith(('error: ', '  ')) else f'    {line}' for line in error),
         *(f'  warning: {warning}' for warning in finding.warnings),
         *(f'  {fact}' for fact in finding.facts),
         f'  {finding.conclusion}',

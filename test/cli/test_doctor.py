@@ -205,3 +205,14 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     assert 'give its arm with --robot' in command('doctor', log).out
     found = command('doctor', log, '--robot', 'youbot').out
     assert 'the joints of the arm that was given have other names' in found
+
+
+def test_a_mapping_to_edit_has_its_lines(command, tmp_path):
+    """It can be copied as YAML from the output; so can the place of an error in YAML be found."""
+    (tmp_path / 'log.csv').write_text('a,b\n1,2\n2,3\n', encoding='utf-8')
+    (tmp_path / 'bad.yaml').write_text('a: [1\nb: 2\n', encoding='utf-8')
+    found = command('doctor', tmp_path / 'log.csv', tmp_path / 'bad.yaml')
+    assert found.code == 4
+    assert '\n    schema_version: 1\n    joints: [' in found.out
+    assert '\n    did not find expected' in found.out
+    assert '?' not in found.out
