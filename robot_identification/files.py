@@ -168,6 +168,8 @@ def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
     """
     if not is_there(path):
         raise UsageError(f'no such file: {path}')
+    if path.is_dir():
+        raise DescriptionError(f'{path} is a folder: name a file')
     if not path.is_file():
         raise DescriptionError(f'{path} is not a regular file')
     size = path.stat().st_size
@@ -214,6 +216,8 @@ def parse_yaml(
         OverflowError,
     ) as error:
         raise DescriptionError(f'{source} is not valid YAML: {error}') from error
+    if content is None:
+        raise DescriptionError(f'{source} is empty, it must hold a mapping (key: value)')
     if not isinstance(content, dict):
         raise DescriptionError(f'{source} must hold a mapping (key: value), found {content!r:.60}')
     return content
@@ -291,6 +295,11 @@ def to_mapping(value: Any, what: str) -> Mapping[str, Any]:
 def check_schema_version(content: Mapping[str, Any], source: str, version: int) -> None:
     """Raise DescriptionError if the `schema_version` of a file is absent or not `version`."""
     found = content.get('schema_version')
+    if found is None:
+        raise DescriptionError(
+            f'{source}: schema_version is missing: add the line `schema_version: {version}`; the '
+            'other keys are in docs/formats'
+        )
     if found != version:
         raise DescriptionError(
             f'{source}: schema_version is {found!r}, this version of robot_identification reads '

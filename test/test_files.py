@@ -68,7 +68,8 @@ def test_scalars_are_those_of_yaml_1_2(text, value):
         ('~: 3', 'plain word'),
         ('- 1\n- 2', 'must hold a mapping'),
         ('just words', 'must hold a mapping'),
-        ('', 'must hold a mapping'),
+        ('', 'is empty, it must hold a mapping'),
+        ('# nothing', 'is empty'),
         ('a: 1\n---\nb: 2', 'not valid YAML'),
         ('a: [1, 2', 'not valid YAML'),
         ('a: !!python/object/apply:os.system ["true"]', 'not valid YAML'),
@@ -131,7 +132,7 @@ def test_texts_that_cannot_be_read(tmp_path):
     for name in ('absent', 'a' * 100_000):
         with pytest.raises(UsageError, match='no such file'):
             read_text(tmp_path / name)
-    with pytest.raises(DescriptionError, match='not a regular file'):
+    with pytest.raises(DescriptionError, match='is a folder: name a file'):
         read_text(tmp_path)
     (tmp_path / 'binary').write_bytes(b'\xff\xfe')
     with pytest.raises(DescriptionError, match='not UTF-8'):
@@ -154,6 +155,8 @@ def test_keys_and_versions_are_checked_by_name():
     with pytest.raises(DescriptionError, match='file: unknown key z; known are a, b'):
         check_keys({'a': 1, 'z': 2}, 'file', {'a'}, {'b'})
     check_schema_version({'schema_version': 1}, 'file', 1)
+    with pytest.raises(DescriptionError, match='add the line `schema_version: 3`'):
+        check_schema_version({'a': 1}, 'file', 3)
     for wrong in (2, None, '1', 1.5):
         with pytest.raises(DescriptionError, match='schema_version'):
             check_schema_version({'schema_version': wrong}, 'file', 1)

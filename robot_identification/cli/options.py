@@ -86,10 +86,32 @@ def description_words(args: argparse.Namespace) -> str:
 
 
 def model_file(text: str) -> Path:
-    """Return the model file that a path names: a result folder stands for the model in it."""
+    """
+    Return the model file that a path names: a result folder stands for the model in it.
+
+    Raises ArgumentTypeError if it is a bag.
+    """
     path = Path(text)
     inside = path / MODEL_FILE
-    return inside if inside.is_file() else path
+    if inside.is_file():
+        return inside
+    if _is_bag(path):
+        raise argparse.ArgumentTypeError(
+            f'{path} is a bag: a model stands here ({MODEL_FILE}, or the result folder of '
+            'identify), bags follow it'
+        )
+    return path
+
+
+def _is_bag(path: Path) -> bool:
+    """Return whether a file or folder is a bag by its name, or by those of what is in it."""
+    try:
+        names = [file.name for file in path.iterdir()] if path.is_dir() else (
+            [path.name] if path.is_file() else []
+        )
+    except OSError:
+        return False
+    return any(name.endswith(('.mcap', '.db3')) for name in names)
 
 
 def robot_from_options(args: argparse.Namespace) -> RobotModel:

@@ -188,7 +188,7 @@ class BagFiles:
             )
         if self._metadata is None:
             if not self._problems:
-                self._problems.append(f'no {METADATA_FILE}: the recorder was killed')
+                self._problems.append(f'no {METADATA_FILE}, which a recorder writes when it ends')
             return present
         listed = [path / name for name in self._metadata.files]
         missing = [file.name for file in listed if file not in present]

@@ -73,6 +73,12 @@ def test_an_error_comes_first_and_suggests(typed, hint, as_json):
         assert outcome.out == ''
 
 
+def test_a_model_stands_before_its_bags(scene, model_file, tmp_path):
+    bag = scene('ur5').bags[1]
+    outcome = run_command('validate', bag, model_file, '-o', tmp_path / 'out')
+    assert outcome.code == 2 and 'is a bag: a model stands here' in outcome.err
+
+
 @pytest.mark.parametrize('name', ['arm.urdf', 'arm.yaml'])
 def test_an_arm_needs_no_option_in_front(tmp_path, name):
     """A URDF or a robot YAML among the words is the arm; with one more it is refused."""

@@ -112,7 +112,7 @@ def test_without_further_limits_there_are_none(tmp_path):
 NAN = float('nan')
 SUM = {'kind': 'sum', 'joints': {'a': 1.0}, 'upper': 1.0}
 WRONG = {
-    'no version': ({'schema_version': None}, 'schema_version is None'),
+    'no version': ({'schema_version': None}, 'schema_version is missing'),
     'another version': ({'schema_version': 3}, 'schema_version is 3'),
     'an unknown key': ({'margin': {}}, 'unknown key margin'),
     'no form': ({'trajectory': {'harmonics': 3}}, 'form None'),

@@ -160,7 +160,7 @@ NAN = float('nan')
 SLIDE = ('friction', 'slide', 0)
 WRONG = {
     'another version': (('schema_version',), 99, 'schema_version is 99'),
-    'no version': (('schema_version',), DELETE, 'schema_version is None'),
+    'no version': (('schema_version',), DELETE, 'schema_version is missing'),
     'an unknown key': (('colour',), 'blue', 'unknown key colour'),
     'an unknown unit': (('effort', 'unit'), 'V', "unit 'V'"),
     'theta nan': (('base_parameters', 3, 'value'), NAN, ''),

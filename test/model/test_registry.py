@@ -194,7 +194,7 @@ WRONG = {
     'unknown key': ((('colour', 'blue'),), 'unknown key colour'),
     'unknown key of a joint': (((*ELBOW, 'velocitiy', 1.0),), 'elbow_joint.*velocitiy'),
     'no name': ((('name', DELETE),), 'missing name'),
-    'no version': ((('schema_version', DELETE),), 'schema_version is None'),
+    'no version': ((('schema_version', DELETE),), 'add the line `schema_version: 1`'),
     'a newer version': ((('schema_version', 2),), 'schema_version is 2'),
     'unknown unit': ((('effort_unit', 'V'),), "effort_unit is 'V'"),
     'a list of joints': ((('joints', ['elbow_joint']),), '`joints` must map'),

@@ -112,7 +112,8 @@ def test_split_bags_are_read_in_natural_order(good, to_cdr, write_mcap, tmp_path
     recording = read_recording(folder, NAMES)
     np.testing.assert_array_equal(recording.effort, [message.effort for message in good])
     assert recording.completeness.state == 'recovered'
-    assert recording.completeness.cause == 'no metadata.yaml: the recorder was killed'
+    cause = 'no metadata.yaml, which a recorder writes when it ends'
+    assert recording.completeness.cause == cause
     # The statistics of the files say how long the bag is.
     assert recording.completeness.describe() == 'damaged bag: recovered 3.99 of about 3.99 s'
 
