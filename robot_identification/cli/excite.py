@@ -102,8 +102,8 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--evaluate', type=Path, metavar='MOTION',
         help='trajectory file (certified again with -o), samples as CSV, JointTrajectory message '
-        'as YAML or JSON, or recording of an executed motion (a bag, or a table but CSV); prints '
-        'every criterion',
+        'as YAML or JSON, or recording of an executed motion (a bag, or a table other than CSV); '
+        'prints every criterion',
     )
     group.add_argument(
         '--planned', type=Path, metavar='FILE',

@@ -33,17 +33,27 @@ DEFAULT_FOLDER = Path('study')
 ARM_YAML, ARM_URDF, GUIDE = 'arm.yaml', 'arm.urdf', 'guide.md'
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Shows the words that belong together, such as ROLL PITCH YAW, once."""
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        if isinstance(action.metavar, str) and ' ' in action.metavar:
+            return action.metavar
+        return super()._format_args(action, default_metavar)
+
+
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
         subparsers, 'init',
         'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study', run,
     )
+    parser.formatter_class = _HelpFormatter
     add_description_options(parser)
     for question in QUESTIONS:
         parser.add_argument(
-            f'--{question.name}', nargs='+', metavar=question.metavar.split()[0],
-            help=question.about,
+            f'--{question.name}', nargs='+' if question.several else None,
+            metavar=question.metavar, help=question.about,
         )
     parser.add_argument(
         '--defaults', action='store_true', help='use the defaults of options that are not given'

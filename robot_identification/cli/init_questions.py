@@ -18,6 +18,8 @@ from robot_identification.model import gravity_of_mounting, RobotModel, STATED_U
 from robot_identification.options import angle
 
 NONE, USUAL = 'none', 'usual'
+# What is below and above the arm has options of its own.
+WALL_SIDES = ('front', 'back', 'left', 'right')
 # Roll, pitch, yaw [rad].
 MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}
 DESCRIBED = 'described'  # answer that is the arm of --urdf
@@ -42,6 +44,7 @@ class Question:
     parse: Callable[[str, Answers], Any]
     metavar: str  # how the option shows its value
     about: str  # what the option is
+    several: bool = False  # whether the option takes several words
 
     def applies(self, answers: Answers) -> bool:
         """Return whether it is to be asked after these answers."""
@@ -108,10 +111,10 @@ def parse_walls(text: str, answers: Answers) -> tuple[Obstacle, ...]:
     walls = []
     for word in [] if text == NONE else text.split():
         side, colon, distance = word.partition(':')
-        if not colon or side in ('above', 'below'):
+        if not colon or side not in WALL_SIDES:
             raise UsageError(
-                f'{word!r} is no wall: SIDE:DISTANCE is needed, with front, back, left or right, '
-                'and a distance in m'
+                f'{word!r} is no wall: SIDE:DISTANCE is needed, with {", ".join(WALL_SIDES)}, and '
+                'a distance in m'
             )
         (metres,) = _numbers(distance, 1, 'a distance in m')
         walls.append(slab(f'wall_{side}', side, metres))
@@ -177,18 +180,18 @@ QUESTIONS = (
         'mounting', 'How is its base turned in the world? (roll pitch yaw [rad], as 90deg 0 0, '
         'upright or ceiling)', _always('upright'), parse_mounting, 'ROLL PITCH YAW',
         'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or the word upright or '
-        'ceiling',
+        'ceiling', several=True,
     ),
     Question(
         'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '
         "tool's frame, or none)", _always(NONE), parse_tool, 'MASS X Y Z',
         "mass [kg] and centre of mass [m], in the tool's frame, of what stays on the flange; or "
-        'none',
+        'none', several=True,
     ),
     Question(
         'tool-size', 'How large is it? (edges x y z [m] of a box from the flange outwards)',
         default_tool_size, parse_tool_size, 'LX LY LZ',
-        'edges of a box around the tool, from the flange outwards [m]',
+        'edges of a box around the tool, from the flange outwards [m]', several=True,
     ),
     Question(
         'table', 'How high is the surface that the arm is mounted on? (z [m] in the frame of its '
@@ -198,7 +201,8 @@ QUESTIONS = (
     Question(
         'wall', 'Are there walls? (SIDE:DISTANCE .. [m] from the base, with front (x), back, left '
         '(y), right; or none)', _always(NONE), parse_walls, 'SIDE:DISTANCE',
-        "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and distance [m]",
+        "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and distance [m]; "
+        'below and above are --table and --ceiling', several=True,
     ),
     Question(
         'ceiling', 'Is something above? (z [m] in the frame of the base, or none)', _always(NONE),
@@ -208,16 +212,18 @@ QUESTIONS = (
         'cell', 'What else stands there? (NAME:SX,SY,SZ,X,Y,Z .. edges and centres [m], or none)',
         _always(NONE), parse_boxes, 'BOX',
         "further boxes, NAME:SX,SY,SZ,X,Y,Z: edges and centre in the base's frame [m]; or none",
+        several=True,
     ),
     Question(
         'window', 'Which ranges may joints use? (usual; JOINT:LOWER,UPPER .. [rad]; or none for '
         'the whole range)', _always(USUAL), parse_window, 'JOINT:LOWER,UPPER',
         'position ranges [rad] that change the usual ones; usual; or none for the whole range',
+        several=True,
     ),
     Question(
-        'effort-unit', 'In which unit does the driver state effort? (A or Nm)',
+        'effort-unit', f'In which unit does the driver state effort? ({", ".join(STATED_UNITS)})',
         lambda answers: answers['robot'].usual_effort_unit, parse_effort_unit, 'UNIT',
-        'of the recorded effort: A or Nm',
+        f'unit of the recorded effort: {", ".join(STATED_UNITS)}',
     ),
     Question(
         'source', 'Where do data come from? (ros: the driver; csv: tables of an arm that runs a '

@@ -32,7 +32,10 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification simulate --robot ur5 --trajectory trajectory.yaml -o bag', run,
     )
     add_robot_options(parser)
-    parser.add_argument('--trajectory', type=Path, required=True, metavar='FILE')
+    parser.add_argument(
+        '--trajectory', type=Path, required=True, metavar='FILE',
+        help='trajectory file that `excite` wrote',
+    )
     parser.add_argument(
         '--effort-unit', choices=STATED_UNITS,
         help='unit of the recorded effort (default: that of the robot YAML, and Nm where drive '

@@ -302,7 +302,7 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
     for reason in (
         "unknown robot 'ur99'", "'sideways' cannot be used: roll pitch yaw",
         "'2.5 0 0' cannot be used: mass", "'0.1 0.1' cannot be used: three edges",
-        "'high' cannot be used: its height", "'behind' is no side", "'back' is no wall",
+        "'high' cannot be used: its height", "is no wall: SIDE:DISTANCE is needed, with front, back", "'back' is no wall",
         'cannot be used: three edges and a centre', "'elbow:0,1' is no range",
         'the range of elbow_joint is [1, 0] rad, empty', "'mA' is no effort unit",
         "'usb' is no source of data",
@@ -376,6 +376,7 @@ def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
         (('--tool', 2500, 0, 0, 50), 2, '--tool: the mass of the tool is 2500 kg'),
         (('--tool', 1, 0, 0, 50), 2, 'the centre of mass of the tool is [0.0, 0.0, 50.0]'),
         (('--wall', 'back:600'), 2, '--wall: wall_back: 600 m away'),
+        (('--wall', 'floor:1'), 2, 'with front, back, left, right'),
         (('--wall', 'back:1', 'back:2'), 2, 'wall_back is given twice'),
         (('--window', 'elbow_joint:7,8'), 2, 'elbow_joint'),
         (('--mounting', 'nan', 0, 0), 2, '--mounting'),
@@ -402,3 +403,13 @@ def test_a_study_is_not_overwritten(small_study, tmp_path):
     assert (tmp_path / '02_excitation.yaml').read_bytes() == before
     assert init('--mounting', 'ceiling', '--force', *options).code == 0
     assert (tmp_path / '02_excitation.yaml').read_bytes() != before
+
+
+def test_help_shows_the_words_of_an_answer():
+    """Together and once: three angles are not one angle and more."""
+    shown = run_command('init', '--help').out
+    for option in (
+        '--mounting ROLL PITCH YAW]', '--tool MASS X Y Z]', '--table HEIGHT]', '--robot R]',
+        'A, Nm, Nm-without-gravity', '[SIDE:DISTANCE ...]',
+    ):
+        assert option in shown
