@@ -11,7 +11,7 @@ stays what it was, comments, blanks and the order of attributes with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import difflib
 from pathlib import Path
 from typing import Any
@@ -287,9 +287,13 @@ def _take_inertial(body: Any) -> bool:
 
 
 def _prior_of(root: Any, robot: RobotModel, name: str) -> FloatArray:
-    """Return the inertial parameters of an arm's URDF as it stands, shape (n, 10)."""
+    """
+    Return the inertial parameters of an arm's URDF as it stands, shape (n, 10).
+
+    Where links were taken out the others need not be a body: what they are is not judged here.
+    """
     urdf = parse_urdf(str(tostring(root, encoding='unicode')), name)
-    arm = make_robot_model(urdf, joints=robot.joint_names, locked=robot.locked)
+    arm = make_robot_model(replace(urdf, faults=()), joints=robot.joint_names, locked=robot.locked)
     return prior_inertial_parameters(arm).reshape(robot.n, 10)
 
 

@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 
 from builders import FINGERS, joint, link, robot_urdf
 from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
-from export.exported_models import model_of
+from export.exported_models import model_of, random_motion, rigid_torque
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
@@ -170,6 +171,27 @@ def test_bodies_on_locked_joints_keep_the_part_that_was_found():
     assert sum(masses.values()) - masses['ground'] == pytest.approx(1.5)
     body, = list(read_again(exported, robot).inertias)[1:]
     np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
+
+
+def test_a_finger_that_is_no_body_alone_is_exported():
+    """Hand and finger together are a body, and the arm of the export has its torques."""
+    text = robot_urdf(
+        link('ground'), link('hand', 1.0),
+        link('finger', 0.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.002)),
+        joint('one', 'ground', 'hand', axis=(0, 1, 0)),
+        joint('grip', 'hand', 'finger', 'prismatic', axis=(1, 0, 0)),
+    )
+    robot = make_robot_model(parse_urdf(text, 'arm'), joints=['one'])
+    model = model_of(robot, 0.3 * prior_inertial_parameters(robot))
+    exported = export_urdf(model)
+    assert 'the part of their inertia that was found: finger' in exported
+    again = make_robot_model(parse_urdf(exported, 'exported'), joints=['one'])
+    motion = random_motion(model, np.random.default_rng(3))
+    found = [
+        pin.rnea(again.pinocchio, again.pinocchio.createData(), *state)
+        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ]
+    np.testing.assert_allclose(found, rigid_torque(model, motion), atol=1e-12)
 
 
 def test_names_with_dashes_leave_a_comment_that_parses():
