@@ -31,9 +31,10 @@ from robot_identification.excitation import (
 from robot_identification.files import read_yaml
 from robot_identification.model import (
     check_table, describe_arguments, describe_placeholders, DhCorrections, EFFORT_UNITS,
-    find_implausibilities, IdentifiedModel, KinematicFilter, known_robots, make_robot_model,
-    massless_joints, parse_urdf, prior_inertial_parameters, read_calibration, read_link_table,
-    read_urdf, RobotModel, SeveralArmsError, Urdf, urdf_of_link_table, xacro_arguments,
+    find_implausibilities, held_leaders, IdentifiedModel, KinematicFilter, known_robots,
+    make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters, read_calibration,
+    read_link_table, read_urdf, RobotModel, SeveralArmsError, Urdf, urdf_of_link_table,
+    xacro_arguments,
 )
 from robot_identification.processing import (
     compare_with_current, count_missing, current_facts, current_remarks, find_stationary_joints,
@@ -447,15 +448,19 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
 
 
 def _link_warnings(robot: RobotModel, massless: Sequence[str]) -> list[str]:
-    """Return which links of an arm have no mass, or no extent."""
+    """Return which links of an arm have no mass or extent, and which joints within it stand."""
     urdf = robot.urdf
     empty = [
         link.name for link in urdf.links
-        if link.name in urdf.links_without_inertial and link.name in robot.carried_links
+        if link.name in urdf.links_without_inertial and link.joint in robot.joint_names
         and link.joint not in massless
     ]
     points = [link for link in urdf.point_masses if link in robot.carried_links]
     return [
+        *(f'joint {leader} is held fixed within the arm, since {follower} follows it (mimic) and '
+          'moves a mass or a joint of its own: what is found of the arm holds where it stands; '
+          f'if {follower} is only drawn, leave out its <mimic> or its masses'
+          for leader, follower in held_leaders(urdf, robot.joint_names).items()),
         *([f'link {", ".join(empty)} is moved by a joint and has no inertial with a mass']
           if empty else []),
         *([f'link {", ".join(points)} is a point mass: it has mass and no inertia']

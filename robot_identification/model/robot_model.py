@@ -18,6 +18,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.arm_choice import choose_arm
+from robot_identification.model.couplings import find_coupled, find_leading_fingers
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.urdf import Urdf
@@ -310,7 +311,8 @@ def make_robot_model(
     joints : sequence of str, optional
         Joints that move, in kinematic order; the others are locked. By default those of the
         only arm: not mimic joints and the joints these follow, since a coupling has one motor
-        and two axes; not fingers; not branches too short for an arm.
+        and two axes, unless what follows moves no mass; not fingers; not branches too short for
+        an arm.
     gravity : sequence of float, length 3
         In the URDF's root frame [m/s^2].
     limits : JointLimits, optional
@@ -343,8 +345,7 @@ def make_robot_model(
     except (ValueError, RuntimeError, MemoryError) as error:
         raise DescriptionError(f'Pinocchio refuses the URDF {urdf.name!r}: {error}') from error
     kinematic_order = tuple(full.names[1:])
-    coupled = {joint.name: joint.mimic for joint in urdf.joints if joint.mimic is not None}
-    coupled |= {leader: follower for follower, leader in coupled.items() if leader not in coupled}
+    coupled = find_coupled(urdf)
     remarks: tuple[str, ...] = ()
     if joints is None:
         joints, remarks = _default_joints(urdf, full, coupled)
@@ -393,7 +394,7 @@ def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
 
 
 def _default_joints(
-    urdf: Urdf, full: Any, coupled: Mapping[str, str]
+    urdf: Urdf, full: Any, coupled: dict[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the joints of the only arm, and what to say of the others."""
     names = list(full.names)
@@ -401,7 +402,8 @@ def _default_joints(
         names[index]: names[full.parents[index]] if full.parents[index] else None
         for index in range(1, full.njoints)
     }
-    choice = choose_arm(urdf, names[1:], parents, coupled)
+    held = coupled | find_leading_fingers(urdf, coupled)
+    choice = choose_arm(urdf, names[1:], parents, held)
     return choice.joints, choice.remarks
 
 

@@ -42,6 +42,12 @@ DESCRIPTIONS = {
             limit='<limit lower="1" upper="2" velocity="3" effort="0.5"/>'),
         ['one needs up to '], 'usable',
     ),
+    'a leader within the arm': (robot_urdf(
+        *(link(name, 1.0 + 0.1 * number, principal=(0.02, 0.03, 0.02 + 0.001 * number))
+          for number, name in enumerate(('ground', 'l1', 'l2', 'l3', 'bar'))),
+        joint('one', 'ground', 'l1'), joint('two', 'l1', 'l2'), joint('three', 'l2', 'l3'),
+        joint('four', 'l2', 'bar', more='<mimic joint="two"/>'),
+    ), ['joint two is held fixed within the arm, since four follows it (mimic)'], 'usable'),
     'complete': (two_link_urdf(), [], 'usable'),
 }
 

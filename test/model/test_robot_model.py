@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.model.couplings import held_leaders
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, make_robot_model, plain_encoders, unknown_drives,
@@ -127,6 +128,52 @@ def test_followers_and_leaders_are_locked_together(mimics, moving):
     for name in set('abcd') - set(moving):
         with pytest.raises(UsageError, match=f'joint {name} of .* is coupled with [abcd]'):
             make_robot_model(urdf, joints=sorted({*moving, name}))
+
+
+def balanced_arm(piston, *more):
+    """Return an arm of joints a to d in a row; a piston on its second link follows b."""
+    return parse_urdf(robot_urdf(
+        *(link(f'l{number}') for number in range(5)),
+        *(joint(name, f'l{number}', f'l{number + 1}') for number, name in enumerate('abcd')),
+        piston, joint('e', 'l2', 'piston', more='<mimic joint="b" multiplier="-0.25"/>'), *more,
+    ), 'balanced')
+
+
+def test_a_joint_moves_where_what_follows_it_is_only_drawn():
+    """A massless piston changes no torque: it stands on its link, and its leader moves."""
+    urdf = balanced_arm('<link name="piston"/>')
+    robot = make_robot_model(urdf)
+    assert robot.joint_names == tuple('abcd')
+    assert robot.locked == {'e': 0.0}
+    assert robot.remarks == (
+        'held fixed: e (coupled by mimic); --joints chooses others',
+    )
+    assert make_robot_model(urdf, joints='abcd').joint_names == tuple('abcd')
+    assert not held_leaders(urdf, robot.joint_names)
+
+
+@pytest.mark.parametrize(('piston', 'more'), [
+    (link('piston'), ()),
+    # Behind it, on a joint of its own, on one that follows it, or fixed to it.
+    ('<link name="piston"/>', ('<link name="end"/>', joint('f', 'piston', 'end'))),
+    ('<link name="piston"/>', (link('end'), joint('f', 'l2', 'end', more='<mimic joint="e"/>'))),
+    ('<link name="piston"/>', (link('end'), joint('f', 'piston', 'end', 'fixed', limit=''))),
+])
+def test_a_joint_is_held_where_what_follows_it_matters(piston, more):
+    urdf = balanced_arm(piston, *more)
+    with pytest.raises(UsageError, match=r'joint b of .* is coupled with e'):
+        make_robot_model(urdf, joints='abcd')
+    assert held_leaders(urdf, 'acd') == {'b': 'e'}
+    assert not held_leaders(urdf, 'cd')
+
+
+def test_a_gripper_without_masses_is_no_joint_of_the_arm():
+    """Its finger leads another one, as the joint of a balanced arm does, and nothing else."""
+    urdf = balanced_arm(
+        '<link name="piston"/>', '<link name="left"/>', '<link name="right"/>',
+        joint('g', 'l4', 'left'), joint('h', 'l4', 'right', more='<mimic joint="g"/>'),
+    )
+    assert make_robot_model(urdf).joint_names == tuple('abcd')
 
 
 def test_an_arm_that_is_all_coupled_has_nothing_to_move():
