@@ -22,7 +22,9 @@ from robot_identification.cli.options import (
 )
 from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.excitation import find_open_choices, Laboratory, plan_study
+from robot_identification.excitation import (
+    adapt_laboratory, find_open_choices, Laboratory, plan_study,
+)
 from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, known_robots, mount_tool, parse_urdf, read_description,
@@ -208,6 +210,9 @@ class _Interview:
                 ), joints=robot.joint_names), name=robot.name,
             )
             name = str(self._args.output / ARM_YAML)
+        laboratory, remarks = adapt_laboratory(robot, laboratory)
+        for remark in remarks:
+            warn(f'{remark}; the runner of a real arm refuses such a motion')
         motions = plan_study(robot, laboratory)
         for motion in motions:
             files[f'{motion.name}.yaml'] = dump_yaml(motion.content)

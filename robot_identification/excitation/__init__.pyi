@@ -30,9 +30,10 @@ from .experiment_limits import (
     extra_limits_from_content as extra_limits_from_content, ExtraLimits as ExtraLimits,
 )
 from .experiment_plan import (
-    APPROACH_SPEED as APPROACH_SPEED, GENTLE_SPEED as GENTLE_SPEED, Laboratory as Laboratory,
-    plan_study as plan_study, PlannedMotion as PlannedMotion, slab as slab, SOURCES as SOURCES,
-    STEPS as STEPS, USUAL_HOME as USUAL_HOME, usual_window as usual_window,
+    adapt_laboratory as adapt_laboratory, APPROACH_SPEED as APPROACH_SPEED,
+    GENTLE_SPEED as GENTLE_SPEED, Laboratory as Laboratory, plan_study as plan_study,
+    PlannedMotion as PlannedMotion, slab as slab, SOURCES as SOURCES, STEPS as STEPS,
+    USUAL_HOME as USUAL_HOME, usual_window as usual_window,
 )
 from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
 from .generic_experiment import (

@@ -165,7 +165,8 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
         joint = robot.joint_names[empty[0]]
         raise UsageError(
             f'no position is left for {joint} between {lower[empty[0]]:.3f} and '
-            f'{upper[empty[0]]:.3f} rad: widen its window or the margin'
+            f'{upper[empty[0]]:.3f} {robot.position_units[empty[0]]}: widen its window or the '
+            'margin'
         )
     return MotionLimits(
         lower=lower,

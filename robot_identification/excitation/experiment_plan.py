@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.errors import UsageError
+from robot_identification.excitation.adapted_margins import adapt_margins
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
-from robot_identification.excitation.margins import (
-    MASS_UNCERTAINTY, POSITION_MARGIN, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE, VELOCITY_SHARE,
-)
+from robot_identification.excitation.margins import MARGINS, SHORTEST_APPROACH, SLOW_SPEED
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import file_name
 from robot_identification.model import RobotModel, STATED_UNITS
@@ -52,13 +51,6 @@ USUAL_HOME = {  # [rad]
     'wrist_2_joint': -1.57,
     'wrist_3_joint': 0.0,
 }
-# What the runner asks of a motion on a real arm, so that it is not designed in vain.
-MARGINS = {
-    'position': POSITION_MARGIN,
-    'velocity': VELOCITY_SHARE,
-    'acceleration': 0.6,
-    'torque': math.floor(100.0 * TORQUE_SHARE / (1.0 + MASS_UNCERTAINTY)) / 100.0,
-}
 # Joints that stay are given this much about their pose [rad]: a range must not be empty.
 STILL = 0.002
 # How far a segment goes to either side of the pose [rad].
@@ -85,6 +77,8 @@ class Laboratory:
     effort_unit: str = 'A'  # of the recorded effort; one of STATED_UNITS
     source: str = 'ros'  # where data come from; {'ros', 'csv', 'simulated'}
     collision: bool = True  # whether motions are proved free of collision
+    # Those of MARGINS, or of `adapt_laboratory` where they leave no motion.
+    margins: Mapping[str, float] = field(default_factory=lambda: dict(MARGINS))
     # Limits that were chosen where the description states none, by kind and joint.
     limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # Whether these, or that there is no collision check, were not decided by a person:
@@ -193,6 +187,18 @@ def _half_turns(lower: float, upper: float) -> tuple[float, float]:
     )
 
 
+def adapt_laboratory(
+    robot: RobotModel, laboratory: Laboratory
+) -> tuple[Laboratory, tuple[str, ...]]:
+    """
+    Return a laboratory with margins that leave an arm a motion, and remarks on unusual ones.
+
+    The robot is the arm with its tool. Raises UsageError as `plan_study` does.
+    """
+    margins, remarks = adapt_margins(robot, _content(laboratory, {'form': 'fourier'}, {}))
+    return replace(laboratory, margins=margins), remarks
+
+
 def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
     """
     Return a pose [rad] clear of everything, from which the motions of single joints start.
@@ -256,7 +262,7 @@ _WHOLE_ARM = (
         {
             'description': 'brisk motion of all joints, repeated until they are warm',
             'periods': 30,
-            'margins': {**MARGINS, 'velocity': 0.6, 'acceleration': 0.5},
+            'margins': {'velocity': 0.6, 'acceleration': 0.5},
         },
     ),
     _Wanted(
@@ -369,10 +375,10 @@ def _content(
         'trajectory': dict(trajectory),
         'periods': 1,
         'mounting': [float(angle) for angle in laboratory.mounting],
-        'margins': dict(MARGINS),
+        'margins': dict(laboratory.margins),
         'window': {joint: list(ends) for joint, ends in laboratory.window.items()},
     }
-    content |= dict(more)
+    content |= {**more, 'margins': content['margins'] | more.get('margins', {})}
     if laboratory.generic:
         content |= {
             'generic': True,

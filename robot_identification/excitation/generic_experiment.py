@@ -15,11 +15,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from robot_identification.excitation.adapted_margins import (
+    describe_share, holding_share, narrow_margin,
+)
 from robot_identification.excitation.collision import links_without_shapes
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
-from robot_identification.excitation.experiment_plan import MARGINS, usual_window
-from robot_identification.excitation.holding import find_experiment_holding
-from robot_identification.excitation.margins import TORQUE_SHARE
+from robot_identification.excitation.experiment_plan import usual_window
+from robot_identification.excitation.margins import MARGINS
 from robot_identification.model import RobotModel
 
 # Period of the base harmonic [s]; chosen: that of the shipped experiments at least, and a minute
@@ -36,10 +38,6 @@ REVERSALS, REVERSAL_TIME = 4, 0.8
 # Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
 # joint; chosen: slow for any arm.
 UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
-# Torques that are allowed, as shares of their limits; the first that leaves a pose to rest in.
-TORQUE_SHARES = (MARGINS['torque'], TORQUE_SHARE, 0.95)
-# Share of the narrowest range that the margin takes at most; chosen: four fifths are left.
-NARROW = 0.1
 
 
 class GenericExperiment(NamedTuple):
@@ -73,7 +71,7 @@ def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
             'fourier',
         ],
         'gravity': [float(value) for value in robot.gravity],
-        'margins': {**MARGINS, 'position': _position_margin(robot)},
+        'margins': {**MARGINS, 'position': narrow_margin(robot)},
         'limits': limits,
         'window': {joint: list(ends) for joint, ends in window.items()},
         'criterion': 'log_determinant',
@@ -81,16 +79,11 @@ def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
         'collision': 'off' if open_.bare_links else 'on',
         'generic': True,
     }
-    for share in TORQUE_SHARES:
+    share = holding_share(robot, content, 'the generic experiment')
+    if share != content['margins']['torque']:
         content['margins']['torque'] = share
-        experiment = read_experiment(content, 'the generic experiment')
-        if find_experiment_holding(robot, experiment).held > 0.0:
-            break
-    if share != TORQUE_SHARES[0]:
-        notes.append(
-            f'{share:.0%} of the torque limits are allowed instead of {TORQUE_SHARES[0]:.0%}: '
-            'with less no pose could be held against gravity'
-        )
+        notes.append(describe_share(share))
+    experiment = read_experiment(content, 'the generic experiment')
     return GenericExperiment(experiment, content, tuple(notes))
 
 
@@ -129,12 +122,6 @@ def find_open_choices(robot: RobotModel) -> OpenChoices:
             f'spheres; meshes are not read) at {", ".join(bare)}'
         )
     return OpenChoices(limits, bare, tuple(notes))
-
-
-def _position_margin(robot: RobotModel) -> float:
-    """Return the distance to keep from the ends of all ranges [rad or m]."""
-    spans = robot.limits.upper - robot.limits.lower
-    return float(f'{min(MARGINS["position"], NARROW * float(spans.min())):.3g}')
 
 
 def _period(

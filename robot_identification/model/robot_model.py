@@ -184,6 +184,12 @@ class RobotModel:
         """Return the number of joints."""
         return len(self.joint_names)
 
+    @cached_property
+    def position_units(self) -> tuple[str, ...]:
+        """Return the unit of every position: 'm' of a joint that slides, else 'rad'."""
+        slides = {joint.name for joint in self.urdf.joints if joint.kind == 'prismatic'}
+        return tuple('m' if name in slides else 'rad' for name in self.joint_names)
+
     @property
     def usual_effort_unit(self) -> str:
         """Return the stated unit of the effort, else 'A' where drive gains are known, or 'Nm'."""

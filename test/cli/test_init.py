@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 
-from builders import run_command
+from builders import joint, link, robot_urdf, run_command
 import numpy as np
 import pytest
 from recordings import write_small_arm
@@ -273,6 +273,29 @@ def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     assert run_command(*shlex.split(again)).code == 0
     for path in experiments(Path('study')):
         assert (Path('again') / path.name).read_text() == path.read_text()
+
+
+def test_a_short_stroke_that_carries_the_arm_has_a_study(tmp_path):
+    """The usual margins leave it no place and no torque: others are taken, in every file."""
+    (tmp_path / 'arm.urdf').write_text(robot_urdf(
+        link('base'), link('carriage', 0.8), link('beam', 0.2),
+        joint('lift', 'base', 'carriage', 'prismatic',
+              limit='<limit lower="0" upper="0.15" effort="13" velocity="0.1"/>'),
+        joint('turn', 'carriage', 'beam'),
+    ))
+    outcome = init('--urdf', tmp_path / 'arm.urdf', '-o', tmp_path / 'study')
+    assert outcome.code == 0, outcome.err
+    for words in ('lift has a range of 0.15 m; the runner of a real arm refuses',
+                  '80% of the torque limits are allowed instead of 61%'):
+        assert words in outcome.err
+    margins = {
+        path.name: load_experiment(path).margins for path in experiments(tmp_path / 'study')
+    }
+    assert {(one.position, one.torque) for one in margins.values()} == {(0.015, 0.8)}
+    assert margins['01_warm_up.yaml'].velocity == 0.6
+    outcome = init('--urdf', tmp_path / 'arm.urdf', '--window', 'lift:0.14,0.15',
+                   '-o', tmp_path / 'other')
+    assert 'no position is left for lift between 0.140 and 0.135 m:' in outcome.err
 
 
 def test_tables_are_for_the_other_arms_programs(tmp_path):
