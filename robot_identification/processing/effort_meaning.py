@@ -44,7 +44,7 @@ NEAR = float(np.log(1.0e5))
 # Gravity that turns a joint by less than this share of what turns any joint is not seen; chosen.
 LEAST_GRAVITY = 1.0e-3
 POSES = 400  # in which the motion that would decide is looked for; chosen
-ACCELERATION = 2.0  # of that motion [rad/s^2]; chosen: most arms can do more
+ACCELERATION = 2.0  # of that motion [rad/s^2 or m/s^2]; chosen: most arms can do more
 
 
 @dataclass(frozen=True)
@@ -381,7 +381,9 @@ def _deciding_motion(robot: RobotModel, evidence: Sequence[JointEvidence]) -> st
     """Return the motion that shows of the joint which carries most what has not been seen."""
     gravity, needed = _torques_of_poses(robot)
     joint = int(np.argmax(np.abs(gravity).max(axis=0)))
-    name = robot.joint_names[joint]
+    name, unit = robot.joint_names[joint], robot.position_units[joint]
+    torque = 'N' if unit == 'm' else 'N m'
+    units = 'rad' if 'm' not in robot.position_units else 'rad (m)'
     of_joint = {one.joint: one for one in evidence}.get(name)
     rests_decide = of_joint is None or not (
         of_joint.gravity > 0.5 * float(np.std(gravity[:, joint]))
@@ -391,14 +393,14 @@ def _deciding_motion(robot: RobotModel, evidence: Sequence[JointEvidence]) -> st
         high, low = int(np.argmax(gravity[:, joint])), int(np.argmin(gravity[:, joint]))
         return (
             f'rest for 2 s each with {name} in several poses between those of most gravity, of '
-            f'which the URDF says {gravity[high, joint]:.3g} and {gravity[low, joint]:.3g} N m: '
-            f'{_pose(q[high])} and {_pose(q[low])} rad, and move it between them'
+            f'which the URDF says {gravity[high, joint]:.3g} and {gravity[low, joint]:.3g} '
+            f'{torque}: {_pose(q[high])} and {_pose(q[low])} {units}, and move it between them'
         )
     best = int(np.argmax(np.abs(needed[:, joint])))
     return (
-        f'accelerate {name} by {ACCELERATION:g} rad/s^2 or more with the arm near '
-        f'{_pose(q[best])} rad, where the URDF says this takes '
-        f'{abs(needed[best, joint]):.3g} N m, while the joints after it move'
+        f'accelerate {name} by {ACCELERATION:g} {unit}/s^2 or more with the arm near '
+        f'{_pose(q[best])} {units}, where the URDF says this takes '
+        f'{abs(needed[best, joint]):.3g} {torque}, while the joints after it move'
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import math
 import textwrap
 
-from robot_identification.model import EFFORT_UNITS
+from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.texts import printable
 
 TEXT_WIDTH = 100  # [columns]
@@ -54,6 +54,18 @@ def effort_unit_text(unit: str) -> str:
 def effort_text(unit: str) -> str:
     """Return what an effort in a unit is, with the unit."""
     return f'{EFFORT_UNITS[unit].description} [{EFFORT_UNITS[unit].symbol}]'
+
+
+def sliding_text(robot: RobotModel) -> str:
+    """Return what units mean in the rows of joints that slide; empty where none does."""
+    names = [
+        name for name, unit in zip(robot.joint_names, robot.position_units, strict=True)
+        if unit == 'm'
+    ]
+    if not names:
+        return ''
+    verb = 'slide' if len(names) > 1 else 'slides'
+    return f'{", ".join(names)} {verb}: there N m means N, rad means m'
 
 
 def shorten(text: str, width: int) -> str:

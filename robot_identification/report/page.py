@@ -50,7 +50,7 @@ def _environment() -> Environment:
         fixed=formatting.fixed,
         percent=formatting.percent,
         effort_unit=formatting.effort_unit_text,
-        effort=formatting.effort_text,
+        effort=formatting.effort_text, sliding=formatting.sliding_text,
         sentence=lambda text: text[:1].upper() + text[1:],
         unit=lambda text: text.replace('^2', '²'),
         typed=_typed,

@@ -68,8 +68,8 @@ class PlainFriction:
     # In `units`.
     coulomb: float
     viscous: float
-    fastest: float  # speed up to which they are the nearest [rad/s]
-    units: tuple[str, str]  # SI, or per unknown drive gain
+    fastest: float  # speed up to which they are the nearest
+    units: tuple[str, ...]  # SI, or per unknown drive gain; the last is the speed's
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,12 @@ class FrictionTable:
     # Shape constants in words, of laws that all joints have alike; others stand beside terms.
     constants: tuple[str, ...]
     nearest: tuple[PlainFriction, ...] = ()  # of joints with a dictionary
+
+    @property
+    def nearest_units(self) -> tuple[str, ...]:
+        """Units of `nearest`, with those of joints that turn and of joints that slide."""
+        units = zip(*(plain.units for plain in self.nearest), strict=True)
+        return tuple(' or '.join(dict.fromkeys(column)) for column in units)
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
@@ -205,9 +211,9 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
     speeds, loads = model.quality.get('speeds'), model.quality.get('loads')
     if speeds is None or loads is None:
         return ()
-    coulomb_unit, viscous_unit = (
-        _unit_text(unit, model) for unit in ('N m', 'N m s/rad')
-    )
+    units = (_unit_text('N m', model), _unit_text('N m s/rad', model), 'rad/s')
+    sliding_units = tuple(unit.replace('N m', 'N').replace('rad', 'm') for unit in units)
+    slides = [unit == 'm' for unit in model.robot.position_units]
     return tuple(
         PlainFriction(
             model.robot.joint_names[term.joint],
@@ -216,7 +222,7 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
                 float(loads[term.joint]),
             ),
             float(speeds[term.joint]),
-            (coulomb_unit, viscous_unit),
+            sliding_units if slides[term.joint] else units,
         )
         for term, columns in parameters.friction_columns
         if term.law.is_sparse and float(speeds[term.joint]) > 0.0

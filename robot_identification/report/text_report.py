@@ -13,7 +13,8 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.report.corrections_section import corrections_lines, corrections_section
 from robot_identification.report.explanation import score_fit, Scored
 from robot_identification.report.formatting import (
-    effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
+    effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, sliding_text,
+    text_table, wrap,
 )
 from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
 from robot_identification.report.tables import (
@@ -115,10 +116,11 @@ def _summary_table(identification: Identification) -> list[str]:
         np.ma.masked_invalid([errors.nrmse for errors in side]).mean(axis=0).filled(np.nan)
         for side in (identification.cross_validation, identification.prior)
     ]
-    plain = {entry.joint: entry for entry in friction_table(identification.model).nearest}
+    table = friction_table(identification.model)
+    plain = {entry.joint: entry for entry in table.nearest}
     header: tuple[str, ...] = ('joint', 'NRMSE', 'URDF with friction')
     if plain:
-        coulomb, viscous = next(iter(plain.values())).units
+        coulomb, viscous, _ = table.nearest_units
         header = (*header, f'Coulomb [{coulomb}]', f'viscous [{viscous}]')
     rows: list[tuple[str, ...]] = []
     for joint, own, prior in zip(identification.model.robot.joint_names, *scores, strict=True):
@@ -152,6 +154,7 @@ def _heading(what: str, model: IdentifiedModel) -> list[str]:
         *wrap(f'{what} of {model.robot.name}'),
         *wrap(f'{model.robot.n} joints, gravity ({gravity}) m/s^2 in the root frame, effort: '
               f'{effort_text(model.effort_unit)}'),
+        *(wrap(sliding_text(model.robot)) if sliding_text(model.robot) else []),
         '',
     ]
 
@@ -330,10 +333,8 @@ def _value_cells(entry: Coefficient | None) -> tuple[str, str, str, str]:
 def _nearest_lines(table: FrictionTable) -> list[str]:
     if not table.nearest:
         return []
-    first = table.nearest[0]
-    header = (
-        'joint', f'Coulomb [{first.units[0]}]', f'viscous [{first.units[1]}]', 'up to [rad/s]'
-    )
+    coulomb, viscous, speed = table.nearest_units
+    header = ('joint', f'Coulomb [{coulomb}]', f'viscous [{viscous}]', f'up to [{speed}]')
     return [
         'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
         *text_table(header, [

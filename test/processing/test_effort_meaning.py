@@ -4,6 +4,7 @@
 """What the effort is, found from recordings of arms whose torques are MuJoCo's."""
 
 from dataclasses import replace
+import re
 
 from builders import joint, link, robot_urdf
 from effort_twins import make_twin
@@ -15,7 +16,7 @@ from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.effort_hypotheses import KINDS, nuisances, sample_weights
-from robot_identification.processing.effort_meaning import judge_effort
+from robot_identification.processing.effort_meaning import _deciding_motion, judge_effort
 from robot_identification.processing.processing import process
 
 ARMS = ('ur5', 'ur5e', 'ur10')
@@ -91,6 +92,19 @@ def test_open_recordings_name_the_motion_that_decides(robots):
     # Without limits the poses that it asks for decide.
     asked = make_twin(twin.robot, 39, 'Nm', 'points', rough=False)
     assert judge_effort(replace(asked.robot, limits=unlimited), [asked.dataset]).kind == 'Nm'
+
+
+@pytest.mark.parametrize(('gravity', 'words'), [
+    (0.0, r'accelerate lift by 2 m/s\^2 or more .* rad \(m\), .* takes 6 N, while'),
+    (-9.81, r'with lift in .* says 29.4 and 29.4 N: .* rad \(m\), and move'),
+])
+def test_the_motion_that_decides_is_in_metres_where_a_joint_slides(gravity, words):
+    """A lift carries 3 kg."""
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        '<link name="ground"/>', link('carriage', 2.0), link('beam', 1.0, (0.2, 0.0, 0.0)),
+        joint('lift', 'ground', 'carriage', 'prismatic'), joint('turn', 'carriage', 'beam'),
+    ), 'lift'))
+    assert re.search(words, _deciding_motion(robot.with_gravity([0.0, 0.0, gravity]), []))
 
 
 def test_scales_are_those_of_the_truth(ur5):

@@ -9,6 +9,8 @@ import hashlib
 from html.parser import HTMLParser
 import math
 
+from builders import mixed_urdf
+from export.exported_models import model_of
 import numpy as np
 import pytest
 from report import report_cases
@@ -19,12 +21,15 @@ from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.report import explanation, plot
 from robot_identification.report.figures import (
     decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
     sample_intervals,
 )
-from robot_identification.report.formatting import number, percent, text_table
+from robot_identification.report.formatting import number, percent, sliding_text, text_table
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.save import save_identification
 from robot_identification.report.tables import coefficients, friction_table, inertial_coefficients
@@ -251,6 +256,21 @@ def test_every_term_of_a_dictionary_has_a_line(dictionary_identification):
     assert sum('rad' in line or 'viscous' in line for line in lines[1:1 + kept + 2]) == kept
     # The joint stands once beside its terms.
     assert sum(AWKWARD[:8] in line for line in lines[:kept + 4]) == 1
+
+
+def test_units_are_those_of_a_joint_that_slides():
+    """Heads of columns name both, and the head of the report says how to read the others."""
+    robot = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
+    model = model_of(
+        robot, prior_inertial_parameters(robot), 'dictionary,offset',
+        quality={'speeds': [1.0] * 3, 'loads': [0.0] * 3},
+    )
+    table = friction_table(model)
+    assert [plain.units for plain in table.nearest] == [
+        ('N m', 'N m s/rad', 'rad/s'), ('N', 'N s/m', 'm/s'), ('N m', 'N m s/rad', 'rad/s'),
+    ]
+    assert table.nearest_units == ('N m or N', 'N m s/rad or N s/m', 'rad/s or m/s')
+    assert sliding_text(robot) == 'slide slides: there N m means N, rad means m'
 
 
 def test_a_dictionary_is_also_given_in_short(dictionary_identification):
