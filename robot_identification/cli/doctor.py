@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -32,9 +32,9 @@ from robot_identification.files import read_yaml
 from robot_identification.model import (
     check_table, describe_arguments, describe_placeholders, DhCorrections, EFFORT_UNITS,
     find_implausibilities, held_leaders, IdentifiedModel, KinematicFilter, known_robots,
-    make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters, read_calibration,
-    read_link_table, read_urdf, RobotModel, SeveralArmsError, Urdf, urdf_of_link_table,
-    xacro_arguments,
+    make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters, reach_of_joints,
+    read_calibration, read_link_table, read_urdf, RobotModel, SeveralArmsError, Urdf,
+    urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
     compare_with_current, count_missing, current_facts, current_remarks, find_stationary_joints,
@@ -420,13 +420,17 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
     declared = xacro_arguments(path, arguments)
     if declared:
         facts.append(f'xacro arguments: {describe_arguments(declared)}')
-    try:
-        robots = [make_robot_model(urdf)]
-    except SeveralArmsError as error:
-        robots = [make_robot_model(urdf, joints=joints) for joints in error.arms]
+    robots, refusals = _arms_of_urdf(urdf)
+    several = len(robots) + len(refusals) > 1
+    if several:
         facts.append(
-            f'{len(robots)} arms: every other command needs the joints of one, after --joints'
+            f'{len(robots) + len(refusals)} arms: every other command needs the joints of one, '
+            'after --joints'
         )
+    warnings += [
+        f'not usable: --joints {" ".join(joints)}: {message}'
+        for joints, message in refusals.items()
+    ]
     facts += _bodies(urdf)
     for robot in robots:
         massless = massless_joints(robot)
@@ -434,17 +438,40 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
         # No URDF can state one: that is no fault of this file.
         unknown.pop('acceleration', None)
         facts.append(
-            f'{urdf.name}: joints {", ".join(robot.joint_names)}' if len(robots) == 1
-            else f'--joints {" ".join(robot.joint_names)}'
+            f'--joints {" ".join(robot.joint_names)}' if several
+            else f'{urdf.name}: joints {", ".join(robot.joint_names)}'
         )
         facts += robot.remarks
         warnings += _gap_warnings(robot, massless, unknown) + _link_warnings(robot, massless)
         unchecked += _unchecked(massless, unknown)
     facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
     carried = frozenset[str]().union(*(robot.carried_links for robot in robots))
-    facts += [*urdf.remarks, *_harmless_faults(urdf, carried)]
+    facts += [*urdf.remarks, *_harmless_faults(urdf, carried, refusals)]
     facts.append('acceleration limits: a URDF states none, a robot YAML does')
-    return _Examined(facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)))
+    return _Examined(
+        facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)),
+        None if robots else 'none of its arms can be used',
+    )
+
+
+def _arms_of_urdf(urdf: Urdf) -> tuple[list[RobotModel], dict[tuple[str, ...], str]]:
+    """
+    Return the arms of a description, and by their joints why others cannot be used.
+
+    Raises DescriptionError if it has one arm, which cannot be used.
+    """
+    try:
+        return [make_robot_model(urdf)], {}
+    except SeveralArmsError as error:
+        arms = error.arms
+    robots: list[RobotModel] = []
+    refusals: dict[tuple[str, ...], str] = {}
+    for joints in arms:
+        try:
+            robots.append(make_robot_model(urdf, joints=joints))
+        except DescriptionError as error:
+            refusals[joints] = str(error)
+    return robots, refusals
 
 
 def _link_warnings(robot: RobotModel, massless: Sequence[str]) -> list[str]:
@@ -468,11 +495,18 @@ def _link_warnings(robot: RobotModel, massless: Sequence[str]) -> list[str]:
     ]
 
 
-def _harmless_faults(urdf: Urdf, carried: frozenset[str]) -> list[str]:
+def _harmless_faults(
+    urdf: Urdf, carried: frozenset[str], refused: Iterable[Sequence[str]]
+) -> list[str]:
     """Return what is wrong with links and joints that no arm of the file has."""
+    names: set[str] = set()
+    for joints in refused:
+        reach = reach_of_joints(urdf.text, joints)
+        names |= reach.carried_links | reach.carried_joints | reach.supporting_joints
     faults = [
         fault for fault in urdf.faults
         if not fault.harmless_below and not (fault.of_inertia and fault.name in carried)
+        and fault.name not in names
     ]
     if not faults:
         return []

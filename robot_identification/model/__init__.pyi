@@ -126,6 +126,7 @@ from .symbols import (
 )
 from .urdf import parse_urdf as parse_urdf, read_urdf as read_urdf, Urdf as Urdf
 from .urdf_prefix import without_prefix as without_prefix
+from .urdf_reach import reach_of_joints as reach_of_joints
 from .urdf_variants import for_pinocchio as for_pinocchio, for_simulation as for_simulation
 from .xacro import (
     describe_arguments as describe_arguments, xacro_arguments as xacro_arguments,

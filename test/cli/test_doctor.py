@@ -72,6 +72,41 @@ def test_descriptions(command, tmp_path, text, warnings, conclusion):
     assert len(finding['warnings']) == len(warnings)
 
 
+def two_arms(*faulty):
+    """Return a body with two arms of four joints; the third links of some are no bodies."""
+    parts = ['<link name="body"/>']
+    for side in ('left', 'right'):
+        for number in range(1, 5):
+            tensor = (0.02, 0.03, 0.02 + 0.001 * number)
+            parts += [
+                link(f'{side}_{number}', 1.0 + 0.1 * number,
+                     principal=(0.0, 0.0, 0.1) if side in faulty and number == 3 else tensor),
+                joint(f'{side}_joint_{number}', f'{side}_{number - 1}' if number > 1 else 'body',
+                      f'{side}_{number}', axis=((0, 1, 0), (0, 0, 1))[number % 2]),
+            ]
+    return robot_urdf(*parts)
+
+
+def test_every_arm_of_a_description_has_a_finding(command, tmp_path):
+    """One that cannot be used says nothing of the other."""
+    path = tmp_path / 'arms.urdf'
+    joints = {
+        side: ' '.join(f'{side}_joint_{number}' for number in range(1, 5))
+        for side in ('left', 'right')
+    }
+    path.write_text(two_arms('left'))
+    found = command('doctor', path)
+    assert found.code == 0
+    assert f"warning: not usable: --joints {joints['left']}: {path}: link 'left_3'" in found.out
+    assert f'\n  --joints {joints["right"]}\n' in found.out
+    assert '2 arms: every other command' in found.out and 'without effect' not in found.out
+    assert found.out.endswith('\n  usable\n')
+    path.write_text(two_arms('left', 'right'))
+    found = command('doctor', path)
+    assert found.code == 4 and 'error: none of its arms can be used' in found.out
+    assert all(f'not usable: --joints {names}' in found.out for names in joints.values())
+
+
 def test_a_robot_yaml_may_state_what_its_urdf_lacks(command, tmp_path):
     """Accelerations are missed of a robot YAML, which can state them, and not of a URDF."""
     (tmp_path / 'arm.urdf').write_text(two_link_urdf())
