@@ -76,7 +76,8 @@ from .trajectory import (
 from .unchecked import (
     describe_certificate_gaps as describe_certificate_gaps,
     describe_unchecked as describe_unchecked,
-    describe_waived_collision as describe_waived_collision, find_unchecked as find_unchecked,
-    NOT_CHECKED as NOT_CHECKED, unchecked_from_content as unchecked_from_content,
-    unknown_limits as unknown_limits,
+    describe_waived_collision as describe_waived_collision, find_overlaps as find_overlaps,
+    find_unchecked as find_unchecked, NOT_CHECKED as NOT_CHECKED,
+    overlapping_links as overlapping_links,
+    unchecked_from_content as unchecked_from_content, unknown_limits as unknown_limits,
 )

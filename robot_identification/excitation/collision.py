@@ -65,13 +65,19 @@ class CollisionModel:
     Collision shapes of an arm, of what is fixed to it, and of its cell.
 
     Locked joints stand where they are locked. Obstacles are boxes in the root frame, and those
-    that links carry; links that no joint moves stand among the former and are not checked. Raises
+    that links carry; links that no joint moves stand among the former and are not checked.
+
+    Two links of the URDF whose shapes overlap in every pose cannot be checked, as no real ones do.
+    They are left out if `may_overlap` names them, or is None, and are in `overlapping`. Raises
     UnsafeMotionError if a link that moves and has mass has no simple collision shape, or a joint
     slides without end; UsageError if a box is carried by a link that the arm does not have;
     MissingDependencyError if coal is not installed.
     """
 
-    def __init__(self, robot: RobotModel, obstacles: Sequence[Obstacle] = ()) -> None:
+    def __init__(
+        self, robot: RobotModel, obstacles: Sequence[Obstacle] = (),
+        may_overlap: Collection[tuple[str, str]] | None = (),
+    ) -> None:
         coal = _import_coal()
         self._robot = robot
         text = for_pinocchio(robot.urdf.text)
@@ -86,6 +92,7 @@ class CollisionModel:
         # Bodies that the same joints carry stand still to one another.
         self._carriers = [carriers[shape.parentJoint] for shape in self._geometry.geometryObjects]
         self._check_shapes()
+        self._own = len(self._links)
         # Carried boxes are bodies of the arm, so they come before those of the cell.
         for obstacle in sorted(obstacles, key=lambda obstacle: not obstacle.link):
             self._add_box(obstacle, carriers, coal.Box(*obstacle.size))
@@ -98,9 +105,8 @@ class CollisionModel:
         self._still = pin.neutral(self._model)
         for joint, position in robot.locked.items():
             self._still[self._model.joints[self._model.getJointId(joint)].idx_q] = position
-        self.cannot_touch = self._choose_pairs(
-            sum(not obstacle.link for obstacle in obstacles)
-        )
+        self._add_pairs(sum(not obstacle.link for obstacle in obstacles))
+        self.cannot_touch, self.overlapping = self._choose_pairs(may_overlap)
         self._speed_of_pairs = self._approach_speeds()
         self._watched, self._watched_data = np.arange(len(self.pairs)), self._geometry_data
 
@@ -134,38 +140,60 @@ class CollisionModel:
                 'its reach'
             )
 
-    def _choose_pairs(self, obstacles: int) -> tuple[tuple[str, str], ...]:
-        """Add the pairs to be checked; return those of links that cannot touch."""
+    def _add_pairs(self, obstacles: int) -> None:
+        """Add the pairs that joints move to one another."""
         count = len(self._carriers)
-        links = count - obstacles
-        near: set[tuple[str, str]] = set()
+        links = self._of_arm = count - obstacles
         for i in range(count):
             for j in range(i + 1, count):
                 # Neighbours share a joint, where their shapes overlap; an obstacle shares none.
                 if self._joints_between(i, j) > (1 if j < links else 0) and i < links:
                     self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self._data, self._geometry_data = self._model.createData(), self._geometry_of_its_own()
+
+    def _choose_pairs(
+        self, may_overlap: Collection[tuple[str, str]] | None
+    ) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+        """Remove pairs that cannot touch, and those that overlap in every pose; return both."""
+        pairs = list(self._geometry.collisionPairs)
+        names = [(self._links[pair.first], self._links[pair.second]) for pair in pairs]
         lower, upper = workspace(self._robot)
         poses = np.random.default_rng(0).uniform(
             lower, upper, (STRUCTURE_POSES, self._robot.n)
         )
         # Only of these is it asked whether they can touch.
         asked = [
-            k for k, pair in enumerate(self._geometry.collisionPairs)
-            if pair.second < links and self._joints_between(pair.first, pair.second) == 2
+            k for k, pair in enumerate(pairs)
+            if pair.second < self._of_arm and self._joints_between(pair.first, pair.second) == 2
         ]
         nearest = np.min([self._distances_of(asked, q) for q in poses], axis=0)
-        for k, distance in reversed(list(zip(asked, nearest, strict=True))):
-            if distance > NEVER_NEARER:
-                pair = self._geometry.collisionPairs[k]
-                near.add((self._links[pair.first], self._links[pair.second]))
-                self._geometry.removeCollisionPair(pair)
+        apart = [k for k, distance in zip(asked, nearest, strict=True) if distance > NEVER_NEARER]
+        overlapping = self._always_overlapping([
+            k for k, pair in enumerate(pairs)
+            if pair.second < self._own and (may_overlap is None or names[k] in may_overlap)
+        ], poses)
+        for k in sorted([*apart, *overlapping], reverse=True):
+            self._geometry.removeCollisionPair(pairs[k])
         self._geometry_data = self._geometry_of_its_own()
         self.pairs = tuple(
             (self._links[pair.first], self._links[pair.second])
             for pair in self._geometry.collisionPairs
         )
-        return tuple(sorted(near))
+        return (
+            tuple(sorted({names[k] for k in apart})),
+            tuple(sorted({names[k] for k in overlapping})),
+        )
+
+    def _always_overlapping(self, asked: list[int], poses: FloatArray) -> list[int]:
+        """Return which pairs overlap in every pose."""
+        for q in poses:
+            if not asked:
+                break
+            distances = self._distances_of(asked, q)
+            asked = [
+                k for k, distance in zip(asked, distances, strict=True) if distance <= 0.0
+            ]
+        return asked
 
     def _distances_of(self, asked: Sequence[int], q: FloatArray) -> FloatArray:
         """Return the distances of some pairs at a pose."""

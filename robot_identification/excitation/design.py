@@ -32,7 +32,9 @@ from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.problem import collision_model, TrajectoryProblem
 from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
-from robot_identification.excitation.unchecked import find_experiment_gaps, unchecked_to_content
+from robot_identification.excitation.unchecked import (
+    find_experiment_gaps, find_overlaps, unchecked_to_content,
+)
 from robot_identification.model import RobotModel
 
 # Limits are searched on a coarse grid and proved on this one at least [Hz].
@@ -182,7 +184,7 @@ def certify(
     if broken:
         raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
     collision = prove_clearance(robot, experiment, trajectory)
-    unchecked = find_experiment_gaps(robot, experiment)
+    unchecked = find_experiment_gaps(robot, experiment) + find_overlaps(robot, collision)
     gaps = {(one.kind, joint) for one in unchecked for joint in one.joints}
     checked = [use for use in uses if (use.kind, use.joint) not in gaps]
     extra = extra_limits_to_content(experiment.extra_limits)
@@ -247,4 +249,6 @@ def prove_clearance(
             for obstacle in experiment.obstacles
         },
         'cannot_touch': [list(pair) for pair in model.cannot_touch],
+        **({'overlapping': [list(pair) for pair in model.overlapping]}
+           if model.overlapping else {}),
     }

@@ -91,7 +91,9 @@ EXTREMES = {
 
 def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel | None:
     """Return what motions of an experiment may not touch, None where that is not checked."""
-    return CollisionModel(robot, experiment.obstacles) if experiment.collision else None
+    if not experiment.collision:
+        return None
+    return CollisionModel(robot, experiment.obstacles, may_overlap=None)
 
 
 class TrajectoryProblem:

@@ -77,6 +77,34 @@ def find_experiment_gaps(robot: RobotModel, experiment: Experiment) -> tuple[Unc
     return gaps
 
 
+def find_overlaps(
+    robot: RobotModel, collision: Mapping[str, Any] | str
+) -> tuple[Unchecked, ...]:
+    """
+    Return the links that the entry `collision` of a certificate states as overlapping.
+
+    Raises as `overlapping_links` does.
+    """
+    if isinstance(collision, str):
+        return ()
+    return tuple(
+        Unchecked('collision', robot.joint_names, (
+            f'between {first} and {second}, whose shapes overlap in every pose; correct these '
+            'shapes in the URDF'
+        ))
+        for first, second in overlapping_links(collision)
+    )
+
+
+def overlapping_links(collision: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """
+    Return the pairs of links that the entry `collision` of a certificate leaves out.
+
+    Raises TypeError or ValueError if it is damaged.
+    """
+    return tuple((str(first), str(second)) for first, second in collision.get('overlapping', ()))
+
+
 def unknown_limits(
     robot: RobotModel, extra: ExtraLimits | None = None, window: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:

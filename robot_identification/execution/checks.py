@@ -19,9 +19,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation import (
     broken_limits, certificate_times, CollisionModel, describe_certificate_gaps,
-    describe_unchecked, extra_limits_from_content, ExtraLimits, find_unchecked, hardware_limits,
-    measure_limit_use, obstacles_from_content, path_limit_uses, refine_limit_uses,
-    SHORTEST_APPROACH, state_constraints, tool_path, Trajectory,
+    describe_unchecked, extra_limits_from_content, ExtraLimits, find_overlaps, find_unchecked,
+    hardware_limits, measure_limit_use, obstacles_from_content, overlapping_links,
+    path_limit_uses, refine_limit_uses, SHORTEST_APPROACH, state_constraints, tool_path,
+    Trajectory,
 )
 from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation import quintic, QUINTIC_PEAK, TrajectoryPoints
@@ -69,7 +70,7 @@ def _collisions(robot: RobotModel, trajectory: Trajectory) -> list[str]:
     times = certificate_times(form)
     try:
         obstacles = obstacles_from_content(entry['obstacles'], 'the certificate')
-        CollisionModel(robot, obstacles).prove(
+        CollisionModel(robot, obstacles, overlapping_links(entry)).prove(
             lambda t: trajectory.sample(t).q, form.duration, trajectory.sample(times).dq,
             float(entry['clearance']),
         )
@@ -121,8 +122,9 @@ def check_nothing_unchecked(robot: RobotModel, trajectory: Trajectory) -> None:
         found = find_unchecked(
             robot, certified_limits(trajectory), window if isinstance(window, dict) else ()
         )
+        found += find_overlaps(robot, certificate.get('collision', 'off'))
         certified = describe_certificate_gaps(certificate, joints)
-    except (DescriptionError, UsageError) as error:
+    except (DescriptionError, UsageError, TypeError, ValueError, AttributeError) as error:
         raise UnsafeMotionError(f'the trajectory is refused: {error}') from error
     gaps = dict.fromkeys([*(describe_unchecked(one, joints) for one in found), *certified])
     if gaps:

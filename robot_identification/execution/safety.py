@@ -20,8 +20,8 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
     broken_limits, certificate_times, CollisionModel, hardware_limits, MASS_UNCERTAINTY,
-    obstacles_from_content, POSITION_MARGIN, refine_limit_uses, tool_path, TORQUE_SHARE,
-    Trajectory, VELOCITY_SHARE,
+    obstacles_from_content, overlapping_links, POSITION_MARGIN, refine_limit_uses, tool_path,
+    TORQUE_SHARE, Trajectory, VELOCITY_SHARE,
 )
 from robot_identification.execution.checks import Approach
 from robot_identification.execution.stop import HARDEST_SHARE, SHARE_OF_PEAKS
@@ -148,7 +148,10 @@ def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach
         return
     dense = approach.sample(np.append(0.0, approach.knots.times)).dq
     try:
-        CollisionModel(robot, obstacles_from_content(entry['obstacles'], 'the certificate')).prove(
+        CollisionModel(
+            robot, obstacles_from_content(entry['obstacles'], 'the certificate'),
+            overlapping_links(entry),
+        ).prove(
             lambda times: approach.sample(times).q, approach.duration, dense,
             float(entry['clearance']),
         )

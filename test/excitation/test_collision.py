@@ -13,9 +13,10 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    Budget, certify, CollisionModel, design_excitation, find_experiment, load_experiment, Obstacle,
+    Budget, certify, CollisionModel, design_excitation, find_experiment, load_experiment,
+    make_generic_experiment, Obstacle,
 )
-from robot_identification.execution.checks import check_executable
+from robot_identification.execution.checks import check_executable, check_nothing_unchecked
 from robot_identification.model import load_robot, make_robot_model, parse_urdf
 
 pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
@@ -47,6 +48,49 @@ def slider():
               limit='<limit lower="-1" upper="1" velocity="5" effort="9"/>'),
         obstacles=[Obstacle('wall', (0.2, 2.0, 2.0), (0.6, 0.0, 0.0), (0.0, 0.0, 0.0))],
     )
+
+
+def arm_of_overlapping_shapes():
+    """Return an arm whose first and third link are drawn into each other, and one before it."""
+    return make_robot_model(parse_urdf(robot_urdf(
+        '<link name="base"/>',
+        *(ball_link(f'l{number}', radius=radius)
+          for number, radius in enumerate((0.3, 0.05, 0.3, 0.05), 1)),
+        *(joint(f'j{number}', 'base' if number == 1 else f'l{number - 1}', f'l{number}',
+                axis=((0, 1, 0), (0, 0, 1))[number % 2], xyz=(0, 0, 0.2))
+          for number in range(1, 5)),
+    ), 'overlapping'))
+
+
+def test_links_that_overlap_in_every_pose_are_left_out_by_name():
+    """Where they may; a box that the arm carries is not drawn by its vendor."""
+    robot = arm_of_overlapping_shapes()
+    for named in ((), [('l2', 'l4')]):
+        model = CollisionModel(robot, may_overlap=named)
+        assert ('l1', 'l3') in model.pairs and model.overlapping == ()
+    for named in (None, [('l1', 'l3')]):
+        model = CollisionModel(robot, may_overlap=named)
+        assert ('l1', 'l3') not in model.pairs and model.overlapping == (('l1', 'l3'),)
+    box = Obstacle('box', (0.6, 0.6, 0.6), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), link='l4')
+    assert ('l2', 'box') in CollisionModel(robot, [box], may_overlap=None).pairs
+
+
+def test_a_motion_that_leaves_links_out_is_not_for_a_real_arm():
+    """Its certificate says so; without that the links are checked, and stop it anywhere."""
+    robot = arm_of_overlapping_shapes()
+    experiment = make_generic_experiment(robot).experiment
+    trajectory = design_excitation(robot, experiment, seed=0, budget=Budget(2))
+    certificate = trajectory.certificate
+    assert certificate['collision']['overlapping'] == [['l1', 'l3']]
+    words = 'between l1 and l3, whose shapes overlap in every pose'
+    assert any(words in gap['reason'] for gap in certificate['not_checked'])
+    check_executable(robot, trajectory)
+    quiet = trajectory.with_certificate({**certificate, 'not_checked': []})
+    with pytest.raises(UnsafeMotionError, match=f'collision: NOT CHECKED, {words}'):
+        check_nothing_unchecked(robot, quiet)
+    entry = {key: value for key, value in certificate['collision'].items() if key != 'overlapping'}
+    with pytest.raises(UnsafeMotionError, match='l1 and l3 are -0'):
+        check_executable(robot, trajectory.with_certificate({**certificate, 'collision': entry}))
 
 
 def swing(amplitude, rate):
