@@ -39,11 +39,13 @@ COMMANDS = {
     'study with a guide',
     'completion': 'write a script that completes commands in a shell',
 }
+# Of a usage that stands below an error; chosen: the error stays in view.
+MOST_USAGE_LINES = 3
 _INVALID_CHOICE = re.compile(r"(argument .*: invalid choice: )'(.*?)' \(choose from (.*)\)")
 
 
 class CommandLineError(UsageError):
-    """The command line cannot be understood; `usage` is of the command that was meant."""
+    """The command line cannot be understood; `usage` points to the help of the command."""
 
     def __init__(self, message: str, usage: str) -> None:
         super().__init__(message)
@@ -66,9 +68,10 @@ class Parser(argparse.ArgumentParser):
             known = [word.strip("'") for word in found[3].split(', ')]
             near = suggestion(found[2], known) or f'known are {", ".join(known)}'
             message = f'{found[1]}{found[2]}: {near}'
-        raise CommandLineError(
-            message, f'{self.format_usage()}{self.prog} --help explains every option'
-        )
+        usage = self.format_usage()
+        if usage.count('\n') > MOST_USAGE_LINES:
+            usage = ''
+        raise CommandLineError(message, f'{usage}{self.prog} --help explains every option')
 
     def refuse_unknown(self, words: list[str]) -> NoReturn:
         """Raise a CommandLineError on arguments that no option takes."""

@@ -33,6 +33,7 @@ from robot_identification.allowed_paths import root_folders
 from robot_identification.cli import ending_signals
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.nodes.bounds import ParameterBounds
+from robot_identification.nodes.command_line import asked_help
 from robot_identification.nodes.instance import Instance
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
 
@@ -209,7 +210,9 @@ def _refusals_of_ros() -> Iterator[None]:
     """Turn what ROS refuses at a start (keys, arguments, names) into an error of words."""
     try:
         yield
-    except rclpy_implementation.RCLError as error:
+    except (
+        rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError,
+    ) as error:
         raise UsageError(f'ROS refuses to start this node: {error}') from error
 
 
@@ -239,7 +242,7 @@ def run_node(
     thread of its own, which is raised) and `close()`, called when the process is asked to stop and
     again until it returns True, so that a motion can come to rest. The wait is bounded, because a
     wait without end can miss a signal. The younger of two nodes of one name leaves with the exit
-    code of a wrong call.
+    code of a wrong call. Where `arguments` ask for help, the process ends with it.
     """
     stop = StopRequest()
     for number in ending_signals():
@@ -250,6 +253,10 @@ def run_node(
     node = None
     try:
         with _refusals_of_ros():
+            text = asked_help(given, make_node)
+            if text is not None:
+                print(text)
+                return 0
             rclpy.init(
                 args=[*given, *WITHOUT_LOG_FILES] if problem else given,
                 signal_handler_options=SignalHandlerOptions.NO,

@@ -327,6 +327,8 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
         "'2.5 0 0' cannot be used: mass", "'0.1 0.1' cannot be used: three edges",
         "'high' cannot be used: its height",
         "is no wall: SIDE:DISTANCE is needed, with front, back", "'back' is no wall",
+        "'high' cannot be used: its height", "'behind:0.6' is no wall",
+        "'back' is no wall",
         'cannot be used: three edges and a centre', "'elbow:0,1' is no range",
         'the range of elbow_joint is [1, 0] rad, empty', "'mA' is no effort unit",
         "'usb' is no source of data",

@@ -1,7 +1,10 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Executor of the nodes with several threads."""
+"""What all nodes share: the executor of several threads, and the command line."""
+
+import subprocess
+import sys
 
 import pytest
 import rclpy
@@ -36,3 +39,19 @@ def test_a_subscription_that_is_destroyed_while_others_wait_ends_no_node(executo
         while not task.done():
             executor.spin_once(timeout_sec=1.0)
         task.result()
+
+
+@pytest.mark.parametrize(('words', 'code', 'stream', 'said'), [
+    (['--help'], 0, 'stdout', 'A simulated robot that stands where'),
+    (['-h', '--ros-args', '-p', 'robot:=ur5'], 0, 'stdout', 'docs/parameters.md'),
+    (['--robot', 'ur5'], 2, 'stderr', 'error: unknown argument --robot of simulated_robot'),
+    (['--ros-args', '--nope'], 2, 'stderr', '--nope'),
+])
+def test_a_node_answers_what_is_not_of_ros(graph, words, code, stream, said):
+    """It does not start: help names where parameters are documented, the rest is refused."""
+    found = subprocess.run(
+        [sys.executable, '-m', 'robot_identification.nodes.simulated_robot', *words],
+        env=graph.environment, capture_output=True, text=True, timeout=60,
+    )
+    assert found.returncode == code, found.stderr
+    assert said in getattr(found, stream)
