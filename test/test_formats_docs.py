@@ -290,7 +290,9 @@ def contents(run):
             for trajectory in (run.trajectory, run.trajectory.with_certificate(
                 {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}, 'not_checked': [
                     {'kind': 'torque', 'joints': list(run.robot.joint_names), 'reason': 'unknown'},
-                ]}
+                ], 'collision': {
+                    **run.trajectory.certificate['collision'], 'overlapping': [['base', 'hand']],
+                }}
             ))
         ],
         'model': [
