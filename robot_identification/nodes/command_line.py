@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a node says of its command line, which has no options of its own."""
+"""Help of a node, and the refusal of arguments that are not of ROS."""
 
 from __future__ import annotations
 

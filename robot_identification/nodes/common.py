@@ -244,19 +244,28 @@ def run_node(
     wait without end can miss a signal. The younger of two nodes of one name leaves with the exit
     code of a wrong call. Where `arguments` ask for help, the process ends with it.
     """
+    given = list(sys.argv if arguments is None else arguments)
+    try:
+        with _refusals_of_ros():
+            text = asked_help(given, make_node)
+    except UsageError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return error.exit_code
+    if text is not None:
+        print(text)
+        return 0
+    return _run_until_asked(make_node, threads, given)
+
+
+def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[str]) -> int:
     stop = StopRequest()
     for number in ending_signals():
         signal.signal(number, stop)
-    given = list(sys.argv if arguments is None else arguments)
     problem = log_folder_problem(os.environ)
     executor: Executor | None = None
     node = None
     try:
         with _refusals_of_ros():
-            text = asked_help(given, make_node)
-            if text is not None:
-                print(text)
-                return 0
             rclpy.init(
                 args=[*given, *WITHOUT_LOG_FILES] if problem else given,
                 signal_handler_options=SignalHandlerOptions.NO,
