@@ -17,7 +17,8 @@ from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
 from robot_identification.processing import (
     check_effort_recorded, check_robot_name, CommandDelay, compare_with_current, current_remarks,
-    find_command_delay, with_position_error,
+    find_command_delay, held_joint_remarks,
+    watched_joints, with_position_error,
 )
 from robot_identification.recording import (
     driver_remarks, read_command, read_recording, Recording, spread_parts,
@@ -61,10 +62,11 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     """
     method, recipe = options.method, options.recipe
     most = len(bags) if method.estimator.needs_rows else recipe.bags_in_choice
+    others = watched_joints(robot)
     recordings = tuple(
         read_recording(
             bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
-            encoders=robot.encoders, mapping=options.table_mapping,
+            encoders=robot.encoders, mapping=options.table_mapping, others=others,
         )
         for at in spread_evenly(len(bags), most)
     )
@@ -79,6 +81,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
     notes = (
         *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
+        *(remark for recording in recordings for remark in held_joint_remarks(robot, recording)),
         describe_placeholders(robot), '' if delay is None else delay.describe(),
     )
     if not np.all(np.isfinite(robot.drives.drive_gain)):

@@ -32,7 +32,7 @@ from .corrections.fast_velocity import FastVelocity as FastVelocity
 from .corrections.joint_deviation import JointDeviation as JointDeviation
 from .corrections.position_series import PositionSeries as PositionSeries
 from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
-from .couplings import held_leaders as held_leaders
+from .couplings import find_coupled as find_coupled, held_leaders as held_leaders
 from .denavit_hartenberg import joint_axes as joint_axes
 from .effort_units import (
     EFFORT_UNITS as EFFORT_UNITS, POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS,

@@ -32,6 +32,9 @@ from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
     NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
 )
+from .held_joints import (
+    held_joint_remarks as held_joint_remarks, watched_joints as watched_joints,
+)
 from .position_error import (
     CommandDelay as CommandDelay, find_command_delay as find_command_delay,
     with_position_error as with_position_error,

@@ -12,6 +12,7 @@ import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.held_joints import held_joint_remarks, watched_joints
 from robot_identification.processing.position_error import with_position_error
 from robot_identification.processing.processing import process
 from robot_identification.recording import read_command, read_recording, Recording, spread_parts
@@ -82,21 +83,24 @@ def load_for_model(
 
 def read_for_model(model: IdentifiedModel, bag: Path) -> tuple[Recording, str]:
     """
-    Return the recording of a bag with the effort of a model, and a note where it names no robot.
+    Return the recording of a bag with the effort of a model, and a note for a reader.
+
+    It has a note where it names no robot, or a joint that is held stood elsewhere or moved.
 
     Raises DataError if the bag is of another robot or has effort in another unit.
     """
     robot, source = model.robot, model.source
     recording = read_recording(
         bag, robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=robot.encoders, mapping=source.table_mapping,
+        encoders=robot.encoders, mapping=source.table_mapping, others=watched_joints(robot),
     )
     if source.command_delay is not None:
         recording = with_position_error(
             read_command(recording, source.joint_names, robot.encoders, source.table_mapping),
             source.command_delay,
         )
-    note = check_robot_name(recording, robot.name)
+    remarks = [check_robot_name(recording, robot.name), *held_joint_remarks(robot, recording)]
+    note = '; '.join(remark for remark in remarks if remark)
     check_effort_unit(recording, model, bag)
     return recording, note
 

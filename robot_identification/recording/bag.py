@@ -109,6 +109,7 @@ def read_recording(
     names: Mapping[str, str] | None = None,
     encoders: JointEncoders | None = None,
     mapping: AnyPath | None = None,
+    others: Collection[str] = (),
 ) -> Recording:
     """
     Read the joint states of a bag, every message by joint name, and the other channels recorded.
@@ -133,6 +134,8 @@ def read_recording(
     mapping : str or Path, optional
         What the columns of a table are (docs/formats/mapping.md); by default the file
         `<table>.yaml` next to it, else they are recognized.
+    others : collection of str, optional
+        Model names of joints of which only the range is wanted, if they are there (`held`).
 
     Raises
     ------
@@ -147,14 +150,14 @@ def read_recording(
     path, mapping = Path(path), None if mapping is None else Path(mapping)
     encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
     if is_table(path):
-        return read_table(path, joint_names, names or {}, encoders, mapping)
+        return read_table(path, joint_names, names or {}, encoders, mapping, others)
     if mapping is not None:
         raise UsageError(
             f'{mapping} is for tables, and {path} is none: it ends in none of '
             f'{", ".join(TABLE_SUFFIXES)}'
         )
     named = tuple(topic.split(',')) if topic else ()
-    arm = _Arm(tuple(joint_names), encoders)
+    arm = _Arm(tuple(joint_names), encoders, others)
     with open_bag(path) as bag:
         split = None
         try:
@@ -198,10 +201,11 @@ def _read(bag: BagFiles, split: Split, arm: _Arm) -> Recording:
 
 @dataclass(frozen=True, eq=False)
 class _Arm:
-    """Joints of the model, and how the driver reads them."""
+    """Joints of the model, how the driver reads them, and others whose range is wanted."""
 
     joint_names: tuple[str, ...]
     encoders: JointEncoders
+    others: Collection[str]
 
     def encoders_of(self, joints: tuple[int, ...]) -> JointEncoders:
         places = list(joints)
@@ -221,7 +225,7 @@ class _Reading:
         quantities = [name for name in quantities_of(kinds[0])
                       if all(name in quantities_of(kind) for kind in kinds)]
         self._tables = [
-            JointTable(kind, columns, arm.encoders_of(part.joints), quantities)
+            JointTable(kind, columns, arm.encoders_of(part.joints), quantities, arm.others)
             for kind, columns, part in zip(kinds, self._columns, split.parts, strict=True)
         ]
         names = split.parts[0].names
@@ -260,6 +264,7 @@ class _Reading:
             metadata=self._bag.metadata,
             channels=self._make_channels(log_times, times, stamps_from, values),
             notes=self._make_notes(),
+            held=dict(item for table in self._tables for item in table.held.items()),
         )
         expected, duration = self._bag.expected, recording.duration
         return replace(recording, completeness=(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,17 @@ def quantities_of(kind: str) -> tuple[str, ...]:
     return QUANTITIES if kind == DYNAMIC_JOINT_STATE else QUANTITIES[:3]
 
 
+def widen_ranges(
+    ranges: dict[str, tuple[float, float]], names: Sequence[str], values: FloatArray
+) -> None:
+    """Extend the lowest and highest values by name by further ones (N, names)."""
+    for name, column in zip(names, values.T, strict=True):
+        finite = column[np.isfinite(column)]
+        if finite.size:
+            low, high = ranges.get(name, (np.inf, -np.inf))
+            ranges[name] = min(low, float(finite.min())), max(high, float(finite.max()))
+
+
 class JointColumns:
     """Finds the joints of the model among the names of a message."""
 
@@ -112,6 +123,11 @@ class JointColumns:
         if fields.names not in self._found:
             self._found[fields.names] = self._find(fields.names)
         return self._found[fields.names]
+
+    def places_of(self, fields: JointFields, others: Collection[str]) -> dict[str, int]:
+        """Return where other joints are in a message that has those of the model."""
+        bare = [self._names.get(name, name).removeprefix(self.prefix) for name in fields.names]
+        return {name: bare.index(name) for name in others if name in bare}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -191,6 +207,7 @@ class JointTable:
         columns: JointColumns,
         encoders: JointEncoders,
         quantities: Sequence[str],
+        others: Collection[str] = (),
     ) -> None:
         self._walk = JOINT_STATE_WALKS[kind]
         self._columns = columns
@@ -199,6 +216,8 @@ class JointTable:
         self._log_times = GrowingArray(1, np.int64)
         self._stamps = GrowingArray(1, np.int64)
         self.seen: set[str] = set()  # Those of which there was a value
+        self._others = others
+        self.held: dict[str, tuple[float, float]] = {}  # As those of `Recording`
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
 
     def add(self, block: RawBlock) -> None:
@@ -221,6 +240,10 @@ class JointTable:
             stamps[group.rows] = group.stamps(group.fields.stamp)
             for quantity, rows in values.items():
                 rows[group.rows] = group.numbers(group.fields.offsets[quantity][columns])
+            places = self._columns.places_of(group.fields, self._others)
+            if places:
+                offsets = group.fields.offsets['position'][list(places.values())]
+                widen_ranges(self.held, tuple(places), group.numbers(offsets))
         self._log_times.append(np.array(block.log_times, dtype=np.int64)[used, None])
         self._stamps.append(stamps[used, None])
         for quantity, array in self._arrays.items():

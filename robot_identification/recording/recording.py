@@ -92,6 +92,9 @@ class Recording:
     whole : int, optional
         How many joint states the recording has that these are some parts of; by default these are
         all.
+    held : mapping of str to (float, float)
+        Lowest and highest position [rad or m] of other joints that were asked for, as far as they
+        were recorded.
 
     """
 
@@ -109,6 +112,7 @@ class Recording:
     channels: Mapping[str, Channel] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     whole: int | None = None
+    held: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.stamps)

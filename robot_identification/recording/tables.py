@@ -9,7 +9,7 @@ Docs: docs/formats/mapping.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import EFFORT_UNITS, JointEncoders
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
-from robot_identification.recording.joint_states import JointColumns, JointFields
+from robot_identification.recording.joint_states import JointColumns, JointFields, widen_ranges
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
 from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
@@ -121,6 +121,7 @@ def read_table(
     names: Mapping[str, str],
     encoders: JointEncoders,
     mapping: Path | None = None,
+    others: Collection[str] = (),
 ) -> Recording:
     """
     Read a table as if it were a bag.
@@ -130,7 +131,7 @@ def read_table(
     missing, or hold something else than numbers.
     """
     opened = understand_table(path, joint_names, names, mapping)
-    rows = _Rows(opened, tuple(joint_names), names)
+    rows = _Rows(opened, tuple(joint_names), names, others)
     rows.read(encoders)
     return rows.recording()
 
@@ -175,7 +176,8 @@ class _Rows:
     """The rows of a table, in the units and order of a recording."""
 
     def __init__(
-        self, opened: OpenedTable, joint_names: tuple[str, ...], names: Mapping[str, str]
+        self, opened: OpenedTable, joint_names: tuple[str, ...], names: Mapping[str, str],
+        others: Collection[str] = (),
     ) -> None:
         self._table, self._mapping = opened.source, opened.mapping
         self._joint_names = joint_names
@@ -193,6 +195,21 @@ class _Rows:
         self._places = self._place_columns(columns, known)
         self._notes += columns.notes
         self._arrays = {quantity: GrowingArray(len(joint_names)) for quantity in QUANTITIES}
+        own = {model: log for log, model in names.items()}
+        self._others = self._places_of({name: own.get(name, name) for name in others},
+                                       [own.get(name, name) for name in joint_names])
+        self._held: dict[str, tuple[float, float]] = {}
+
+    def _places_of(self, others: Mapping[str, str], joints: Sequence[str]) -> dict[str, int]:
+        """Return the position columns of other joints, named as those of the model's joints."""
+        header = self._table.columns
+        columns = [header[place] for place in self._places['q']]
+        before, _, after = columns[0].partition(joints[0])
+        if columns != [f'{before}{joint}{after}' for joint in joints]:
+            return {}
+        found = {name: f'{before}{own}{after}' for name, own in others.items()}
+        return {name: header.index(column) for name, column in found.items()
+                if header.count(column) == 1}
 
     def _time_places(self) -> list[int]:
         mapping = self._mapping
@@ -255,10 +272,13 @@ class _Rows:
     def read(self, encoders: JointEncoders) -> None:
         """Read all rows; those without any value of a joint are left out."""
         places = [*self._time, *(place for group in self._places.values() for place in group)]
+        end = len(places)
         time = self._time[0] if self._time else None
         count = 0
-        for block in self._table.blocks(places, time):
-            values = block[:, len(self._time):]
+        for block in self._table.blocks([*places, *self._others.values()], time):
+            values = block[:, len(self._time):end]
+            scale = self._mapping.quantities['q'].scale
+            widen_ranges(self._held, tuple(self._others), scale * block[:, end:])
             known: BoolArray = np.asarray(np.isfinite(values).any(axis=1))
             self._empty += len(known) - int(np.count_nonzero(known))
             self._times.append(self._block_times(block, count, known))
@@ -327,6 +347,7 @@ class _Rows:
                 'recovered' if table.cut_off else 'complete', duration, None, table.cut_off
             ),
             channels=channels,
+            held=self._held,
             notes=(
                 *self._notes, *table.notes,
                 *(f'{table.path}: {note}' for note in converted_units(self._mapping)),

@@ -1,0 +1,70 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where the joints that a model holds were in a recording."""
+
+from builders import joint, joint_states, link, robot_urdf, write_bag
+import numpy as np
+import pytest
+from robot_identification.model import make_robot_model, parse_urdf
+from robot_identification.processing import held_joint_remarks, watched_joints
+from robot_identification.recording import read_recording
+
+NAMES = ('lift', 'a', 'b', 'c', 'd', 'finger', 'wheel')
+ELSEWHERE = {'b': np.full(50, -2.0)}
+MOVED = {'lift': np.linspace(0.0, 0.3, 50), 'd': np.linspace(1.0, -1.0, 50)}
+QUIET = {
+    # Of no influence: below the arm, behind it, on another branch, and a gripper that opens.
+    'lift': np.full(50, 0.4), 'd': np.full(50, 1.0), 'wheel': np.linspace(0.0, 9.0, 50),
+    'finger': np.linspace(0.0, 0.04, 50),
+}
+
+
+def robot():
+    """Return an arm on a lift with a finger, of which only two joints move."""
+    urdf = parse_urdf(robot_urdf(
+        *(link(name) for name in ('base', 'l0', 'l1', 'l2', 'l3', 'l4', 'tip', 'disc')),
+        joint('lift', 'base', 'l0', 'prismatic'),
+        *(joint(name, f'l{number}', f'l{number + 1}', axis=((0, 1, 0), (0, 0, 1))[number % 2])
+          for number, name in enumerate('abcd')),
+        joint('finger', 'l4', 'tip', 'prismatic'), joint('wheel', 'base', 'disc'),
+    ), 'arm')
+    return make_robot_model(urdf, joints=('a', 'c'), locked={'b': 0.5})
+
+
+def write_table(path, q):
+    """Write a CSV file of positions and efforts."""
+    head = ['time', *(f'{name}.position' for name in NAMES), *(f'{name}.effort' for name in NAMES)]
+    rows = np.column_stack([np.arange(50) / 100.0, q, np.zeros_like(q)])
+    np.savetxt(path, rows, delimiter=',', header=','.join(head), comments='')
+    return path
+
+
+def write_bag_of(path, q):
+    """Write a bag whose driver puts a prefix before all names."""
+    return write_bag(path, joint_states(
+        [f'left_{name}' for name in NAMES], np.arange(50) / 100.0, q, 0.0 * q, 0.0 * q
+    ))
+
+
+@pytest.mark.parametrize('write', [write_table, write_bag_of])
+@pytest.mark.parametrize(('positions', 'words'), [
+    (ELSEWHERE, ['b is held at 0.5 rad in the model and stood at -2 rad: state that as `locked`']),
+    (MOVED, ['lift is held at 0 m in the model and moved by 0.3 m: include it in --joints',
+             'd is held at 0 rad in the model and moved by 2 rad']),
+    (QUIET, []),
+])
+def test_held_joints_that_matter_are_named(tmp_path, write, positions, words):
+    arm = robot()
+    q = np.zeros((50, len(NAMES)))
+    q[:, NAMES.index('b')] = 0.5
+    for name, values in positions.items():
+        q[:, NAMES.index(name)] = values
+    path = write(tmp_path / ('log.csv' if write is write_table else 'bag'), q)
+    recording = read_recording(path, arm.joint_names, others=watched_joints(arm))
+    assert set(recording.held) == {'lift', 'b', 'd', 'finger'}
+    remarks = held_joint_remarks(arm, recording)
+    assert len(remarks) == len(words)
+    for remark, word in zip(remarks, words, strict=True):
+        assert remark.startswith(f'{path}: {word}')
+    assert read_recording(path, arm.joint_names).held == {}
