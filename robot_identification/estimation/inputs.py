@@ -17,8 +17,7 @@ from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
 from robot_identification.processing import (
     check_effort_recorded, check_robot_name, CommandDelay, compare_with_current, current_remarks,
-    find_command_delay, held_joint_remarks,
-    watched_joints, with_position_error,
+    find_command_delay, held_joint_remarks, watched_joints, with_position_error,
 )
 from robot_identification.recording import (
     driver_remarks, read_command, read_recording, Recording, spread_parts,
