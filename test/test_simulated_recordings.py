@@ -123,6 +123,7 @@ def unseen_over_floor(model, bag):
     return np.array(errors.nrmse) / bag.floor
 
 
+@long_test
 def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
     """The delay is found and taken off; then nothing is left but noise."""
     # Five standard errors, robust to residuals that remember, for each of 54 parameters: a normal
@@ -155,9 +156,8 @@ def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
     assert np.all(error * scale < 1.5 * share * ur5.largest_torque)
 
 
-@pytest.mark.parametrize(
-    ('compensate', 'factor'), [pytest.param(False, 1.25, marks=long_test), (True, 1.15)]
-)
+@long_test
+@pytest.mark.parametrize(('compensate', 'factor'), [(False, 1.25), (True, 1.15)])
 def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, compensate, factor):
     """The automatic recipe, which knows neither the laws of friction nor their number."""
     # A quarter more than the noise alone for every joint, with the delay taken off a seventh: an

@@ -280,29 +280,27 @@ def test_errors_at_every_look_end_a_stop_as_not_verified():
 
 
 @pytest.mark.parametrize('by_action', [True, False])
-@pytest.mark.parametrize('size', [0.15, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize('size', [0.15, 0.3, 3.0])
 @pytest.mark.parametrize('speed', [0.0, 10.0])
 @pytest.mark.parametrize('cycles', [1, 5, 500])
 def test_a_wrong_reading_is_no_place_to_go_to(by_action, size, speed, cycles):
     """An arm cannot be there: it is stopped on its path, which it hardly leaves."""
-    for seed in range(3):
-        world = moving(by_action, seed, after=0.5)
-        world.faults.error = np.array([[size, 0.0], [speed, 0.0]])
-        world.step(cycles * CYCLE if cycles < 500 else 0.0)
-        if cycles < 500:
-            world.faults.error = None
-        aside = [0.0]
+    world = moving(by_action, seed=cycles % 3, after=0.5)
+    world.faults.error = np.array([[size, 0.0], [speed, 0.0]])
+    if cycles < 500:
+        world.step(cycles * CYCLE)
+        world.faults.error = None
+    aside = [0.0]
 
-        def note(world=world, aside=aside):
-            aside.append(np.abs(world.reference[0] - world.places).max(axis=1).min())
-            return world.state in ('FAULT', 'DONE')
+    def note():
+        aside.append(np.abs(world.reference[0] - world.places).max(axis=1).min())
+        return world.state in ('FAULT', 'DONE')
 
-        assert highest_speed_until(world, note) <= SHARE
-        assert max(aside) < 0.05, aside
-        # A reading that is hardly off may pass for a lag of the arm.
-        assert world.state == 'FAULT' or size < 0.3
-        if world.state == 'FAULT' and 'not that fast' in world.reason:
-            assert 'measured position of first' in world.reason
+    assert highest_speed_until(world, note) <= SHARE
+    assert max(aside) < 0.05, aside
+    # A reading that is hardly off may pass for a lag of the arm.
+    assert world.state == 'FAULT' or size < 0.3
+    assert 'not that fast' not in world.reason or 'position of first' in world.reason
 
 
 def let_go(world):
@@ -314,7 +312,7 @@ def let_go(world):
 @pytest.mark.parametrize('kept_by', ['protective stop', 'slider'])
 def test_a_stop_that_is_kept_waiting_is_taken_back(by_action, kept_by):
     """It would go on when the arm is released: FAULT says "at rest" when nothing is left of it."""
-    for seed in range(4):
+    for seed in range(2):
         world = moving(by_action, seed, after=0.5)
         world.tell(ev.AbortCalled())
         world.step(0.1)
@@ -332,7 +330,7 @@ def test_a_stop_that_is_kept_waiting_is_taken_back(by_action, kept_by):
         assert not stopped or np.max(np.abs(world.reference[0] - place)) < 0.02
 
 
-@pytest.mark.parametrize('slider', [0.05, 0.1, 0.3])
+@pytest.mark.parametrize('slider', [0.1, 0.3])
 def test_a_slow_stop_is_waited_for(slider):
     """It takes as much longer as the slider is lower, and the arm does not rest before."""
     world = moving(by_action=False, seed=1, after=0.5)
