@@ -78,6 +78,6 @@ from .unchecked import (
     describe_unchecked as describe_unchecked,
     describe_waived_collision as describe_waived_collision, find_overlaps as find_overlaps,
     find_unchecked as find_unchecked, NOT_CHECKED as NOT_CHECKED,
-    overlapping_links as overlapping_links,
-    unchecked_from_content as unchecked_from_content, unknown_limits as unknown_limits,
+    overlapping_links as overlapping_links, unchecked_from_content as unchecked_from_content,
+    unknown_limits as unknown_limits,
 )

@@ -72,7 +72,7 @@ CANCEL_PERIOD = 0.1
 # REST_SPEED for 0.04 s.
 REST_TIME = 0.1
 # Nor does it move further than this from where that began [rad]: there are drivers whose velocity
-# is always zero; chosen: 0.05 rad/s, at which the next controller takes an arm over.
+# is always zero; chosen: what 0.05 rad/s are in REST_TIME.
 REST_DISTANCE = 0.005
 # A process that is to end waits so long for a stop [s]; chosen: the longest stop takes 3.7 s, and
 # ros2 launch terminates what has not ended after 5 s.
@@ -483,7 +483,8 @@ class ExecutionStateMachine:
             if text not in state.reason:
                 state = self._state = replace(state, reason=f'{state.reason}; {text}')
             if now - state.since > DURATIONS[-1] + REST_TIMEOUT:
-                return self._end(state, False, now)
+                # Nothing can be seen any more: what the controller may still hold is taken back.
+                return self._end(replace(state, attempt=Cancelling(now)), False, now)
         elif not isinstance(self._state, Fault):
             self._state = Idle(f'internal error: {event.reason}')
         return []

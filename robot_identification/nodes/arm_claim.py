@@ -29,8 +29,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED, parse_json
+from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.instance import is_younger
+from robot_identification.nodes.json_text import parse_json
 from std_msgs.msg import String
 
 TOPIC = '/robot_identification/arm_claims'

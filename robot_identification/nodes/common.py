@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-import json
 import math
 import os
 import signal
@@ -51,20 +50,9 @@ INTERRUPTED = 130  # exit code; 128 + SIGINT, as shells have it
 # (docs/execution.md).
 NEED_SECONDS = 6.0
 LONGEST_ERROR = 300  # of a text of rclpy [characters]; chosen: a few lines of a terminal
-LONGEST_JSON = 65_536  # [characters]; chosen: above what any node here publishes
 CLOCK_TIMEOUT = 2.0  # [s] of wall time; chosen: discovery usually takes less (docs/security.md)
 CLOCK_WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
 _BOUNDS: MutableMapping[Node, dict[str, ParameterBounds]] = WeakKeyDictionary()
-
-
-def parse_json(text: str) -> Any:
-    """Return what JSON in a message holds; None where it cannot be understood."""
-    if len(text) > LONGEST_JSON:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def declare(

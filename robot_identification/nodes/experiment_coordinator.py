@@ -27,8 +27,9 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, parse_json, run_node,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node,
 )
+from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED

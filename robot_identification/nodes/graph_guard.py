@@ -10,10 +10,11 @@ import time
 import numpy as np
 from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED, parse_json
+from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.graph import (
     count_servers, foreign_participants, other_commanders, publishers, subscribers,
 )
+from robot_identification.nodes.json_text import parse_json
 from std_msgs.msg import String
 
 LIST_SERVICE = 'controller_manager/list_controllers'

@@ -19,6 +19,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from robot_identification.nodes.json_text import parse_json
 from std_msgs.msg import String
 
 TOPIC = '~/_instance'
@@ -28,7 +29,6 @@ ANNOUNCEMENT_PERIOD = 1.0
 SAME_AGE = 2.0 * ANNOUNCEMENT_PERIOD
 WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
 LAST_WORD_SECONDS = 1.0  # [s]; chosen: discovery takes 0.3 to 3 s (docs/security.md)
-LONGEST_WORD = 200  # [characters]; chosen: several times what a node says, about 50
 _QOS = QoSProfile(
     depth=1,
     reliability=ReliabilityPolicy.RELIABLE,
@@ -68,7 +68,7 @@ class Instance:
 
     def _on_instance(self, message: String) -> None:
         try:
-            other = json.loads(message.data[:LONGEST_WORD])
+            other = parse_json(message.data)
             token, age = str(other['token']), float(other['age'])
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return

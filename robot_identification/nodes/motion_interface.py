@@ -26,9 +26,10 @@ from robot_identification.execution import GoalAccepted, GoalFailed, GoalsReleas
 from robot_identification.nodes.adapter import (
     ControllerManagerActivity, FollowJointTrajectory, ListControllers,
 )
-from robot_identification.nodes.common import LATCHED, parse_json
+from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.graph_guard import LIST_SERVICE
+from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.simulation import TrajectoryPoints

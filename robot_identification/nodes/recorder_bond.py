@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED, parse_json
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 

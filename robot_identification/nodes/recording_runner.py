@@ -11,7 +11,7 @@ from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, UsageError
-from robot_identification.nodes.common import parse_json
+from robot_identification.nodes.json_text import parse_json
 from std_msgs.msg import String
 
 RUNNER_MOVES = ('APPROACHING', 'EXECUTING', 'STOPPING')

@@ -23,6 +23,9 @@ from .excited_joints import (
 )
 from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
+from .held_joints import (
+    held_joint_remarks as held_joint_remarks, watched_joints as watched_joints,
+)
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
     load_for_model as load_for_model, read_for_model as read_for_model,
@@ -31,9 +34,6 @@ from .loading import (
 from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
     NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
-)
-from .held_joints import (
-    held_joint_remarks as held_joint_remarks, watched_joints as watched_joints,
 )
 from .position_error import (
     CommandDelay as CommandDelay, find_command_delay as find_command_delay,

@@ -346,19 +346,35 @@ def verdict_content(verdict: Verdict) -> dict[str, Any]:
 
 
 def findings_in(content: Mapping[str, Any]) -> Findings:
-    """Return what the verdict of plain values found in the data that a model was made of."""
+    """
+    Return what the verdict of plain values found in the data that a model was made of.
+
+    These are of a file, which may be damaged: an entry that cannot be read counts as a finding.
+    """
+    warnings: list[DataWarning] = []
+    texts: list[str] = []
+    for stated in _entries(content, 'warnings'):
+        try:
+            warnings.append(DataWarning(
+                str(stated['name']), tuple(map(str, stated['joints'])),
+                f'{OF_TRAINING} {stated["suspicion"]}', str(stated['quantity']),
+                str(stated['unit']), float(stated['value']), float(stated['threshold']),
+                str(stated['check']),
+            ))
+        except (KeyError, TypeError, ValueError):
+            texts.append(f'a warning that cannot be read ({stated!s:.80})')
+    texts += map(str, _entries(content, 'contradictions'))
     return Findings(
-        warnings=tuple(
-            DataWarning(**{
-                **warning, 'joints': tuple(warning['joints']),
-                'suspicion': f'{OF_TRAINING} {warning["suspicion"]}',
-            })
-            for warning in content.get('warnings') or ()
-        ),
-        contradictions=tuple(
-            f'{OF_TRAINING} {text}' for text in content.get('contradictions') or ()
-        ),
+        warnings=tuple(warnings), contradictions=tuple(f'{OF_TRAINING} {text}' for text in texts)
     )
+
+
+def _entries(content: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the entries of a list, or what stands in its place as the only one."""
+    found = content.get(name)
+    if found is None:
+        return []
+    return found if isinstance(found, list) else [found]
 
 
 def _causes(error: _JointError) -> list[tuple[str, str]]:

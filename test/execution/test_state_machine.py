@@ -277,6 +277,8 @@ def test_errors_at_every_look_end_a_stop_as_not_verified():
         world.tell(ev.InternalError('ZeroDivisionError()'))
     assert world.state == 'FAULT' and world.reason.startswith('NOT verified at rest')
     assert world.reason.count('ZeroDivisionError') == 1
+    # What the controller may hold is cancelled once something can be done again.
+    assert world.machine.state.cancelling is not None
 
 
 @pytest.mark.parametrize('by_action', [True, False])

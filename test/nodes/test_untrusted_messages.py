@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.arm_claim import ArmClaim
-from robot_identification.nodes.common import LONGEST_JSON, parse_json
 from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.json_text import LONGEST_JSON, parse_json
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.recorder_bond import RecorderBond
 from std_msgs.msg import String

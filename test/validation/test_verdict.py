@@ -3,7 +3,7 @@
 
 """The verdict says what an error is, blames no joint for its noise, and knows the baselines."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 import json
 import re
 
@@ -306,6 +306,11 @@ def test_what_was_suspected_of_the_training_data_holds_on_others():
         assert verdict.level == USABLE
         assert verdict.reasons[0].startswith(f'{OF_TRAINING} ef') and step in verdict.next_step
     assert judge(bags, unseen=True, findings=findings_in({})).level == GOOD
+    # A file may be damaged, or edited by hand.
+    for entry in ({'name': 'x'}, 'text', 3, {**asdict(warning), 'value': None}):
+        for content in ({'warnings': [entry]}, {'warnings': entry}, {'contradictions': entry}):
+            verdict = judge(bags, unseen=True, findings=findings_in(content))
+            assert verdict.level == USABLE and verdict.reasons[0].startswith(OF_TRAINING)
 
 
 @pytest.mark.parametrize(('rate', 'hides'), [
