@@ -806,8 +806,11 @@ class Estimator(ABC):
 
     # whether it looks at samples of all recordings, which are then kept by one process
     needs_rows: ClassVar[bool] = False
-    # whether it chooses friction terms, and takes the load from its own passes
-    chooses_terms: ClassVar[bool] = False
+
+    @property
+    def chooses_terms(self) -> bool:
+        """Return whether it chooses friction terms, and takes the load from its own passes."""
+        return False
 
     @abstractmethod
     def estimate(self, problem: IdentificationProblem) -> Estimate:

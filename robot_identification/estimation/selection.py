@@ -55,15 +55,6 @@ def choose(
     method = options.method
     report(0.0, 'preparing')
     survey = _survey(robot, recordings, unit, options)
-    report(0.0, 'judging the effort')
-    effort = check_effort_meaning(
-        robot, survey.datasets, options, has_scale=with_prior,
-        stated=options.effort_unit is not None or any(
-            'effort_unit' in recording.metadata for recording in recordings
-        ),
-    )
-    if effort.warning:
-        survey = replace(survey, notes=(*survey.notes, effort.warning))
     unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
@@ -77,14 +68,22 @@ def choose(
         )
         return correct_choice(robot, choice, options, unexcited)
 
-    tried = []
-    with beside(attempt, filters[-1], apart=len(filters) > 1) as last:
-        for number, kinematic_filter in enumerate(filters, start=1):
-            report(
-                number / (len(filters) + 1),
-                f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
-            )
-            tried.append(attempt(kinematic_filter) if number < len(filters) else last())
+    def attempt_others() -> list[Choice]:
+        return [attempt(kinematic_filter) for kinematic_filter in filters[1:]]
+
+    with beside(attempt_others, apart=len(filters) > 1) as others:
+        report(0.0, 'judging the effort')
+        effort = check_effort_meaning(
+            robot, survey.datasets, options, has_scale=with_prior,
+            stated=options.effort_unit is not None or any(
+                'effort_unit' in recording.metadata for recording in recordings
+            ),
+        )
+        cutoffs = ', '.join(f'{kinematic_filter.cutoff:g}' for kinematic_filter in filters)
+        report(0.25, f'choosing by cross-validation, cut-off {cutoffs} Hz')
+        tried = [attempt(filters[0]), *others()]
+    if effort.warning:
+        survey = replace(survey, notes=(*survey.notes, effort.warning))
     return replace(_best(tried, survey, options), effort=effort.text)
 
 

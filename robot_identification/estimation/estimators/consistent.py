@@ -187,6 +187,11 @@ class ConsistentAfter(Estimator):
     estimator: Estimator
     regularization: float | None = None  # as in `ConsistentLeastSquares`
 
+    @property
+    def chooses_terms(self) -> bool:
+        """Return whether the other estimator does; see `Estimator.chooses_terms`."""
+        return self.estimator.chooses_terms
+
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate twice; see `Estimator.estimate`."""
         estimate = self.estimator.estimate(problem)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -48,8 +47,6 @@ class SparseNonnegativeRegression(Estimator):
     others weigh by the residuals of the pass before, damp outliers and take the load from it.
     """
 
-    chooses_terms: ClassVar[bool] = True
-
     passes: int = 4  # how often it passes over the data
     huber: float = 1.345  # residuals beyond this many standard deviations count linearly
     # Added to the squares, per squared coefficient of a column of unit length.
@@ -65,6 +62,11 @@ class SparseNonnegativeRegression(Estimator):
                 raise UsageError(
                     f'{name} of the dictionary fit is {value!r}, it must be {lowest} or more'
                 )
+
+    @property
+    def chooses_terms(self) -> bool:
+        """Return true: the non-negative coefficients that stay are the terms it chooses."""
+        return True
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate a friction dictionary; see `Estimator.estimate`."""
