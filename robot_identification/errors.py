@@ -36,6 +36,12 @@ class UsageError(IdentificationError):
     exit_code = 2
 
 
+def check_argument(name: str, value: object, kind: type, instead: str) -> None:
+    """Raise TypeError, saying what gives the right one, if an argument is of another type."""
+    if not isinstance(value, kind):
+        raise TypeError(f'{name} is {value!r:.60}, it must be {instead}')
+
+
 class MissingDependencyError(UsageError):
     """A command needs a library that is not installed."""
 

@@ -145,10 +145,12 @@ AnyPath = str | os.PathLike[str]
 
 
 def to_paths(given: AnyPath | Iterable[AnyPath]) -> tuple[Path, ...]:
-    """Return paths of one or several."""
+    """Return paths of one or several; raise UsageError if there is none."""
     if isinstance(given, str | os.PathLike):
         return (Path(given),)
-    return tuple(map(Path, given))
+    if not (paths := tuple(map(Path, given))):
+        raise UsageError('no recording is named: give the path of one or several')
+    return paths
 
 
 def is_there(path: Path) -> bool:

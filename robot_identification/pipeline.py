@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_identification.errors import UsageError
+from robot_identification.errors import check_argument, UsageError
 from robot_identification.estimation import (
     choose, examine_fit, fit_recordings, Identification, IdentifyOptions, ignore_progress,
     judge_identification, make_model, read_inputs, Report,
@@ -29,6 +29,7 @@ from robot_identification.validation import validate as score_datasets
 # Joint states of a bag that errors are taken on; chosen: 40 minutes at 125 Hz, which arrays in
 # memory hold.
 MOST_SCORED = 300_000
+A_MODEL = "an identified model: load_model('identified_model.yaml')"
 
 
 def identify(
@@ -65,7 +66,9 @@ def identify(
         If a bag cannot be used.
 
     """
+    check_argument('robot', robot, RobotModel, "an arm: load_robot('ur5')")
     options = options or IdentifyOptions()
+    check_argument('options', options, IdentifyOptions, 'made by IdentifyOptions(..)')
     if scheduler is not None and options.method.estimator.needs_rows:
         raise UsageError(
             f'the estimator {options.method.estimator_name} looks at the samples of all bags, '
@@ -128,6 +131,7 @@ def validate(
         If a bag is of another robot or has effort in another unit.
 
     """
+    check_argument('model', model, IdentifiedModel, A_MODEL)
     paths = to_paths(bags)
     loaded = [
         load_for_model(model, bag, start=start, stop=stop, most=MOST_SCORED) for bag in paths
@@ -173,4 +177,5 @@ def predict(
         If the bag is of another robot or has effort in another unit.
 
     """
+    check_argument('model', model, IdentifiedModel, A_MODEL)
     return compare_effort(model, Path(bag), causal=causal)

@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pytest
 from robot_identification import (
-    identify, load_experiment, load_model, load_robot, predict, read_recording, validate,
+    design_excitation, export_urdf, identify, IdentifyOptions, load_experiment, load_model,
+    load_robot, predict, read_recording, validate,
 )
 from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.errors import UsageError
+from robot_identification.excitation import find_experiment
 
 NAMES = (
     'load_robot', 'read_recording', 'identify', 'IdentifyOptions', 'validate', 'predict',
@@ -111,3 +113,31 @@ def test_paths_may_be_text(scene, model_file, tmp_path):
         identify(robot, 'no_such_bag')
     with pytest.raises(UsageError, match='no_such_bag'):
         read_recording('no_such_bag', robot.joint_names)
+
+
+def test_a_wrong_argument_is_named_with_what_gives_the_right_one():
+    """As a beginner has it: a name for an arm, a path for a model, options as a dictionary."""
+    robot = load_robot('ur5')
+    for call, message in (
+        (lambda: identify('ur5', 'bag'), r"robot is 'ur5', .* load_robot"),
+        (lambda: identify(robot, 'bag', {'start': 1.0}), 'options .* IdentifyOptions'),
+        (lambda: validate('model.yaml', 'bag'), "model is 'model.yaml', .* load_model"),
+        (lambda: predict('model.yaml', 'bag'), 'load_model'),
+        (lambda: export_urdf('model.yaml'), 'load_model'),
+        (lambda: design_excitation('ur5', load_experiment('demo'), seed=1), 'load_robot'),
+        (lambda: design_excitation(robot, 'demo', seed=1), 'load_experiment'),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+    for call, message in (
+        (lambda: identify(robot, []), 'no recording is named'),
+        (lambda: load_robot('arm.urdf'), r"load_robot\(urdf='arm.urdf'\)"),
+        (lambda: IdentifyOptions(start='1'), "start is '1', .* number of seconds"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            call()
+
+
+def test_an_experiment_that_is_shipped_is_found_by_its_name():
+    shipped, read = load_experiment('demo'), load_experiment(find_experiment('demo'))
+    assert (shipped.form, shipped.window) == (read.form, read.window)

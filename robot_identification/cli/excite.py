@@ -28,7 +28,7 @@ from robot_identification.cli.output import (
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.excitation import (
     certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
-    Experiment, FEW_HELD, find_experiment, find_experiment_holding, GENERIC, import_motion,
+    Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion,
     Knowledge, load_search, load_trajectory, make_generic_experiment, Progress, search_owner,
     search_saver, Trajectory, trajectory_csv, weak_parameters, Weakness,
 )
@@ -171,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
 def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
     """Return the experiment; a motion that is there is judged by stated limits alone."""
     if name != GENERIC:
-        return load_experiment(find_experiment(name))
+        return load_experiment(name)
     made = make_generic_experiment(robot)
     if judged:
         return replace(made.experiment, limits={}, window={})

@@ -17,7 +17,6 @@ from robot_identification.cli.options import (
 )
 from robot_identification.cli.output import print_json, print_results, say, show
 from robot_identification.errors import UsageError
-from robot_identification.excitation import find_experiment
 from robot_identification.options import add_arguments, from_values, options_of
 from robot_identification.studies.friction_map import (
     friction_map_content, friction_map_text, FrictionMapOptions, PLAN_FILE, run_friction_map,
@@ -77,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> int:
     """Write the segments of each joint."""
     robot = robot_from_options(args)
-    experiment = load_experiment(find_experiment(args.plan))
+    experiment = load_experiment(args.plan)
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     plan = from_values(SegmentPlan, lambda key: getattr(args, key))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from numbers import Real
 from pathlib import Path
 
 from robot_identification.arrays import BoolArray
@@ -128,6 +129,10 @@ class IdentifyOptions:
                 f'--effort-from {COMMAND} takes no recorded effort, so that --effort-unit '
                 f'{self.effort_unit} has no meaning: leave one of the two out'
             )
+        for name in ('start', 'stop'):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Real):
+                raise UsageError(f'{name} is {value!r:.60}, it must be a number of seconds')
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
 

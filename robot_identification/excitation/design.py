@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import check_argument, UnsafeMotionError
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.composition import with_segments
 from robot_identification.excitation.constraints import broken_limits, limits_entry, LimitUse
@@ -94,6 +94,10 @@ def design_excitation(
         against gravity.
 
     """
+    check_argument('robot', robot, RobotModel, "an arm: load_robot('ur5')")
+    check_argument(
+        'experiment', experiment, Experiment, "an experiment: load_experiment('demo')"
+    )
     holding = find_experiment_holding(robot, experiment)
     if holding.held == 0.0:
         raise UnsafeMotionError(

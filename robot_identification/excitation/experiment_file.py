@@ -128,7 +128,7 @@ OPTIONAL_KEYS = {'description', 'mounting', *(one.name for one in fields(Experim
 }
 
 
-def find_experiment(name: str) -> Path:
+def find_experiment(name: AnyPath) -> Path:
     """Return an experiment file by its path, or by the name of one that is shipped."""
     path = Path(name)
     shipped = share_directory() / 'config' / 'experiments' / f'{path.name}'
@@ -136,16 +136,16 @@ def find_experiment(name: str) -> Path:
         if candidate.is_file():
             return candidate
     known = sorted(p.stem for p in shipped.parent.glob('*.yaml'))
-    near = suggestion(name, known)
+    near = suggestion(str(name), known)
     raise UsageError(
         f'no such experiment file: {name}; {near}{" " if near else ""}shipped are '
         f'{", ".join(known)}'
     )
 
 
-def load_experiment(path: AnyPath) -> Experiment:
+def load_experiment(name: AnyPath) -> Experiment:
     """
-    Read an experiment file.
+    Read an experiment file, by its path or by the name of one that is shipped.
 
     Raises
     ------
@@ -155,7 +155,8 @@ def load_experiment(path: AnyPath) -> Experiment:
         If a key is unknown or missing, or a value out of range.
 
     """
-    return read_experiment(read_yaml(Path(path), HAND_WRITTEN), str(path))
+    path = find_experiment(name)
+    return read_experiment(read_yaml(path, HAND_WRITTEN), str(path))
 
 
 def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:

@@ -21,7 +21,7 @@ import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import check_argument, DescriptionError, UsageError
 from robot_identification.export.arm import (
     change_of_link, check_consistent, lines_of, LinkChange, links_of_joints, numbers_text,
     plain_friction, shown_vector,
@@ -95,6 +95,10 @@ def export_urdf(model: IdentifiedModel) -> str:
         If the model has no physically consistent parameters.
 
     """
+    check_argument(
+        'model', model, IdentifiedModel,
+        "an identified model: load_model('identified_model.yaml')",
+    )
     return make_urdf(model).text
 
 

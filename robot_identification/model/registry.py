@@ -263,6 +263,11 @@ def _checked(urdf: AnyPath | Urdf, arguments: Mapping[str, str] | None = None) -
 def _robot_yaml(robot: str) -> Path:
     if robot.endswith(('.yaml', '.yml')):
         return Path(robot)
+    if robot.endswith(('.urdf', '.xacro', '.xml')):
+        raise UsageError(
+            f'{robot} is a description, and not a known robot or a robot YAML: give it as '
+            f'--urdf {robot}, in Python as load_robot(urdf={robot!r})'
+        )
     # A file of the registry has the name of its robot, so that the others need not be read.
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
         if path.stem == robot:
