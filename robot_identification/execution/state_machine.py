@@ -12,7 +12,6 @@ remembered of an execution; in addition the machine keeps only what it has obser
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +34,11 @@ from robot_identification.simulation import TrajectoryPoints
 
 # How the reason begins where an execution that was accepted is given up before anything moved.
 NOT_EXECUTED = 'not executed: '
+# Of what waits in the controller on a topic, where no hold of the arm can be proved.
+WAITING = (
+    'the controller goes on with its motion when the arm is released or the slider moved, as no '
+    'hold is proved'
+)
 # How long an arming is good for [s] (docs/execution.md); chosen: time to step back and call.
 ARMED_SECONDS = 60.0
 # The same for the next execution, from the end of the last [s] (docs/execution.md); chosen: time
@@ -577,10 +581,13 @@ class ExecutionStateMachine:
             self._state = replace(state, attempt=Cancelling(now + CANCEL_PERIOD))
             return [ev.CancelGoals()]
         self._state = state
-        with suppress(UnsafeMotionError):
+        try:
             knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
-            return self._send_stop(state, knots, now, holds=True)
-        return []
+        except UnsafeMotionError as error:
+            if WAITING not in state.reason:
+                self._state = replace(state, reason=f'{state.reason}; {WAITING}: {error}')
+            return []
+        return self._send_stop(state, knots, now, holds=True)
 
     def _watch_stop(self, state: Stopping, now: float) -> Commands:
         state = self._state = self._look_for_rest(state, now)
@@ -657,7 +664,7 @@ class ExecutionStateMachine:
         """Latch FAULT."""
         attempt = state.attempt
         held = not (
-            attempt.has_ended(self._rate) if isinstance(attempt, StopSent)
+            attempt.is_executed if isinstance(attempt, StopSent)
             else isinstance(attempt, Cancelling) and attempt.released
         )
         if rested and not held:

@@ -122,10 +122,15 @@ class StopSent:
         step = now - max(self.looked_at, self.sent_at)
         return replace(self, progress=self.progress + rate * step, looked_at=now)
 
-    def has_ended(self, rate: float) -> bool:
+    @property
+    def is_executed(self) -> bool:
         """Return whether nothing is left of it that would move the arm."""
-        waited = self.looked_at - self.sent_at if self.holds and not rate else self.progress
-        return self.accepted and waited > self.duration
+        return self.accepted and self.progress > self.duration
+
+    def has_ended(self, rate: float) -> bool:
+        """Return whether no more is to be waited for: a hold may wait while the arm is stopped."""
+        waits = self.holds and not rate and self.accepted
+        return self.is_executed or (waits and self.looked_at - self.sent_at > self.duration)
 
 
 @dataclass(frozen=True)

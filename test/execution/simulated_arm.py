@@ -152,9 +152,8 @@ class World:
         self.slider = self.pace = 1.0
         self.faults, self.told = Faults(), Told()
         drawn = bool(rng.random() < 0.3)
-        self.machine = ExecutionStateMachine(
-            JOINTS, simulated=drawn if simulated is None else simulated
-        )
+        self.simulated = drawn if simulated is None else simulated
+        self.machine = ExecutionStateMachine(JOINTS, simulated=self.simulated)
         self.queue, self.on_the_way, self.delayed = [], [], []
         self.goal = None
         self.plan, self.places = None, self.q[None]
@@ -280,6 +279,9 @@ class World:
             # not heard.
             self.is_distorted
             and (self.missed or self.halted_at > self.sent_at or self.faults.delay > 0)
+        ) or (
+            # Late states of a simulation are as those of one that paused.
+            self.simulated and self.faults.delay > 0
         )
         self.sent_at, self.missed = self.now, False
         self.controller.follow(command.knots, self.trajectory_time)

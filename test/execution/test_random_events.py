@@ -23,9 +23,6 @@ SHARE = 1.1
 ROUNDING = 1e-3
 # Of an arm that rests, as is said, but for what its servo lags behind [rad].
 STAYS = 0.02
-# By topic it is held there by a motion which a controller begins with the velocity that its
-# paused reference had [rad].
-HELD = 0.35
 # How far a stop beside the path may lead from it [rad]: the tolerance of tracking, what an arm
 # departs from one look to the next, and half of the quickest stop at the highest speed.
 ASIDE = 0.1 + 0.4 + 0.5 * 0.5 * 1.9
@@ -240,7 +237,8 @@ def check_sequence(seed):
         ended = world.step_until(
             lambda: world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'), longest=40.0
         )
-        assert ended, world.state
+        # By topic the arm may stand where no hold of it can be proved.
+        assert ended or 'no hold is proved' in world.reason, world.state
         check_rest(world)
     return done, world.state
 
@@ -256,8 +254,7 @@ def check_rest(world):
     world.faults, world.slider = Faults(), 1.0
     world.step(3.0)
     moved = float(np.max(np.abs(world.reference[0] - q)))
-    allowed = STAYS if world.by_action else HELD
-    assert moved < allowed, f'{moved:.3f} rad after {world.reason}'
+    assert moved < STAYS, f'{moved:.3f} rad after {world.reason}'
 
 
 def check_batch(first):
