@@ -12,7 +12,24 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.robot_model import JointLimits
+from robot_identification.processing import Dataset
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
+
+
+def base_of(robot, friction='none', rotors=False, **options):
+    """Return the base parameters of an arm with some friction laws."""
+    return reduce_to_base(
+        robot, make_standard_parameters(robot.n, parse_friction(friction), rotors), **options
+    )
+
+
+def made_up_dataset(names, motion, effort, rate, unit='Nm', **more):
+    """Return a dataset of exact kinematics in which every sample counts."""
+    every = np.ones(len(motion), dtype=bool)
+    return Dataset(
+        'made up', names, np.arange(len(motion)) / rate, motion, effort, unit, every, every,
+        (slice(0, len(motion)),), {}, rate, (), **more,
+    )
 
 
 def limited(robot, effort):
@@ -25,10 +42,8 @@ def limited(robot, effort):
 
 def known_model(robot, friction='none', theta_bodies=None, **values):
     """Return a model with some bodies and named parameters of all joints or each: `fc=[..]`."""
-    parameters = make_standard_parameters(
-        robot.n, parse_friction(friction), reflected_inertia=True
-    )
-    reduction = reduce_to_base(robot, parameters)
+    reduction = base_of(robot, friction, rotors=True)
+    parameters = reduction.parameters
     theta = np.zeros(parameters.size)
     if theta_bodies is not None:
         theta[: 10 * robot.n] = theta_bodies

@@ -142,9 +142,9 @@ class Driver:
         )
 
 
-def true_base_parameters(robot, truth, model):
-    """Return the true values of a model's base parameters, with the laws of the simulator."""
-    parameters = model.parameters
+def true_base_parameters(robot, truth, reduction):
+    """Return the true values of base parameters with the laws of the simulator."""
+    parameters = reduction.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
     of_law = {
@@ -153,4 +153,4 @@ def true_base_parameters(robot, truth, model):
     for term, columns in parameters.friction_columns:
         theta[columns] = of_law[term.law.name][term.joint]
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
-    return model.reduction.K @ theta
+    return reduction.K @ theta

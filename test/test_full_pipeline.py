@@ -88,7 +88,9 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_tru
     made, model = scene(name), found_with_true_gains(name).model
     for term in model.parameters.friction:
         assert term.law.name != 'coulomb' or term.law.width == made.truth.velocity_width
-    error = model.theta_base - true_base_parameters(model.robot, made.truth, model)
+    error = model.theta_base - true_base_parameters(
+        model.robot, made.truth, model.reduction
+    )
     largest = np.abs(made.runs[0].true[2] * made.truth.drive_gain).max()
     in_torque = np.abs(error) * reference_scale(model.robot, model.reduction)
     worst = int(np.argmax(in_torque))

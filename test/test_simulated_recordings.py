@@ -108,7 +108,9 @@ def bags(ur5):
 
 def errors_of_parameters(arm, found):
     """Return the errors of the base parameters, and their standard errors of the usual kind."""
-    error = found.model.theta_base - true_base_parameters(arm.robot, arm.truth, found.model)
+    error = found.model.theta_base - true_base_parameters(
+        arm.robot, arm.truth, found.model.reduction
+    )
     covariance = covariance_of(found.estimate)
     assert covariance.kind == 'hac'
     return np.abs(error), covariance.standard_errors

@@ -3,16 +3,18 @@
 
 """What the tests of estimators build: problems of known arms, with their rows behind them."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 from builders import joint, link, robot_urdf
+from known_models import base_of, made_up_dataset
 import numpy as np
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TrainingData
+from robot_identification.estimation import Observations, TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, standard_torque
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model import (
+    make_standard_parameters, Motion, parse_friction, reduce_to_base, standard_torque,
+)
+from robot_identification.simulation import draw_truth
 
 PERIOD = 0.008
 FRICTION = 'coulomb,viscous,offset'
@@ -34,42 +36,36 @@ def three_joint_urdf(tool=''):
     )
 
 
-def fourier_motion(n, seed, samples=400, size=0.3, duration=8.0):
+def fourier_motion(n, seed, samples=400, size=0.3, duration=8.0, idle=()):
     """Return a periodic motion of n joints, its five harmonics of random size [rad]."""
+    # Some joints stand where the others swing.
     form = FourierParametrization(harmonics=5, base_period=duration)
     coefficients = np.random.default_rng(seed).normal(size=(n, form.n_coefficients)) * size
+    coefficients[list(idle), 1:] = 0.0
     bases = form.basis(np.linspace(0.0, duration, samples, endpoint=False))
     return Motion(*(basis @ coefficients.T for basis in bases))
 
 
 def arm_reduction(robot, friction=FRICTION, **options):
     """Return the base parameters of an arm with rotors and some friction laws."""
-    parameters = make_standard_parameters(
-        robot.n, parse_friction(friction), reflected_inertia=True
-    )
-    return reduce_to_base(robot, parameters, **options)
+    return base_of(robot, friction, rotors=True, **options)
 
 
 def dataset_of(robot, motion, tau, period=PERIOD):
     """Return a dataset of exact kinematics in which every sample counts."""
-    N = len(motion)
-    everything = np.ones(N, dtype=bool)
-    return Dataset(
-        'made up', robot.joint_names, period * np.arange(N), motion, tau, 'Nm', everything,
-        everything, (slice(0, N),), {}, 1.0 / period, (),
-    )
+    return made_up_dataset(robot.joint_names, motion, tau, 1.0 / period)
+
+
+def observe_datasets(robot, reduction, datasets, **options):
+    """Return the rows of datasets."""
+    data = [TrainingData(one, np.ones(robot.n), np.ones(len(one), bool)) for one in datasets]
+    return Observations(robot, reduction, data, **options)
 
 
 def observe(robot, reduction, recordings, **options):
     """Return the rows of recordings, each a motion and its torques (N, n)."""
-    return Observations(
-        robot, reduction,
-        [
-            TrainingData(dataset_of(robot, motion, tau), np.ones(robot.n), np.ones(len(tau), bool))
-            for motion, tau in recordings
-        ],
-        **options,
-    )
+    datasets = [dataset_of(robot, motion, tau) for motion, tau in recordings]
+    return observe_datasets(robot, reduction, datasets, **options)
 
 
 def arm_problem(robot, reduction, motion, tau, **options):
@@ -127,3 +123,31 @@ def record_simulator(robot, truth, seed, *, size=0.3, duration=10.0):
     q, dq, effort = (np.array(column)[25:] for column in zip(*rows, strict=True))
     motion = Motion(q, dq, np.gradient(dq, PERIOD, axis=0))
     return motion, effort * truth.drive_gain
+
+
+def simulated_arm(robot, **options):
+    """Return reduction of a simulated arm with its laws, and two of its motions and torques."""
+    truth = draw_truth(robot, 3)
+    laws = tuple(
+        replace(law, width=truth.velocity_width) if law.name == 'coulomb' else law
+        for law in parse_friction(FRICTION)
+    )
+    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
+    return reduction, *(record_simulator(robot, truth, seed, **options) for seed in (0, 1))
+
+
+def lying_solver(value):
+    """Return a solver in the place of clarabel's: 'solved', all unknowns are one value."""
+    import clarabel
+
+    class Liar:
+        def __init__(self, P, q, A, b, cones, settings):
+            self._sizes = len(q), len(b)
+
+        def solve(self):
+            size, rows = self._sizes
+            return SimpleNamespace(
+                x=np.full(size, value), z=np.zeros(rows), status=clarabel.SolverStatus.Solved
+            )
+
+    return Liar

@@ -10,20 +10,16 @@ of the noisy positions with a cut-off that is much too high.
 
 from dataclasses import dataclass, replace
 
-from estimation.arm_problems import dataset_of
+from estimation.arm_problems import dataset_of, observe_datasets
 import numpy as np
-from recordings import fourier_motion, write_small_arm
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TrainingData
-from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
+from recordings import fourier_motion, true_base_parameters, write_small_arm
+from robot_identification.model import (
+    BaseReduction, load_robot, make_standard_parameters, Motion, parse_friction, reduce_to_base,
+    RobotModel,
+)
 from robot_identification.processing.fourier import spectral_derivative
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 RATE, PERIOD = 62.5, 6.0
 CUTOFF = 15.0
@@ -60,14 +56,7 @@ class NoisyArm:
 
     def observe(self, datasets, **options):
         """Return the rows of some recordings."""
-        return Observations(
-            self.robot, self.reduction,
-            [
-                TrainingData(dataset, np.ones(self.robot.n), np.ones(len(dataset), dtype=bool))
-                for dataset in datasets
-            ],
-            **options,
-        )
+        return observe_datasets(self.robot, self.reduction, datasets, **options)
 
 
 def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
@@ -81,18 +70,12 @@ def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
         replace(law, width=truth.velocity_width) if law.name == 'coulomb' else law
         for law in parse_friction(friction)
     )
-    parameters = make_standard_parameters(robot.n, laws, True)
-    reduction = reduce_to_base(robot, parameters)
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
-    of_law = {'coulomb': truth.coulomb, 'viscous': truth.viscous, 'offset': np.zeros(robot.n)}
-    for term, columns in parameters.friction_columns:
-        theta[columns] = of_law[term.law.name][term.joint]
-    theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
+    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
     stamps = np.arange(round(periods * PERIOD * RATE)) / RATE
     motion = fourier_motion(robot.n, 1, stamps, period=PERIOD)
     torque = inverse_dynamics(robot, truth, motion)
-    return NoisyArm(robot, reduction, reduction.K @ theta, stamps, motion, torque)
+    theta = true_base_parameters(robot, truth, reduction)
+    return NoisyArm(robot, reduction, theta, stamps, motion, torque)
 
 
 def bias_in_errors(errors):

@@ -10,13 +10,11 @@ from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
 from robot_identification.errors import InconsistentModelError
+from robot_identification.estimation import Recipe, WeightedLeastSquares
 from robot_identification.estimation.acceptance import find_consistent_parameters, is_accepted
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import cross_validate, fit_parameters
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.model_file import load_model
+from robot_identification.model import load_model, smallest_eigenvalues
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.validation.folds import Folds, Trial
 

@@ -18,9 +18,7 @@ from robot_identification.estimation.correction_groups import (
     AcceptedGroup, choose_groups, fit_groups, Residuals, solve_ridge,
 )
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.corrections import CORRECTIONS
-from robot_identification.model.corrections.correction import CorrectionSignals
-from robot_identification.model.regressor import Motion
+from robot_identification.model import CORRECTIONS, CorrectionSignals, Motion
 from robot_identification.pipeline import identify
 from robot_identification.processing.dataset import MOVING_SPEED
 from robot_identification.validation.folds import blocked_folds

@@ -18,25 +18,20 @@ from long_tests import long_test, some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.estimation import IdentifyOptions, Recipe, WeightedLeastSquares
 from robot_identification.estimation.estimators.consistent import ConsistentAfter
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import (
     estimate_under_load, fit_parameters, Folds, LOAD_TOLERANCE, observe,
 )
 from robot_identification.estimation.friction_selection import (
     choose_friction, expand_candidates, order_terms,
 )
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import exclude_each_other, parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.parameters import FrictionTerm, StandardParameters
-from robot_identification.model.regressor import Motion, standard_torque
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    dump_model, exclude_each_other, FrictionTerm, IdentifiedModel, load_model, make_robot_model,
+    Motion, parse_friction, parse_urdf, reduce_to_base, SignalSource, standard_torque,
+    StandardParameters,
+)
 from robot_identification.processing.excited_joints import find_unexcited_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics

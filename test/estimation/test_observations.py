@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from known_models import base_of, made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import problem as module
@@ -12,13 +13,10 @@ from robot_identification.estimation import rows as rows_module
 from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.problem import combine_factors, Observations, TriangularFactor
 from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
-from robot_identification.model import regressor
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS, parse_friction
-from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, observation_matrix, standard_torque
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model import (
+    DictionaryFriction, FRICTION_LAWS, make_standard_parameters, Motion, observation_matrix,
+    reduce_to_base, regressor, standard_torque,
+)
 
 GAINS = np.array([2.0, 0.5, 3.0])
 SAMPLES = 400
@@ -34,11 +32,8 @@ def dataset_of(robot, seed, *, gap=GAP):
         0.01 * np.cumsum(dq, axis=0), dq, rng.normal(size=dq.shape),
         starts=(0, gap) if gap else (0,),
     )
-    every = np.ones(SAMPLES, dtype=bool)
-    return Dataset(
-        f'bag {seed}', robot.joint_names, 0.01 * np.arange(SAMPLES), motion,
-        rng.normal(scale=5.0, size=dq.shape), 'A', every, every, (slice(0, SAMPLES),), {}, 100.0,
-        (),
+    return made_up_dataset(
+        robot.joint_names, motion, rng.normal(scale=5.0, size=dq.shape), 100.0, 'A'
     )
 
 
@@ -58,8 +53,7 @@ def robot(robots):
 @pytest.fixture(scope='module')
 def reduction(robot):
     """Return the base parameters with the full dictionary, offsets and rotors."""
-    laws = parse_friction('dictionary,offset')
-    return reduce_to_base(robot, make_standard_parameters(3, laws, reflected_inertia=True))
+    return base_of(robot, 'dictionary,offset', rotors=True)
 
 
 @pytest.fixture(scope='module')
@@ -111,11 +105,10 @@ def test_rows_are_those_of_the_observation_matrix(robot, friction, kept, monkeyp
     dataset, rows = dataset_of(robot, 3), taken(3)
     warm = np.full((SAMPLES, 3), 31.0)
     dataset = replace(dataset, motion=replace(dataset.motion, temperature=warm))
-    parameters = make_standard_parameters(3, parse_friction(friction), reflected_inertia=True)
-    reduction = reduce_to_base(robot, parameters)
+    reduction = base_of(robot, friction, rotors=True)
     observations = Observations(robot, reduction, [TrainingData(dataset, GAINS, rows)])
     unit_load, urdf_load = (
-        observation_matrix(robot, parameters, dataset.motion, None, load)
+        observation_matrix(robot, reduction.parameters, dataset.motion, None, load)
         .reshape(SAMPLES, 3, -1)[:, :, reduction.independent]
         for load in (np.ones((SAMPLES, 3)), None)
     )
@@ -177,21 +170,11 @@ def test_torque_of_an_estimate_is_the_models(robot, reduction, data, unknowns):
         np.testing.assert_allclose(torque, expected[part.rows], rtol=0.0, atol=1e-9)
 
 
-def test_residuals_of_the_factors_are_those_of_the_rows(robot, reduction, data, unknowns):
-    """Under the load of the same estimate; relative to the squares of the torques themselves."""
-    observations = Observations(robot, reduction, data)
-    squares = np.zeros(3)
-    for part, torque in zip(data, observations.torque(unknowns), strict=True):
-        squares += np.sum((part.dataset.effort * GAINS - 0.0)[part.rows] ** 2, axis=0)
-        squares += np.sum(torque**2, axis=0)
-        squares -= 2.0 * np.sum(torque * (part.dataset.effort * GAINS)[part.rows], axis=0)
-    problem = observations.factor(unknowns)
-    np.testing.assert_allclose(problem.squared_residuals(unknowns), squares, rtol=1e-9)
-
-
 def test_weights_see_the_residuals_of_the_estimate(robot, reduction, data, unknowns):
     """Once for each row, under the load of the estimate; they multiply matrix and torque."""
+    # Without weights, the residuals of the factors are those of the rows.
     observations = Observations(robot, reduction, data)
+    plain = observations.factor(unknowns)
     seen = [[], [], []]
 
     def weigh(joint, residual):
@@ -206,6 +189,9 @@ def test_weights_see_the_residuals_of_the_estimate(robot, reduction, data, unkno
             for part, torque in zip(data, observations.torque(unknowns), strict=True)
         ])
         np.testing.assert_allclose(residual, expected, atol=1e-9)
+        assert plain.squared_residuals(unknowns)[joint] == pytest.approx(
+            np.sum(expected**2), rel=1e-9
+        )
         assert problem.squared_residuals(unknowns)[joint] == pytest.approx(
             np.sum((residual / (1.0 + np.abs(residual))) ** 2), rel=1e-9
         )
@@ -349,9 +335,7 @@ def test_each_recording_has_its_own_offset(robot, reduction, data):
 
 def test_without_offsets_there_is_none_for_a_recording(robot, data):
     """Unknowns on which nothing depends could not be solved for."""
-    reduction = reduce_to_base(robot, make_standard_parameters(
-        3, parse_friction('viscous'), reflected_inertia=True
-    ))
+    reduction = base_of(robot, 'viscous', rotors=True)
     observations = Observations(robot, reduction, data, offset_by_recording=True)
     assert (observations.offset_by_recording, observations.nuisance) == (False, 0)
     assert observations.factor().size == reduction.rank
@@ -359,9 +343,7 @@ def test_without_offsets_there_is_none_for_a_recording(robot, data):
 
 def test_a_standing_joint_has_its_offsets_in_every_recording(robot, data):
     """Where the mean is left out, as of an unexcited joint, the distances are still told apart."""
-    reduction = reduce_to_base(robot, make_standard_parameters(
-        3, parse_friction('viscous,offset'), reflected_inertia=True
-    ))
+    reduction = base_of(robot, 'viscous,offset', rotors=True)
     kept = np.array([i for i, name in enumerate(reduction.names) if name not in ('f02', 'fv2')])
     smaller = replace(reduction, K=reduction.K[kept], independent=reduction.independent[kept])
     whole = Observations(robot, reduction, data, offset_by_recording=True).factor()

@@ -3,12 +3,10 @@
 
 """The URDF as a prior is the quadratic form that it should be."""
 
+from known_models import base_of
 import numpy as np
 import pytest
 from robot_identification.estimation.prior import cad_prior
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
 
 
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])
@@ -19,8 +17,8 @@ def test_rows_give_the_quadratic_form(robots, rng, name, laws, rotors):
     # Friction laws have no part in it. With rotors S has numbers from 1e-9 to 1e6; equilibrated,
     # the inverse is right to 1e-9.
     robot, weight, nuisance = robots[name], 7.0, 5
-    parameters = make_standard_parameters(robot.n, parse_friction(laws), rotors)
-    reduction = reduce_to_base(robot, parameters)
+    reduction = base_of(robot, laws, rotors)
+    parameters = reduction.parameters
     prior = cad_prior(robot)
     term = prior.term(reduction, reduction.rank + nuisance, weight)
     inertial = 10 * robot.n
@@ -46,8 +44,7 @@ def test_rows_give_the_quadratic_form(robots, rng, name, laws, rotors):
 
 def test_the_urdf_itself_costs_nothing(ur5):
     """Nor does anything else with its base parameters; without weight there are no rows."""
-    parameters = make_standard_parameters(6, parse_friction('viscous'), reflected_inertia=True)
-    reduction = reduce_to_base(ur5, parameters)
+    reduction = base_of(ur5, 'viscous', rotors=True)
     prior = cad_prior(ur5)
     theta = np.concatenate([prior.inertial, np.ones(6), np.zeros(6)])
     term = prior.term(reduction, reduction.rank, 100.0)

@@ -12,10 +12,9 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.profiles import find_profile, PROFILES
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.kinematic_filter import kinematic_filter_from_options
-from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model import (
+    exclude_each_other, kinematic_filter_from_options, make_standard_parameters, reduce_to_base,
+)
 
 DOCUMENT = Path(__file__).parents[2] / 'docs' / 'estimators.md'
 # Base parameters of a UR5 on the ground: 36 of bodies, 12 of friction, 4 rotors (Tika et al.
@@ -34,9 +33,15 @@ def reduction_of(robot, profile):
 
 
 @pytest.mark.parametrize('name', PROFILES)
-def test_choices_exist(name):
+def test_choices_exist(ur5, name):
     """Names are those of the command line; a filter comes back from a model file."""
+    # A year in the name is that of the paper, base parameters are as many as in it, and every
+    # profile says where it differs.
     profile = PROFILES[name]
+    assert all(part in profile.paper for part in (name.split('_')[0].capitalize(),
+                                                  name.split('_')[1]))
+    assert profile.method and profile.departures and all(profile.departures)
+    assert reduction_of(ur5, profile).rank == UR5_PARAMETERS[name]
     assert find_profile(name) is profile
     assert type(profile.estimator) is ESTIMATORS[profile.estimator_name]
     assert not any(
@@ -48,22 +53,6 @@ def test_choices_exist(name):
             assert kinematic_filter_from_options(smoothing.options()) == smoothing
     for limit in (profile.decimation, profile.slowest):
         assert limit is None or limit > 0.0
-
-
-@pytest.mark.parametrize('name', PROFILES)
-def test_papers_and_departures_are_named(name):
-    """A year in the name is that of the paper; every profile says where it differs."""
-    profile = PROFILES[name]
-    assert name.split('_')[1] in profile.paper
-    assert name.split('_')[0].capitalize() in profile.paper
-    assert profile.method
-    assert profile.departures
-    assert all(profile.departures)
-
-
-@pytest.mark.parametrize('name', PROFILES)
-def test_base_parameters_are_as_many_as_in_the_papers(ur5, name):
-    assert reduction_of(ur5, PROFILES[name]).rank == UR5_PARAMETERS[name]
 
 
 @pytest.mark.parametrize('name', PROFILES)

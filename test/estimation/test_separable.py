@@ -16,8 +16,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.separable import (
     eliminate_bodies, fit_shapes, search_range, standard_errors,
 )
-from robot_identification.model.friction import FRICTION_LAWS, parse_friction
-from robot_identification.model.friction.law import JointMotion
+from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
 from scipy.optimize import least_squares
 
 PERIOD = 0.01
@@ -91,21 +90,6 @@ def problem_of_truth(name, **options):
 
 
 @pytest.mark.parametrize('name', TRUTHS)
-def test_known_constants_are_found_within_their_errors(name):
-    """All of them told, none at a bound, each within four standard errors."""
-    # Errors below a quarter of the constant say that the test can fail.
-    laws, _, _, constants = TRUTHS[name]
-    fit = fit_shapes(problem_of_truth(name), parse_friction(laws))
-    for found, true in zip(fit.constants, constants, strict=True):
-        assert found.determined and not found.at_bound, found
-        assert abs(found.value - true) < 4.0 * found.standard_error, found
-        assert found.standard_error < 0.25 * true, found
-    assert fit.deviation == pytest.approx(NOISE, rel=0.05)
-    places = [(law.name, name) for law in fit.laws for name in law.shape]
-    assert [(one.law, one.name) for one in fit.constants] == places
-
-
-@pytest.mark.parametrize('name', TRUTHS)
 def test_without_noise_they_are_exact(name):
     """To 1e-3: the search stops when squares change by less than a billionth of the torque's."""
     laws, _, coefficients, constants = TRUTHS[name]
@@ -117,7 +101,9 @@ def test_without_noise_they_are_exact(name):
 @pytest.mark.parametrize('name', TRUTHS)
 def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
     """Bodies, coefficients and constants together, by scipy with its own Jacobian."""
-    # The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3.
+    # The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3. All of them
+    # are told, none is at a bound, each is within four standard errors of the truth; errors below
+    # a quarter of the constant say that the test can fail.
     laws, truth, coefficients, constants = TRUTHS[name]
     motion, bodies = scene()
     tau = bodies @ BODIES + truth(motion, *coefficients, *constants)
@@ -132,8 +118,13 @@ def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
     squares = len(tau) * fit.deviation**2
     assert squares == pytest.approx(2.0 * whole.cost, rel=1e-6)
     expected = whole.x[-len(constants):]
-    for found, value in zip(fit.constants, expected, strict=True):
+    for found, value, true in zip(fit.constants, expected, constants, strict=True):
         assert abs(found.value - value) < 0.01 * found.standard_error + 1e-3 * value
+        assert found.determined and not found.at_bound, found
+        assert abs(found.value - true) < 4.0 * found.standard_error < true, found
+    assert fit.deviation == pytest.approx(NOISE, rel=0.05)
+    places = [(law.name, name) for law in fit.laws for name in law.shape]
+    assert [(one.law, one.name) for one in fit.constants] == places
 
 
 @pytest.mark.parametrize('memory', some_by_day([0.95, 0.0], 1))

@@ -3,34 +3,28 @@
 
 """Standard parameters near the CAD model keep the base parameters that were identified."""
 
-from types import SimpleNamespace
 
 from builders import two_link_urdf
+from estimation.arm_problems import lying_solver
 from hypothesis import given
 from hypothesis import strategies as st
+from known_models import base_of
 import numpy as np
 import pytest
 from robot_identification.estimation.standard import (
     consistent_standard_parameters, project_consistently, project_on_prior,
 )
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.simulation.mujoco_robot import true_inertial_parameters
+from robot_identification.model import (
+    make_robot_model, parse_urdf, prior_inertial_parameters, smallest_eigenvalues,
+)
+from robot_identification.simulation import draw_truth, true_inertial_parameters
 
 
 @pytest.fixture(scope='module')
 def reductions(robots):
     """Return the reductions of all arms."""
     return {
-        name: reduce_to_base(robot, make_standard_parameters(
-            robot.n, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
-        ))
+        name: base_of(robot, 'coulomb,viscous,offset', rotors=True)
         for name, robot in robots.items()
     }
 
@@ -76,7 +70,7 @@ def test_links_without_mass_are_projected_too():
         'ixx="0.02" iyy="0.03" izz="0.025"', 'ixx="0" iyy="0" izz="0"'
     )
     robot = make_robot_model(parse_urdf(text, 'arm.urdf'))
-    reduction = reduce_to_base(robot, make_standard_parameters(2, (), True))
+    reduction = base_of(robot, rotors=True)
     theta_base = np.arange(reduction.rank) / 10.0
     theta = project_on_prior(robot, reduction, theta_base)
     assert np.all(np.isfinite(theta))
@@ -108,15 +102,6 @@ def test_the_true_arm_is_consistent(robots, reductions, name):
     assert refused == []
 
 
-def test_the_prior_itself_is_consistent(ur5, reductions):
-    reduction = reductions['ur5']
-    theta, note = consistent_standard_parameters(
-        ur5, reduction, reduction.K @ prior_of(ur5, reduction)
-    )
-    assert theta is not None
-    assert 'base parameters kept' in note
-
-
 def test_a_solver_that_lies_is_not_believed(ur5, reductions, monkeypatch):
     """Fault 19: clarabel says 'solved' and returns a point without its multipliers."""
     clarabel = pytest.importorskip('clarabel', reason='clarabel is not installed')
@@ -124,24 +109,16 @@ def test_a_solver_that_lies_is_not_believed(ur5, reductions, monkeypatch):
     base = reduction.K @ prior_of(ur5, reduction)
     assert project_consistently(ur5, reduction, base) is not None
 
-    class Liar:
-        def __init__(self, P, q, A, b, cones, settings):
-            self._sizes = len(q), len(b)
-
-        def solve(self):
-            size, rows = self._sizes
-            return SimpleNamespace(
-                x=np.full(size, 0.01), z=np.zeros(rows), status=clarabel.SolverStatus.Solved
-            )
-
-    monkeypatch.setattr(clarabel, 'DefaultSolver', Liar)
+    monkeypatch.setattr(clarabel, 'DefaultSolver', lying_solver(0.01))
     assert project_consistently(ur5, reduction, base) is None
 
 
 def test_what_cannot_be_is_refused_by_name(ur5, reductions):
-    """A negative inertia of the last link, a negative rotor: None, and the joint is named."""
+    """The prior itself can be; with a negative inertia or rotor: None, and the joint is named."""
     reduction = reductions['ur5']
     base = reduction.K @ prior_of(ur5, reduction)
+    theta, note = consistent_standard_parameters(ur5, reduction, base)
+    assert theta is not None and 'base parameters kept' in note
     wrong = base.copy()
     wrong[reduction.names.index('Izz6')] = -0.01
     theta, note = consistent_standard_parameters(ur5, reduction, wrong)

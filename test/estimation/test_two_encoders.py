@@ -21,33 +21,26 @@ from recordings import write_small_arm
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, UsageError,
 )
+from robot_identification.estimation import (
+    fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import find_covariance
-from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.estimation.two_encoders import (
     estimate_rest, KnownFriction, two_encoders_from_content, TwoEncoderFit, TwoEncoders,
 )
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
+from robot_identification.model import (
+    CoulombSignFriction, FRICTION_LAWS, IdentifiedModel, load_model, load_robot, Motion,
+    RotorMotion, SignalSource, standard_torque, StandardParameters, ViscousFriction,
+)
 from robot_identification.model.friction.strain_wave import StrainWaveFriction
-from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.model_file import load_model
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, RotorMotion, standard_torque
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag_writer import write_joint_states
-from robot_identification.simulation.ground_truth import (
-    draw_truth, GroundTruth, with_elastic_joints,
-)
+from robot_identification.simulation import draw_truth, GroundTruth, with_elastic_joints
 from robot_identification.validation.joint_stiffness import (
     BentJoint, describe_two_encoder_figures, fit_stiffness, two_encoder_figures,
 )

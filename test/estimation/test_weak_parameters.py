@@ -9,16 +9,12 @@ from estimation.arm_problems import arm_problem, arm_reduction, dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation import covariance_of, ESTIMATORS, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations, PriorTerm
-from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
-from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.regressor import (
-    Motion, observation_matrix, prior_inertial_parameters,
-)
+from robot_identification.model import Motion, observation_matrix, prior_inertial_parameters
 from robot_identification.processing.excited_joints import find_stationary_joints
 
 SAMPLES, RATE = 2000, 100.0

@@ -6,7 +6,9 @@
 import sys
 from types import SimpleNamespace
 
-from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion, predict
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, lying_solver, predict,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -122,17 +124,7 @@ def test_a_solver_that_lies_is_replaced(ur5, monkeypatch):
     honest, how = solve_consistent(squares, 10.0)
     assert 'clarabel' in how
 
-    class Liar:
-        def __init__(self, P, q, A, b, cones, settings):
-            self._sizes = len(q), len(b)
-
-        def solve(self):
-            size, rows = self._sizes
-            return SimpleNamespace(
-                x=np.ones(size), z=np.zeros(rows), status=clarabel.SolverStatus.Solved
-            )
-
-    monkeypatch.setattr(clarabel, 'DefaultSolver', Liar)
+    monkeypatch.setattr(clarabel, 'DefaultSolver', lying_solver(1.0))
     assert solve_conic(squares, 10.0) is None
     x, how = solve_consistent(squares, 10.0)
     assert how == 'log-Cholesky coordinates'

@@ -5,7 +5,7 @@
 
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, noisy_problem, possible_parameters, predict,
-    record_simulator, torque_of,
+    simulated_arm, torque_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,12 +18,6 @@ from robot_identification.estimation.estimators.constrained import (
 )
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.simulation.ground_truth import draw_truth
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -150,11 +144,7 @@ def test_slow_motions_make_rotors_negative_and_bounds_do_not(robots):
     # than 1e-4, and motions not seen are predicted no worse than by 1 %.
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     arm = robots['ur5']
-    truth = draw_truth(arm, 3)
-    laws = (CoulombFriction(truth.velocity_width), ViscousFriction(), FrictionOffset())
-    reduction = reduce_to_base(arm, make_standard_parameters(6, laws, True))
-    motion, tau = record_simulator(arm, truth, 0, size=0.04, duration=24.0)
-    unseen, expected = record_simulator(arm, truth, 1, size=0.04, duration=24.0)
+    reduction, (motion, tau), (unseen, expected) = simulated_arm(arm, size=0.04, duration=24.0)
     rotors = [row for row, name in enumerate(reduction.names) if name.startswith('Ia')]
     negative = 0
     for seed in range(2):

@@ -16,14 +16,12 @@ from estimation.noisy_arms import bias_in_errors, make_noisy_arm
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.estimation import covariance_of, Observations, WeightedLeastSquares
 from robot_identification.estimation.estimators.closed_loop import Servo
 from robot_identification.estimation.estimators.instrumental_variables import (
     gather_instruments, InstrumentalVariables,
 )
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.regressor import RotorMotion
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

@@ -15,17 +15,15 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation import (
+    Observations, RowTreatment, solve_weighted, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import RowTreatment
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, standard_torque
-from robot_identification.processing.fourier import FourierSeries
-from robot_identification.processing.periods import find_periodic_motion, NotPeriodicError
+from robot_identification.processing import find_periodic_motion, FourierSeries, NotPeriodicError
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 

@@ -15,9 +15,7 @@ from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSqu
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model import BaseReduction, make_standard_parameters, parse_friction
 
 SEEDS = st.integers(0, 2**32 - 1)
 # Of two joints: four columns of the first link, and the offsets, which have no noise.

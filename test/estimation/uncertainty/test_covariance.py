@@ -9,10 +9,9 @@ from estimation.arm_problems import arm_reduction, dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation import ESTIMATORS, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.problem import Observations, PriorTerm
-from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import (
     blocks_covariance, bootstrap_covariance, covariance_of, COVARIANCES, hac_covariance,
 )

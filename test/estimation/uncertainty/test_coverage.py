@@ -42,16 +42,6 @@ def test_white_errors_do_not_hold(counts):
     assert counts['residual'].share.mean() < 0.65
 
 
-@long_test
-def test_figures_are_named_once_and_in_per_cent(counts):
-    """Every figure of a kind of interval, of the repeats that were made."""
-    figures = benchmark.figures_of('hac', counts['hac'], np.ones(58))
-    names = [figure.name for figure in figures]
-    assert len(set(names)) == len(names) == len(columns())
-    assert [name.removeprefix('hac: ') for name in names] == columns()
-    assert all(0.0 <= figure.values[0] <= 100.0 for figure in figures)
-
-
 def columns():
     """Return the names of the figures that the page has."""
     return page_table('statistics', 'intervals')[0][1:]

@@ -8,13 +8,10 @@ from estimation.arm_problems import arm_problem, arm_reduction
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
-from robot_identification.estimation.uncertainty.intervals import (
-    confidence_intervals, joint_test,
+from robot_identification.estimation import (
+    confidence_intervals, Covariance, covariance_of, ESTIMATORS, joint_test,
 )
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model import observation_matrix, random_motion
 from scipy import stats
 
 

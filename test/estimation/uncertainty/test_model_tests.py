@@ -7,10 +7,7 @@ from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.rows import TIME_BLOCKS
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.estimation.uncertainty.model_tests import nested_test
+from robot_identification.estimation import covariance_of, ESTIMATORS, nested_test, TIME_BLOCKS
 from scipy.signal import lfilter
 
 SAMPLES = 1500
