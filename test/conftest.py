@@ -13,6 +13,7 @@ from typing import Any
 from blas_threads import BLAS_THREADS
 from builders import mixed_urdf, panda_urdf_path, run_command, write_run
 from hypothesis import HealthCheck, settings
+from known_models import base_of
 from long_tests import ASKED_FOR
 import numpy as np
 import pytest
@@ -78,6 +79,15 @@ def robots():
 def ur5(robots):
     """Return the shipped UR5."""
     return robots['ur5']
+
+
+@pytest.fixture(scope='session')
+def reductions(robots):
+    """Return the base parameters of those arms, with friction and rotors."""
+    return {
+        name: base_of(robot, 'coulomb,viscous,offset', rotors=True)
+        for name, robot in robots.items()
+    }
 
 
 @pytest.fixture(scope='session')

@@ -33,7 +33,7 @@ def made_up_dataset(names, motion, effort, rate, unit='Nm', **more):
 
 
 def limited(robot, effort):
-    """Return an arm whose joints all have the same effort limit [N m]."""
+    """Return an arm with another effort limit [N m], of each joint or of all."""
     old = robot.limits
     return replace(robot, limits=JointLimits(
         old.lower, old.upper, old.velocity, old.acceleration, np.full(robot.n, effort)
@@ -66,6 +66,15 @@ def true_pinocchio(robot, truth):
         )
     model.armature = truth.reflected_inertia
     return model
+
+
+def pinocchio_torque(model, motion):
+    """Return the torques (N, n) that a motion has in a model of Pinocchio."""
+    data = model.createData()
+    return np.array([
+        pin.rnea(model, data, *sample)
+        for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
 
 
 def gravity_torque(model, q):

@@ -111,7 +111,6 @@ def true_torque(seed, friction):
 
 
 def recording(seed, friction, noise=NOISE, noise_seed=0):
-    """Return a dataset of a motion."""
     tau = true_torque(seed, friction)
     rng = np.random.default_rng([seed, noise_seed])
     return dataset_of(
@@ -120,7 +119,6 @@ def recording(seed, friction, noise=NOISE, noise_seed=0):
 
 
 def select(datasets, candidates, unexcited=()):
-    """Return the laws that are chosen from some candidates."""
     rows = observe(arm(), (), datasets, [dataset.fitted for dataset in datasets])
     return choose_friction(rows, candidates, unexcited, Folds(), DEFAULT.tie)
 
@@ -134,7 +132,6 @@ def chosen(friction):
 
 
 def laws_of(choice, number):
-    """Return the laws of a joint."""
     return {term.law.name: term.law for term in choice.terms if term.joint == number}
 
 

@@ -23,7 +23,6 @@ from robot_identification.validation.folds import Folds
 
 
 def reduction_of(robot):
-    """Return the reduction with viscous and Coulomb friction, offset and rotors."""
     return arm_reduction(robot, 'viscous,coulomb,offset')
 
 

@@ -52,19 +52,16 @@ def robot(robots):
 
 @pytest.fixture(scope='module')
 def reduction(robot):
-    """Return the base parameters with the full dictionary, offsets and rotors."""
     return base_of(robot, 'dictionary,offset', rotors=True)
 
 
 @pytest.fixture(scope='module')
 def data(robot):
-    """Return two recordings."""
     return [TrainingData(dataset_of(robot, seed), GAINS, taken(seed)) for seed in range(2)]
 
 
 @pytest.fixture
 def unknowns(reduction):
-    """Return some parameters."""
     return np.random.default_rng(7).uniform(0.1, 1.0, reduction.rank)
 
 

@@ -26,7 +26,6 @@ UR5_PARAMETERS = {
 
 
 def reduction_of(robot, profile):
-    """Return the base parameters that a profile identifies."""
     return reduce_to_base(robot, make_standard_parameters(
         robot.n, profile.friction, profile.reflected_inertia
     ))

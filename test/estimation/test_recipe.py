@@ -24,14 +24,12 @@ OTHER = Recipe(
 
 
 def write(path, content):
-    """Write a recipe file."""
     path.write_text(content if isinstance(content, str) else dump_yaml(content), encoding='utf-8')
     return path
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Return where a recipe may be written."""
     return tmp_path / 'recipe.yaml'
 
 

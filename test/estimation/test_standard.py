@@ -20,17 +20,7 @@ from robot_identification.model import (
 from robot_identification.simulation import draw_truth, true_inertial_parameters
 
 
-@pytest.fixture(scope='module')
-def reductions(robots):
-    """Return the reductions of all arms."""
-    return {
-        name: base_of(robot, 'coulomb,viscous,offset', rotors=True)
-        for name, robot in robots.items()
-    }
-
-
 def prior_of(robot, reduction):
-    """Return the prior with zeros for friction and rotors."""
     prior = np.zeros(reduction.parameters.size)
     prior[: 10 * robot.n] = prior_inertial_parameters(robot)
     return prior

@@ -80,7 +80,6 @@ class ElasticArm:
         }
 
     def true_values(self, reduction):
-        """Return the true base parameters."""
         theta = np.zeros(reduction.parameters.size)
         theta[:60] = simulator.true_inertial_parameters(self.robot, self.truth)
         parameters = reduction.parameters
@@ -181,7 +180,6 @@ def test_two_encoders_recover_the_arm_and_one_does_not(arm, rotor_inertia, count
 
 
 def model_of(arm, found):
-    """Return the identified model of a fit."""
     return IdentifiedModel(
         arm.robot, 'Nm', found.problem.reduction, found.estimate.theta,
         find_covariance(found.estimate).matrix, None, '', SignalSource(),
@@ -358,7 +356,6 @@ def test_a_recipe_comes_back_the_same(tmp_path):
 
 
 def load_recipe_of(folder, text):
-    """Return the recipe of a text about two encoders."""
     file = folder / 'recipe.yaml'
     file.write_text(f'schema_version: 1\ntwo_encoders: {text}\n')
     return load_recipe(file)

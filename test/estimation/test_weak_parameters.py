@@ -29,7 +29,6 @@ def reduction(ur5):
 
 
 def swinging(scale, seed=0):
-    """Return a motion whose joints swing so much."""
     form = FourierParametrization(harmonics=5, base_period=10.0)
     coefficients = np.random.default_rng(seed).normal(size=(6, form.n_coefficients))
     coefficients *= 0.3 * np.broadcast_to(scale, 6)[:, None]
@@ -39,7 +38,6 @@ def swinging(scale, seed=0):
 
 
 def identified(robot, reduction, motion):
-    """Return an estimate without what the motion does not determine, and what that is."""
     names = reduction.parameters.names
     theta = np.zeros(len(names))
     theta[:60] = prior_inertial_parameters(robot)
@@ -60,7 +58,6 @@ def identified(robot, reduction, motion):
 
 
 def recommendations_of(robot, reduction, motion):
-    """Return the recommendation on a motion, by parameter."""
     estimate, unidentifiable = identified(robot, reduction, motion)
     found = recommend(robot, estimate, covariance_of(estimate, 'residual'), unidentifiable)
     assert [recommendation.gain for recommendation in found] == sorted(

@@ -10,12 +10,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
+from robot_identification.model import prior_inertial_parameters, workspace
 from robot_identification.model.consistency import (
     from_log_cholesky, log_cholesky, pseudo_inertia, smallest_eigenvalues,
     smallest_mass_matrix_eigenvalue,
 )
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import workspace
 
 
 def parameters_of(masses, points):

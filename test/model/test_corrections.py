@@ -9,16 +9,11 @@ from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.corrections import CORRECTIONS
-from robot_identification.model.corrections.correction import (
-    correction_blocks, Corrections, CorrectionSignals, Evidence, JointCorrection,
+from robot_identification.model import (
+    correction_blocks, CORRECTIONS, Corrections, CorrectionSignals, dump_model, Evidence,
+    FastVelocity, find_ripple_order, JointCorrection, JointDeviation, load_model, Motion,
+    PositionSeries, rigid_torque, Ripple,
 )
-from robot_identification.model.corrections.fast_velocity import FastVelocity
-from robot_identification.model.corrections.joint_deviation import JointDeviation
-from robot_identification.model.corrections.position_series import PositionSeries
-from robot_identification.model.corrections.ripple import find_ripple_order, Ripple
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.regressor import Motion, rigid_torque
 
 RATE = 500.0
 

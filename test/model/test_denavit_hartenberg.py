@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 from oracles import dh_chain
@@ -176,7 +176,6 @@ def test_derived_tables_of_shipped_arms(name, rng):
     assert_describes(derive_table(robot.pinocchio), robot.pinocchio, rng, 1e-12)
 
 
-@settings(max_examples=200)
 @given(
     seed=SEEDS, relations=st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=6),
     stop=st.booleans(),
@@ -232,7 +231,6 @@ def next_axis(rng, point, z, relation):
 
 
 def unit(vector):
-    """Return a vector of length one."""
     return vector / np.linalg.norm(vector)
 
 

@@ -34,17 +34,14 @@ def chain(count, prefix='', root='ground', **last):
 
 
 def arm_of(*elements, **options):
-    """Return the model of links and joints on a link 'ground'."""
     return make_robot_model(parse_urdf(robot_urdf(link('ground'), *elements), 'arm'), **options)
 
 
 def broken(name):
-    """Return a link whose inertia no body has."""
     return link(name).replace(SOUND, BROKEN)
 
 
 def doctor(text, folder, *options):
-    """Return what `doctor` says of a description."""
     path = folder / 'arm.urdf'
     path.write_text(text)
     return run_command('doctor', path, *options)

@@ -7,20 +7,19 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from known_models import base_of
 import numpy as np
 from oracles import dh_chain, newton_euler_regressor
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.base_parameters import random_motion, reduce_to_base
+from robot_identification.model import (
+    inertial_regressor, known_robots, load_robot, prior_inertial_parameters, random_motion,
+    rigid_torque,
+)
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import (
     change_of_frame, check_table, FRAMES, link_frames, table_of,
-)
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import known_robots, load_robot
-from robot_identification.model.regressor import (
-    inertial_regressor, prior_inertial_parameters, rigid_torque,
 )
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -153,9 +152,7 @@ def test_base_torques_do_not_depend_on_frames(name, frames, rng):
     stated = link_frames(robot, frames)
     assert stated.name == frames
     T = stated.to_joint_frames()
-    reduction = reduce_to_base(
-        robot, make_standard_parameters(robot.n, (), False), frames=stated
-    )
+    reduction = base_of(robot, frames=stated)
     motion = random_motion(robot, 20, rng)
     W = (inertial_regressor(robot, motion) @ T)[:, reduction.independent]
     theta = np.linalg.solve(T, prior_inertial_parameters(robot))

@@ -15,7 +15,7 @@ import sys
 from typing import NamedTuple
 
 from builders import joint, link, robot_urdf, run_command, two_link_urdf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from long_tests import long_test
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
@@ -53,12 +53,10 @@ def upper(old, new):
 
 
 def with_mass(value):
-    """Return the arm whose link 'upper' has this mass."""
     return upper(MASS, f'<mass value="{value}"/>')
 
 
 def with_inertia(ixx=0.02, iyy=0.03, izz=0.025, ixy=0, ixz=0, iyz=0, name='upper'):
-    """Return the arm one of whose links has this inertia."""
     head, place, tail = two_link_urdf().partition(f'<link name="{name}">')
     return head + place + tail.replace(
         INERTIA, f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" ixz="{ixz}" '
@@ -73,18 +71,15 @@ def with_limit(**values):
 
 
 def with_shape(shape, kind='collision', origin=''):
-    """Return the arm with a shape on its link 'upper'."""
     return upper('</inertial>',
                  f'</inertial><{kind}>{origin}<geometry>{shape}</geometry></{kind}>')
 
 
 def with_mesh(address, kind='collision'):
-    """Return the arm with a mesh at that address."""
     return with_shape(f'<mesh filename="{address}"/>', kind)
 
 
 def chain(moving, fixed=0):
-    """Return a chain of moving joints, then fixed ones."""
     count = moving + fixed
     return robot_urdf(
         *(link(f'l{i}') for i in range(count + 1)),
@@ -94,7 +89,6 @@ def chain(moving, fixed=0):
 
 
 def with_kind_of_two(kind):
-    """Return the arm whose joint 'two' is of this type."""
     head, name, tail = two_link_urdf().partition('<joint name="two"')
     assert 'type="revolute"' in tail
     return head + name + tail.replace('type="revolute"', f'type="{kind}"', 1)
@@ -435,7 +429,6 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(NUMBERS, min_size=7, max_size=7))
 def test_any_inertial_is_read_or_refused(values):
     """Also where squares overflow or vanish."""

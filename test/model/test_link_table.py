@@ -72,7 +72,6 @@ def test_torques_of_the_thesis_arm(source, case):
 
 @pytest.fixture
 def table_file(tmp_path):
-    """Return a function that writes the thesis' table with changes and returns its path."""
     path = tmp_path / 'table.yaml'
 
     def write(*changes):

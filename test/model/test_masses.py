@@ -6,11 +6,10 @@
 
 from builders import joint, link, robot_urdf
 import pytest
+from robot_identification.model import make_robot_model, parse_urdf
 from robot_identification.model.masses import (
     describe_placeholders, find_placeholders, massless_joints,
 )
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
 
 UNIT = (1.0, 1.0, 1.0)
 
@@ -26,7 +25,6 @@ def chain(*links):
 
 
 def bodies(*properties):
-    """Return a link for each (mass, principal moments)."""
     return [link(f'part{k}', mass, principal=moments)
             for k, (mass, moments) in enumerate(properties)]
 

@@ -3,31 +3,25 @@
 
 """A tool is a body of the URDF: it weighs what it weighs, where it is."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.mounted_tool import mount_tool, Tool
-from robot_identification.model.payload import (
-    Payload, payload_from_parameters, tool_frame, tool_placements,
+from robot_identification.model import (
+    load_robot, mount_tool, parse_urdf, Payload, payload_from_parameters,
+    prior_inertial_parameters, Tool, tool_frame, tool_placements,
 )
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.urdf import parse_urdf
 
 LENGTHS = st.tuples(*[st.floats(0.01, 0.5)] * 3)
 
 
 def with_tool(robot, tool):
-    """Return the arm with a tool."""
     text = mount_tool(robot.urdf.text, 'ur5', tool_frame(robot), tool)
     return load_robot('ur5', urdf=parse_urdf(text, 'ur5 with a tool'))
 
 
-# Each example reads a URDF twice.
-@settings(max_examples=10)
 @given(st.floats(0.1, 10.0), LENGTHS, LENGTHS)
 def test_only_the_last_link_grows_by_the_tool(ur5, mass, center, size):
     """What is added to its parameters is the tool's solid box, to rounding of the text."""

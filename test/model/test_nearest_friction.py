@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model import DictionaryFriction, FRICTION_LAWS
 from robot_identification.model.friction.nearest import (
     nearest_plain_friction, sliding_speeds, sliding_torque,
 )
@@ -18,7 +17,6 @@ SPEEDS = sliding_speeds(2.0)
 
 
 def dictionary_of(**terms):
-    """Return a dictionary with these terms alone."""
     kinds = ('viscous', 'sliding', 'presliding', 'stribeck', 'load_sliding', 'load_presliding')
     return DictionaryFriction(**{kind: terms.get(kind, []) for kind in kinds})
 

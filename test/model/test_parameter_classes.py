@@ -4,19 +4,13 @@
 """Identifiability classes in both conventions, and that the reasons given are the true ones."""
 
 from builders import joint, link, robot_urdf
+from known_models import base_of
 import numpy as np
 import pytest
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameter_classes import (
-    CLASSES, linear_classes, physical_classes, unidentifiable_reasons,
+from robot_identification.model import (
+    CLASSES, gravity_of_mounting, inertial_regressor, linear_classes, link_frames, load_robot,
+    make_robot_model, Motion, parse_urdf, physical_classes, reduce_to_base, unidentifiable_reasons,
 )
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import inertial_regressor, Motion
-from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
-from robot_identification.model.urdf import parse_urdf
 
 GROUND, WALL = (0.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0)
 
@@ -24,15 +18,11 @@ GROUND, WALL = (0.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0)
 def classes_of(name, mounting=GROUND, frames='dh', drives=True):
     """Return robot, frames and reduction."""
     robot = load_robot(name, gravity=gravity_of_mounting(*mounting))
-    parameters = make_standard_parameters(
-        robot.n, parse_friction('coulomb,viscous' if drives else 'none'), drives
-    )
-    stated = link_frames(robot, frames)
-    return robot, stated, reduce_to_base(robot, parameters, frames=stated)
+    friction, stated = 'coulomb,viscous' if drives else 'none', link_frames(robot, frames)
+    return robot, stated, base_of(robot, friction, drives, frames=stated)
 
 
 def counts(classes):
-    """Return how many are in each class."""
     return tuple(len(classes[kind]) for kind in CLASSES)
 
 
@@ -106,7 +96,7 @@ def test_reasons_name_what_is_there():
 
 def test_without_gravity_that_is_the_reason(ur5):
     floating = ur5.with_gravity([0.0, 0.0, 0.0])
-    reduction = reduce_to_base(floating, make_standard_parameters(6, (), False))
+    reduction = base_of(floating)
     reasons = unidentifiable_reasons(floating, reduction)
     assert reasons['mx1'].startswith('there is no gravity')
 
@@ -116,7 +106,7 @@ def test_a_link_that_only_slides_shows_its_mass_only():
     robot = make_robot_model(parse_urdf(robot_urdf(
         link('rail'), link('cart'), joint('slide', 'rail', 'cart', 'prismatic', (1, 0, 0)),
     ), 'cart'))
-    reduction = reduce_to_base(robot, make_standard_parameters(1, (), False))
+    reduction = base_of(robot)
     assert reduction.names == ('m1',)
     reasons = unidentifiable_reasons(robot, reduction)
     assert len(reasons) == 9

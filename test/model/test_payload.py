@@ -7,18 +7,16 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from known_models import base_of, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DataError, UsageError
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.payload import (
-    joint_parameters, last_link, Payload, payload_from_parameters, to_frame, tool_frame,
+from robot_identification.model import (
+    dump_model, IdentifiedModel, joint_parameters, last_link, load_model, Motion, Payload,
+    payload_from_parameters, prior_inertial_parameters, SignalSource,
+    to_frame, tool_frame, with_payload,
 )
-from robot_identification.model.regressor import Motion, prior_inertial_parameters
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -69,9 +67,7 @@ def test_frames_come_from_the_urdf(robots):
 
 def model_of(robot, **changes):
     """Return an identified model with the URDF's own parameters."""
-    parameters = StandardParameters(robot.n, (), False)
-    reduction = reduce_to_base(robot, parameters)
-    theta = prior_inertial_parameters(robot)
+    reduction, theta = base_of(robot), prior_inertial_parameters(robot)
     return IdentifiedModel(
         robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), theta, '',
         SignalSource(), {}, {}, **changes,
@@ -87,9 +83,7 @@ def test_model_with_payload_moves_as_pinocchio_with_the_body(robots, rng):
     frame = loaded.frames[loaded.getFrameId('tool0')]
     loaded.appendBodyToJoint(frame.parentJoint, pin.Inertia(
         payload.mass, payload.center_of_mass, payload.inertia), frame.placement)
-    data = loaded.createData()
-    expected = [pin.rnea(loaded, data, *row)
-                for row in zip(motion.q, motion.dq, motion.ddq, strict=True)]
+    expected = pinocchio_torque(loaded, motion)
     # Base parameters leave columns out that rounding sees: 1e-9 of some 100 N m.
     np.testing.assert_allclose(found.torque(motion), expected, rtol=0, atol=1e-7)
     assert found.theta_consistent is not None

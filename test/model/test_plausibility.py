@@ -8,11 +8,10 @@ from long_tests import long_test
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.model.plausibility import find_implausibilities
-from robot_identification.model.registry import known_robots, load_robot
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    find_implausibilities, known_robots, load_robot, make_robot_model, parse_urdf,
+    prior_inertial_parameters,
+)
 
 # One link that turns about z, its centre of mass on the axis.
 GOOD = np.array([1.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.03, 0.0, 0.0, 0.025])
@@ -20,7 +19,6 @@ GOOD = np.array([1.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.03, 0.0, 0.0, 0.025])
 
 @pytest.fixture(scope='module')
 def pendulum():
-    """Return an arm of one joint."""
     return make_robot_model(parse_urdf(
         robot_urdf(link('ground'), link('bob'), joint('turn', 'ground', 'bob')), 'pendulum'
     ))

@@ -59,20 +59,17 @@ def test_drive_gains_are_gear_times_torque_constant(ur5):
     assert np.all(np.isnan(ur5.drives.reflected_inertia[:3])), 'left open'
 
 
-def test_gains_given_replace_those_known(ur5):
+def test_gains_given_replace_those_known(ur5, robots):
     gains = np.array([1.0, 2.0, 3.0, 4.0, 5.0, -6.0])
     changed = ur5.with_drive_gains(gains)
     np.testing.assert_allclose(changed.drives.drive_gain, gains, rtol=1e-15)
     np.testing.assert_array_equal(changed.drives.gear_ratio, ur5.drives.gear_ratio)
     assert not np.allclose(ur5.drives.drive_gain, gains), 'the arm itself is as it was'
+    arm = robots['mixed'].with_drive_gains([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(arm.drives.drive_gain, [1.0, 2.0, 3.0])
     for wrong in (gains[:5], np.zeros(6), np.full(6, np.nan)):
         with pytest.raises(UsageError, match='drive gains'):
             ur5.with_drive_gains(wrong)
-
-
-def test_gains_given_where_none_are_known(robots):
-    arm = robots['mixed'].with_drive_gains([1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(arm.drives.drive_gain, [1.0, 2.0, 3.0])
 
 
 def test_another_mounting_leaves_the_arm_as_it_was(ur5):
@@ -81,24 +78,18 @@ def test_another_mounting_leaves_the_arm_as_it_was(ur5):
     np.testing.assert_array_equal(ur5.pinocchio.gravity.linear, STANDARD_GRAVITY)
 
 
-def test_gravity_in_millimetres_is_refused(ur5):
+def test_gravity_that_is_none_is_refused(ur5):
+    """In millimetres, in degrees, or no three finite numbers."""
     with pytest.raises(UsageError, match=r'9810 m/s\^2, at most 100 are credible'):
         ur5.with_gravity([0.0, 0.0, -9810.0])
     with pytest.raises(UsageError, match='three finite angles'):
         gravity_of_mounting(np.nan, 0.0, 0.0)
-
-
-def test_a_mounting_in_degrees_is_refused():
     with pytest.raises(UsageError, match=r'90 0 0 has an angle of 90 rad.* write 90deg'):
         gravity_of_mounting(90.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize('gravity', [[0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]])
-def test_gravity_is_three_finite_numbers(ur5, gravity):
-    with pytest.raises(UsageError, match='three finite numbers'):
-        ur5.with_gravity(gravity)
-    with pytest.raises(UsageError, match='three finite numbers'):
-        load_robot('ur5', gravity=gravity)
+    for gravity in ([0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]):
+        for given in (ur5.with_gravity, lambda gravity: load_robot('ur5', gravity=gravity)):
+            with pytest.raises(UsageError, match='three finite numbers'):
+                given(gravity)
 
 
 def test_mountings_are_those_of_the_literature():
@@ -154,7 +145,6 @@ def test_unknown_arms_are_refused_by_name():
 
 @pytest.fixture
 def robot_file(tmp_path):
-    """Return a function that writes the UR5's YAML with changes and returns its path."""
     shipped = share_directory() / 'config' / 'robots' / 'ur5.yaml'
     shutil.copy(share_directory() / 'urdf' / 'ur5.urdf', tmp_path / 'ur5.urdf')
     path = tmp_path / 'arm.yaml'

@@ -9,12 +9,11 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, observation_matrix
-from robot_identification.model.regressor_gradient import RegressorGradient
-from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    exclude_each_other, FRICTION_LAWS, gravity_of_mounting, make_robot_model,
+    make_standard_parameters, Motion, observation_matrix, parse_friction, parse_urdf,
+    RegressorGradient,
+)
 
 NAMES = ('q', 'dq', 'ddq')
 MIXED_AXES = (0.0, 0.6, 0.8)

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.couplings import held_leaders
-from robot_identification.model.registry import load_robot
+from robot_identification.model import held_leaders, load_robot, parse_urdf
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, make_robot_model, plain_encoders, unknown_drives,
 )
-from robot_identification.model.urdf import parse_urdf
 
 # J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot
 # reads at one end, straight up and at the other end; and the model's positions there. The last
@@ -37,6 +35,11 @@ def test_youbots_readings_are_the_models_positions():
     encoders = load_robot('youbot').encoders
     np.testing.assert_allclose(encoders.to_model(READINGS), POSITIONS, rtol=0, atol=1e-12)
     np.testing.assert_allclose(encoders.to_reading(POSITIONS), READINGS, rtol=0, atol=1e-12)
+    # They go with their joints.
+    arm = load_robot('youbot', joints=['arm_joint_2', 'arm_joint_3'])
+    np.testing.assert_allclose(
+        arm.encoders.to_model(READINGS[:, 1:3]), POSITIONS[:, 1:3], rtol=0, atol=1e-12
+    )
 
 
 def test_encoders_are_what_they_are_said_to_be():
@@ -53,14 +56,6 @@ def test_most_drivers_read_the_models_positions(ur5):
     for encoders, values in ((ur5.encoders, q), (plain_encoders(6), q), (bare.encoders, q[:3])):
         np.testing.assert_array_equal(encoders.to_model(values), values)
         np.testing.assert_array_equal(encoders.to_reading(values), values)
-
-
-def test_encoders_of_chosen_joints():
-    """They go with their joints."""
-    arm = load_robot('youbot', joints=['arm_joint_2', 'arm_joint_3'])
-    np.testing.assert_allclose(
-        arm.encoders.to_model(READINGS[:, 1:3]), POSITIONS[:, 1:3], rtol=0, atol=1e-12
-    )
 
 
 @given(seed=SEEDS)

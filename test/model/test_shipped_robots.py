@@ -74,7 +74,6 @@ RANGES = np.radians([[-169, 169], [-65, 90], [-151, 146], [-102.5, 102.5], [-167
 
 
 def urdf_of(name):
-    """Return the path of a shipped URDF."""
     return share_directory() / 'urdf' / f'{name}.urdf'
 
 

@@ -4,20 +4,16 @@
 """Readable expressions: the published lists by coefficient, and that they are true."""
 
 from builders import joint, link, robot_urdf
+from known_models import base_of
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model import (
+    link_frames, load_robot, make_robot_model, parse_urdf, PUBLISHED_ORDERS, published_rows,
+)
 from robot_identification.model.symbols import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
 )
-from robot_identification.model.urdf import parse_urdf
 
 DRIVES = {f'{symbol}{joint}': {} for symbol in ('fc', 'fv') for joint in range(1, 7)}
 DRIVES |= {f'Ia{joint}': {} for joint in range(3, 7)}
@@ -98,12 +94,8 @@ TIKA = [
 
 
 def symbols_of(robot, *, frames='joint', preference='gautier_khalil', drives=True):
-    """Return reduction and expressions of an arm."""
-    parameters = make_standard_parameters(
-        robot.n, parse_friction('coulomb,viscous' if drives else 'none'), drives
-    )
-    stated = link_frames(robot, frames)
-    reduction = reduce_to_base(robot, parameters, frames=stated, preference=preference)
+    friction, stated = 'coulomb,viscous' if drives else 'none', link_frames(robot, frames)
+    reduction = base_of(robot, friction, drives, frames=stated, preference=preference)
     return reduction, find_symbols(robot, reduction, stated)
 
 

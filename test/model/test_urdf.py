@@ -24,7 +24,6 @@ def with_first(old, new, text=None):
 
 
 def build(text):
-    """Return the model of a URDF text."""
     return make_robot_model(parse_urdf(text, 'arm.urdf'))
 
 

@@ -7,20 +7,17 @@ import json
 from pathlib import Path
 
 from builders import FINGERS, joint, link, robot_urdf
+from known_models import base_of
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model import (
+    check_table, for_simulation, link_frames, load_robot, make_robot_model,
+    Motion, parse_urdf, rigid_torque,
+)
 from robot_identification.model.denavit_hartenberg import derive_table
-from robot_identification.model.frames import check_table, link_frames
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, rigid_torque
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf_variants import for_simulation
 
 PANDA = tuple(f'panda_joint{number}' for number in range(1, 8))
 ARM = ('pan', 'lift', 'slide', 'wrist')
@@ -89,7 +86,6 @@ def write_arm(tmp_path):
 
 
 def random_states(rng, robot, samples=10):
-    """Return a motion that is not meant to be executed."""
     return Motion(
         rng.uniform(np.clip(robot.limits.lower, -3, 3), np.clip(robot.limits.upper, -3, 3),
                     (samples, robot.n)),
@@ -123,7 +119,7 @@ def test_the_panda_needs_a_urdf_and_a_yaml(panda_urdf, tmp_path, rng):
     assert robot.locked == {FINGERS[0]: 0.02, FINGERS[1]: 0.02}
     np.testing.assert_array_equal(robot.limits.acceleration, 10.0)
     assert np.all(np.isfinite(robot.limits.velocity) & np.isfinite(robot.limits.effort))
-    assert reduce_to_base(robot, make_standard_parameters(7, (), False)).rank == 43
+    assert base_of(robot).rank == 43
     whole = pin.buildModelFromUrdf(str(panda_urdf))
     assert tuple(whole.names)[1:] == (*PANDA, *FINGERS)
     motion = random_states(rng, robot)
@@ -142,7 +138,6 @@ def test_the_panda_needs_no_yaml(panda_urdf):
 
 
 def write_urdf(beside, text):
-    """Write a URDF beside a YAML, and return its path."""
     path = Path(beside).with_name('other.urdf')
     path.write_text(text)
     return path
@@ -261,7 +256,6 @@ def test_simulators_get_the_same_locked_arm(write_arm, rng, stopped):
 
 
 def table_entry(table, base):
-    """Return a table as a robot YAML has it."""
     pose = pin.SE3(base)
     return {
         'convention': table.convention,

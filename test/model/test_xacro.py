@@ -25,8 +25,6 @@ DECLARED = '<robot name="made_up" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 @pytest.fixture
 def write(tmp_path):
-    """Return what writes a xacro file with this content in its <robot>."""
-
     def write_content(content, name='arm.urdf.xacro'):
         path = tmp_path / name
         path.write_text(f'{DECLARED}{content}</robot>')

@@ -21,7 +21,6 @@ RATE = 125.0
 
 @pytest.fixture(scope='module')
 def real_parameters(arm, reduction):
-    """Return standard parameters of a possible arm."""
     theta = np.zeros(reduction.parameters.size)
     theta[:30] = prior_inertial_parameters(arm)
     theta[30:] = 0.3
@@ -39,7 +38,6 @@ DEFAULT = Servo()
 
 
 def simulate(arm, reduction, theta, reference, servo=DEFAULT, friction=None):
-    """Return the simulated motion of base parameters `reduction.K @ theta`."""
     motion, stamps = reference
     return ClosedLoop(
         base_dynamics(arm, reduction, reduction.K @ theta), motion, stamps, servo, friction

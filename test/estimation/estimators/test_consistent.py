@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, lying_solver, predict,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -46,7 +46,6 @@ def cost(squares, x, weight):
     return squares.squared_residual(x) + weight * squares.divergence(x)
 
 
-@settings(max_examples=15)
 @given(seed=SEEDS, power=st.floats(-2.0, 4.0), rows=st.integers(15, 150))
 def test_two_solvers_agree(ur5, seed, power, rows):
     """Fault 19: one is checked by the other, also with fewer rows than unknowns."""
@@ -64,7 +63,6 @@ def test_two_solvers_agree(ur5, seed, power, rows):
     assert values[1] <= values[0] * (1.0 + 1e-9)
 
 
-@settings(max_examples=10)
 @given(seed=SEEDS)
 def test_the_divergence_is_that_of_the_definition(ur5, seed):
     """-log det(P / P0) + trace(P / P0) - 4 for each link; zero for the reference alone."""
@@ -211,7 +209,6 @@ def body_problem(seed, noise):
 
 
 @pytest.mark.parametrize('solver', ['clarabel', 'log_cholesky'])
-@settings(max_examples=25)
 @given(seed=SEEDS, power=st.floats(-2.0, 3.0))
 def test_a_consistent_body_is_as_good_as_any(seed, solver, power):
     """No other physically consistent body fits better, by either solver."""

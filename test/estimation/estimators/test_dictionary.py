@@ -119,7 +119,6 @@ def true_torque(seed, friction=Friction(), *, resting=True, tool='', samples=300
 
 
 def recording(seed, friction=Friction(), *, noise=NOISE, offset=0.0, **options):
-    """Return a dataset of a motion with noisy torques."""
     motion = motion_of(seed, **{k: v for k, v in options.items() if k != 'tool'})
     tau, _ = true_torque(seed, friction, **options)
     rng = np.random.default_rng(1000 + seed)
@@ -128,7 +127,6 @@ def recording(seed, friction=Friction(), *, noise=NOISE, offset=0.0, **options):
 
 
 def fit_of(datasets, estimator=None, laws=AUTOMATIC, *, rows=None, tool='', **options):
-    """Return the fit of some recordings."""
     rows = [dataset.fitted for dataset in datasets] if rows is None else rows
     observations = observe(arm(tool), laws, datasets, rows, **options)
     return fit_parameters(observations, (), estimator or SparseNonnegativeRegression())
@@ -143,7 +141,6 @@ def standard_of(fit):
 
 
 def predict(fit, motion):
-    """Return the torque of a fit along a motion from its start."""
     return standard_torque(arm(), fit.problem.reduction.parameters, standard_of(fit), motion)
 
 
@@ -169,7 +166,6 @@ def nrmse(predicted, true):
 
 @pytest.fixture(scope='module')
 def found():
-    """Return the fit of one recording."""
     return fit_of([recording(0)])
 
 

@@ -22,7 +22,6 @@ def reduction(arm):
 
 
 def problem_of(arm, reduction, seed, samples=400, **options):
-    """Return a problem of an arm without cubic friction, and its base parameters."""
     def change(theta):
         # Well above the noise, all but those that are not there.
         theta = np.sign(theta) * (1.0 + np.abs(theta))

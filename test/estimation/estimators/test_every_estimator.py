@@ -14,7 +14,7 @@ from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, observe, PERIOD,
     possible_parameters, predict, torque_of,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from long_tests import some_by_day
 import numpy as np
@@ -92,7 +92,6 @@ def test_options_out_of_range_are_refused_by_name(name, option, value):
 
 
 @pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in BIASED])
-@settings(max_examples=8)
 @given(seed=SEEDS)
 def test_without_noise_the_truth_is_found(arm, reduction, name, seed):
     """Property P1: 1e-8 of the largest parameter, whatever the arm weighs."""

@@ -38,13 +38,11 @@ def smooth_arm(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def noisy_problem(smooth_arm):
-    """Return one recording of it, its time in parts."""
     return smooth_arm.problem(50, POSITION_NOISE, time_blocks=8)
 
 
 @pytest.fixture(scope='module')
 def noisy_estimate(noisy_problem):
-    """Return its estimate."""
     return InstrumentalVariables().estimate(noisy_problem)
 
 

@@ -10,7 +10,7 @@ The torques are MuJoCo's.
 from dataclasses import replace
 
 from estimation.noisy_arms import bias_in_errors, make_noisy_arm, PERIOD, RATE, TORQUE_NOISE
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -40,12 +40,10 @@ def noisy_arm(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def noisy_estimate(noisy_arm):
-    """Return the estimate of one recording of it."""
     return MaximumLikelihood().estimate(noisy_arm.problem(50, POSITION_NOISE, time_blocks=4))
 
 
 def series(seed, period, harmonics=5, n=3):
-    """Return a random Fourier series [rad]."""
     rng = np.random.default_rng(seed)
     size = np.repeat(1.0 / np.arange(1, harmonics + 1), 2)[:, None]
     return FourierSeries(period, np.vstack([
@@ -206,7 +204,6 @@ def test_filtered_rows_are_refused(noisy_arm):
         MaximumLikelihood().estimate(observations.factor())
 
 
-@settings(max_examples=8)
 @given(
     seed=st.integers(0, 10_000), period=st.floats(1.5, 12.0), repeats=st.floats(2.0, 5.5),
     harmonics=st.integers(2, 6),

@@ -26,11 +26,9 @@ K = 5
 
 @pytest.fixture(scope='module')
 def problem(arm, reduction):
-    """Return a problem with noise."""
     return noisy_problem(arm, reduction, 2)[0]
 
 
-@settings(max_examples=10)
 @given(block=st.integers(1, 400), seed=SEEDS)
 def test_without_forgetting_it_is_the_batch(problem, block, seed):
     """Property P3: 1e-8 of the largest parameter, in blocks of any size and of one sample."""

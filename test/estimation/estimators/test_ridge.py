@@ -7,7 +7,7 @@ from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, noisy_problem, observe, possible_parameters,
     predict, torque_of,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -39,7 +39,6 @@ def ridge_oracle(W, tau, penalty):
     )[0]
 
 
-@settings(max_examples=10)
 @given(seed=SEEDS, decades=st.floats(-3.0, 3.0))
 def test_ridge_is_that_of_the_standard_parameters(arm, reduction, seed, decades):
     """A given penalty, on base factors alone: the minimizer over all standard parameters."""
@@ -53,7 +52,6 @@ def test_ridge_is_that_of_the_standard_parameters(arm, reduction, seed, decades)
     np.testing.assert_allclose(found, expected, atol=1e-8 * scale)
 
 
-@settings(max_examples=10)
 @given(seed=SEEDS)
 def test_penalty_of_the_report(arm, reduction, seed):
     """Smallest eigenvalue that is not zero: nothing in the null space."""

@@ -94,7 +94,6 @@ def test_slope_is_the_derivative_of_the_score(loss, u):
 # --- identities ----------------------------------------------------------------------------
 
 
-@settings(max_examples=8)
 @given(seed=SEEDS)
 def test_huber_without_limit_is_least_squares(arm, reduction, seed):
     """Property P3: tuning at infinity, joints equal: ordinary least squares, errors as well."""

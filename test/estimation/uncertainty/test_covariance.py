@@ -53,7 +53,6 @@ def slow_noise(rng, samples, n):
 
 
 def estimate_of(arm, data, estimator='wls', **options):
-    """Return an estimate from recordings."""
     robot, reduction = arm
     observations = Observations(
         robot, reduction, data, **{'time_blocks': TIME_BLOCKS, **options}
@@ -63,7 +62,6 @@ def estimate_of(arm, data, estimator='wls', **options):
 
 @pytest.fixture(scope='module')
 def estimate(arm):
-    """Return an estimate from one recording."""
     return estimate_of(arm, [recording(arm[0], 0)])
 
 
@@ -84,7 +82,6 @@ def scores_of(estimate):
 
 
 def unknowns(estimate):
-    """Return all unknowns of an estimate."""
     return np.append(estimate.theta, estimate.nuisance)
 
 
@@ -102,7 +99,6 @@ def newey_west(A, scores, lag):
 
 
 def correlation(matrix):
-    """Return the correlation matrix of a covariance."""
     errors = np.sqrt(np.diag(matrix))
     return matrix / errors / errors[:, None]
 

@@ -16,7 +16,6 @@ from scipy import stats
 
 
 def covariance(matrix, freedom=1e6, held=()):
-    """Return a covariance of a few parameters."""
     matrix = np.array(matrix, dtype=float)
     b = len(matrix)
     mask = np.zeros(b, dtype=bool)
