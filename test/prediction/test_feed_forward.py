@@ -46,12 +46,16 @@ def run(feed_forward, wanted, measured=None):
     ])
 
 
-def test_at_rest_it_is_gravity(model):
-    """Of the identified model, at the measured position."""
+def test_at_rest_it_is_gravity(model, robots):
+    """Of the identified model, at the measured position; CAD knows no friction in motion."""
     torque = FeedForward(model).step(0.0, Q, REST, REST)
     np.testing.assert_allclose(torque, RigidTorque(model).gravity(Q), atol=1e-12)
     without = FeedForward(model, FeedForwardOptions(gravity=False))
     np.testing.assert_array_equal(without.step(0.0, Q, REST, REST), REST)
+    described, wanted = FeedForward(robots['mixed']), np.full(3, 0.5)
+    for k in range(30):
+        torque = described.step(k * PERIOD, Q, wanted, wanted)
+    np.testing.assert_allclose(torque, RigidTorque(robots['mixed']).gravity(Q), atol=1e-12)
 
 
 @pytest.mark.parametrize('options', [KINETIC, FeedForwardOptions()])
@@ -238,15 +242,6 @@ def test_a_stamp_that_comes_twice_moves_nothing(model):
     for k in range(5):
         torque = feed_forward.step(k * PERIOD, Q, moving, moving, moving)
     np.testing.assert_array_equal(feed_forward.step(4 * PERIOD, Q, moving, moving, moving), torque)
-
-
-def test_a_description_has_gravity_alone(robots):
-    """CAD knows no friction."""
-    feed_forward = FeedForward(robots['ur5'])
-    q, wanted = np.linspace(-1.0, 1.0, 6), np.full(6, 0.5)
-    for k in range(30):
-        torque = feed_forward.step(k * PERIOD, q, wanted, wanted)
-    np.testing.assert_allclose(torque, RigidTorque(robots['ur5']).gravity(q), atol=1e-12)
 
 
 @pytest.mark.parametrize(('options', 'message'), [

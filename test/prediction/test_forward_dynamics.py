@@ -6,7 +6,7 @@
 from dataclasses import replace
 
 from builders import joint, link, mixed_urdf, robot_urdf
-from known_models import known_model
+from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
@@ -14,7 +14,6 @@ from robot_identification.model import (
     make_robot_model, Motion, parse_urdf, prior_inertial_parameters, run_stops,
 )
 from robot_identification.prediction import ForwardDynamics
-from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive
 
 ROTORS = np.array([0.5, 3.0, 0.08])
@@ -22,7 +21,6 @@ HALF_SECOND = 0.5
 
 
 def made_up(text):
-    """Return the model of a URDF."""
     return make_robot_model(parse_urdf(text, 'made up'))
 
 
@@ -37,13 +35,8 @@ def wheel():
 
 def recorded(robot, q, dq, temperature=None):
     """Return a recording of positions and velocities (N, n), 1 ms apart."""
-    N = len(q)
-    everything = np.ones(N, dtype=bool)
     motion = Motion(q, dq, np.zeros_like(q), temperature)
-    return Dataset(
-        'made up', robot.joint_names, 0.001 * np.arange(N), motion, np.zeros_like(q), 'Nm',
-        everything, everything, (slice(0, N),), {}, 1000.0, (),
-    )
+    return made_up_dataset(robot.joint_names, motion, np.zeros_like(q), 1000.0)
 
 
 def drive(step, torque, stiffness=0.0, damping=0.0, q=None):

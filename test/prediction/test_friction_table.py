@@ -17,7 +17,6 @@ SPEEDS = np.array([0.02, 0.1, 0.5, 1.0])
 
 
 def at(table, speed, load=0.0):
-    """Return resistance and bias of the first joint."""
     n = len(table.speeds)
     resistance, bias = table.at(np.full(n, speed), np.full(n, load))
     return resistance[0], bias[0]

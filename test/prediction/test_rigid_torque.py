@@ -12,7 +12,6 @@ from robot_identification.prediction.rigid_torque import RigidTorque
 
 
 def draw_state(robot, rng):
-    """Return position, velocity and acceleration."""
     return rng.uniform(-1.0, 1.0, (3, robot.n))
 
 

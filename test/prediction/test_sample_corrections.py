@@ -5,23 +5,17 @@
 
 from dataclasses import replace
 
-from known_models import known_model
+from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.corrections import CORRECTIONS
-from robot_identification.model.corrections.correction import (
-    correction_blocks, Corrections, JointCorrection,
+from robot_identification.model import (
+    correction_blocks, CORRECTIONS, Corrections, FastVelocity, JointCorrection, JointDeviation,
+    Motion, PositionSeries, Ripple,
 )
-from robot_identification.model.corrections.fast_velocity import FastVelocity
-from robot_identification.model.corrections.joint_deviation import JointDeviation
-from robot_identification.model.corrections.position_series import PositionSeries
-from robot_identification.model.corrections.ripple import Ripple
-from robot_identification.model.regressor import Motion
 from robot_identification.monitoring.contact_observer import ContactObserver
 from robot_identification.prediction.torque_predictor import TorquePredictor
-from robot_identification.processing.causal import causal_signals
-from robot_identification.processing.dataset import Dataset
+from robot_identification.processing import causal_signals
 
 RATE = 500.0
 GROUPS = (
@@ -35,16 +29,13 @@ def dataset_of(rng, stamps):
     phase = np.arange(3)
     q = 0.4 * np.sin(2.0 * stamps[:, None] + phase)
     dq = 0.8 * np.cos(2.0 * stamps[:, None] + phase) + 1e-2 * rng.normal(size=q.shape)
-    rows = np.ones(len(stamps), dtype=bool)
-    return Dataset(
-        'made up', ('a', 'b', 'c'), stamps, Motion(q, dq, np.zeros_like(q)), np.zeros_like(q),
-        'Nm', rows, rows, (slice(0, len(stamps)),), {}, RATE, (), measured_dq=dq,
-    )
+    motion = Motion(q, dq, np.zeros_like(q))
+    dataset = made_up_dataset(('a', 'b', 'c'), motion, np.zeros_like(q), RATE, measured_dq=dq)
+    return replace(dataset, stamps=stamps)
 
 
 @pytest.fixture
 def model(robots, rng):
-    """Return a model with every group on two joints."""
     plain = known_model(replace(robots['mixed'], sampling_rate=RATE), 'viscous', fv=2.0)
     plain = plain.with_quality({'residual_standard_deviation': [1.0, 1.0, 1.0]})
     return replace(plain, corrections=Corrections(RATE, (), tuple(

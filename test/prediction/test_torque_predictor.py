@@ -5,15 +5,12 @@
 
 from dataclasses import replace
 
+from known_models import known_model
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS, parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, standard_torque
+from robot_identification.model import FRICTION_LAWS, Motion, standard_torque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
 from robot_identification.validation.validation import predict_effort
@@ -23,22 +20,14 @@ RATE = 500.0
 
 
 def model_of(robot, friction='none', **parameters):
-    """Return a model in which only the named parameters are not zero."""
     robot = replace(robot.with_drive_gains([2.0, 4.0, 8.0]), sampling_rate=RATE)
-    standard = make_standard_parameters(3, parse_friction(friction), reflected_inertia=True)
-    reduction = reduce_to_base(robot, standard)
-    theta = np.zeros(reduction.rank)
-    for name, value in parameters.items():
-        theta[reduction.names.index(name)] = value
-    return IdentifiedModel(
-        robot, 'A', reduction, theta, np.eye(reduction.rank), None, '', SignalSource(), {}, {}
-    )
+    return replace(known_model(robot, friction, **parameters), effort_unit='A')
 
 
 @pytest.fixture
 def viscous(robots):
     """Return a model whose torque on the first joint is twice its smoothed velocity."""
-    return model_of(robots['mixed'], 'viscous', fv1=2.0)
+    return model_of(robots['mixed'], 'viscous', fv=[2.0, 0.0, 0.0])
 
 
 def recording(t):
@@ -91,7 +80,7 @@ def test_every_law_equals_the_batch(robots, rng):
 
 def test_a_sample_takes_one_inverse_dynamics(robots, monkeypatch):
     """Friction at both velocities needs no more; the regressor is for models of no bodies."""
-    model = model_of(robots['mixed'], 'dictionary,offset', Izz1=1.0)
+    model = model_of(robots['mixed'], 'dictionary,offset', Izz=[1.0, 0.0, 0.0])
     predictor, calls = TorquePredictor(model), []
     for name in ('rnea', 'computeJointTorqueRegressor'):
         function = getattr(pin, name)
@@ -104,7 +93,7 @@ def test_a_sample_takes_one_inverse_dynamics(robots, monkeypatch):
 
 def test_the_future_is_not_seen(robots):
     """What comes after a sample does not change its prediction."""
-    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Izz1=1.0)
+    model = model_of(robots['mixed'], 'viscous', fv=[1.0, 0.0, 0.0], Izz=[1.0, 0.0, 0.0])
     t = np.arange(200) / RATE
     q, dq = recording(t)
     plain = TorquePredictor(model).run(t, q, dq)
@@ -128,7 +117,7 @@ def test_delay_is_as_stated(viscous):
 
 def test_acceleration_of_a_ramp_is_its_slope(robots):
     """The rotor's torque, after the filters have settled."""
-    model = model_of(robots['mixed'], Ia3=3.0)
+    model = model_of(robots['mixed'], Ia=[0.0, 0.0, 3.0])
     t = np.arange(500) / RATE
     dq = np.zeros((500, 3))
     dq[:, 2] = 0.7 * t
@@ -147,7 +136,9 @@ def test_a_constant_velocity_has_no_transient(viscous):
 @pytest.mark.parametrize('jump', [0.5, -0.3, -100.0])
 def test_filters_start_anew_after_a_gap_or_a_clock_that_jumps(robots, jump):
     """From there on the predictions are those of a predictor that starts there."""
-    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Ia3=2.0, Izz1=0.5)
+    model = model_of(
+        robots['mixed'], 'viscous', fv=[1.0, 0, 0], Ia=[0, 0, 2.0], Izz=[0.5, 0, 0]
+    )
     t = np.arange(200) / RATE
     q, dq = recording(t)
     stamps = np.where(np.arange(200) < 120, t, t + jump)
@@ -210,12 +201,9 @@ def test_rates_and_cut_offs_must_be_known_and_positive(robots, viscous):
     for options in ({'rate': 0.0}, {'rate': -5.0}, {'cutoff': 0.0}, {'cutoff': np.nan}):
         with pytest.raises(UsageError, match='positive'):
             TorquePredictor(viscous, **options)
-
-
-def test_a_cut_off_above_what_the_rate_allows_is_lowered(viscous):
-    predictor = TorquePredictor(viscous, rate=20.0, cutoff=30.0)
+    # One above what the rate allows is lowered.
     t = np.arange(40) / 20.0
-    effort = predictor.run(t, *recording(t))
+    effort = TorquePredictor(viscous, rate=20.0, cutoff=30.0).run(t, *recording(t))
     assert np.all(np.isfinite(effort))
 
 

@@ -13,7 +13,6 @@ benchmark = pytest.importorskip('benchmarks.tracking')
 
 @pytest.fixture(scope='module')
 def measured():
-    """Return the median of every figure by its name [mrad]."""
     return medians('tracking', repeats=5)
 
 

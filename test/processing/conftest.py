@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 from robot_identification.recording.recording import Recording
 
 RATE = 125.0

@@ -15,14 +15,12 @@ TWIN = 0.0005
 
 
 def late(recording, delay):
-    """Return the recording with its effort recorded later."""
     at = recording.stamps - delay
     effort = np.column_stack([np.interp(at, recording.stamps, c) for c in recording.effort.T])
     return replace(recording, effort=effort)
 
 
 def run(recording, robot, **options):
-    """Process a recording by the default filter."""
     return process(recording, KinematicFilter(), 'A', robot=robot, **options)
 
 

@@ -11,10 +11,9 @@ from effort_twins import make_twin
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.regressor import Motion, rigid_torque
-from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    gravity_of_mounting, KinematicFilter, make_robot_model, Motion, parse_urdf, rigid_torque,
+)
 from robot_identification.processing.effort_hypotheses import KINDS, nuisances, sample_weights
 from robot_identification.processing.effort_meaning import _deciding_motion, judge_effort
 from robot_identification.processing.processing import process

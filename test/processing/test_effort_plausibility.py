@@ -12,7 +12,6 @@ from robot_identification.processing.processing import process
 
 
 def notes_of(recording, robot, unit):
-    """Return the notes on the effort."""
     notes = process(recording, KinematicFilter(), unit, robot=robot).notes
     return [note for note in notes if note.startswith('effort') and 'position by' not in note]
 

@@ -61,12 +61,6 @@ def test_a_cut_off_near_the_nyquist_frequency_is_lowered():
     np.testing.assert_array_equal(low_pass(x, 20.0, KinematicFilter(cutoff=1e5)), expected)
 
 
-def test_columns_are_filtered_on_their_own():
-    x = np.random.default_rng(1).normal(size=(300, 3))
-    alone = np.column_stack([low_pass(x[:, [i]], RATE, FILTER)[:, 0] for i in range(3)])
-    np.testing.assert_allclose(low_pass(x, RATE, FILTER), alone, atol=1e-12)
-
-
 def test_differences_of_a_parabola_are_exact_to_the_ends():
     """Central inside and one-sided of second order at the ends: exact for squares."""
     t = np.arange(50) / RATE

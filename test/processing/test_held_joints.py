@@ -33,7 +33,6 @@ def robot():
 
 
 def write_table(path, q):
-    """Write a CSV file of positions and efforts."""
     head = ['time', *(f'{name}.position' for name in NAMES), *(f'{name}.effort' for name in NAMES)]
     rows = np.column_stack([np.arange(50) / 100.0, q, np.zeros_like(q)])
     np.savetxt(path, rows, delimiter=',', header=','.join(head), comments='')
@@ -41,7 +40,6 @@ def write_table(path, q):
 
 
 def write_bag_of(path, q):
-    """Write a bag whose driver puts a prefix before all names."""
     return write_bag(path, joint_states(
         [f'left_{name}' for name in NAMES], np.arange(50) / 100.0, q, 0.0 * q, 0.0 * q
     ))

@@ -13,7 +13,6 @@ from robot_identification.processing.loading import check_effort_unit
 
 
 def model_in(unit, gains, relative_scale=False):
-    """Return what of a model is looked at."""
     return SimpleNamespace(
         effort_unit=unit, relative_scale=relative_scale,
         robot=load_robot('ur5').with_drive_gains(gains),

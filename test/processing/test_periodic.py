@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation import FourierParametrization, Trajectory
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
@@ -46,7 +45,6 @@ def record(periods=PERIODS, seed=0, noise=NOISE, **changes):
 
 
 def run(recording, kinematic_filter=SERIES, **options):
-    """Process a recording of a periodic motion."""
     return process(recording, kinematic_filter, 'A', **options)
 
 

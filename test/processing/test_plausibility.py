@@ -17,19 +17,16 @@ BAGS = ['ur10_exciting_trajectory', 'panda_exciting_trajectory']
 
 
 def run(recording, robot=None, unit='A'):
-    """Process a recording by the default filter."""
     return process(recording, KinematicFilter(), unit, robot=robot)
 
 
 def refusal(recording, robot=None):
-    """Return why a recording is refused."""
     with pytest.raises(DataError) as caught:
         run(recording, robot)
     return str(caught.value)
 
 
 def changed(recording, name, joints, function):
-    """Return the recording with some columns changed."""
     values = np.array(getattr(recording, name))
     values[:, joints] = function(values[:, joints])
     return replace(recording, **{name: values})
@@ -46,12 +43,10 @@ def arm(request):
 
 
 def warnings_of(dataset):
-    """Return the notes that warn of the recording."""
     return [note for note in dataset.notes if 'position by' not in note]
 
 
 def unit_of(recording):
-    """Return the unit the recording's effort is in."""
     return 'A' if recording.source == 'simulated' else 'Nm'
 
 

@@ -13,19 +13,16 @@ import pytest
 from robot_identification import arrays
 from robot_identification.errors import DataError
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing import blocks
-from robot_identification.processing.processing import process
+from robot_identification.processing import blocks, process
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.recording.recording import Channel
 
 
 def run(recording, channels, **options):
-    """Process a recording with these channels."""
     return process(replace(recording, channels=channels), KinematicFilter(), 'A', **options)
 
 
 def channel(times, *columns):
-    """Return a channel."""
     return Channel(np.array(times), np.array(columns, dtype=float).T)
 
 

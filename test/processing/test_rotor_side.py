@@ -45,7 +45,6 @@ def changed(recording, change):
 
 
 def run(recording, kinematic_filter=NONE, **options):
-    """Return the dataset of a recording."""
     return process(recording, kinematic_filter, 'Nm', **options)
 
 
@@ -171,7 +170,6 @@ def to_motor(values):
 
 
 def swap(values):
-    """Exchange two rotors."""
     values[:, [1, 0]] = values[:, [0, 1]]
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.filters import low_pass
-from robot_identification.processing.processing import process
+from robot_identification.processing import low_pass, process
 from robot_identification.processing.rows import (
     decimation_step, fast_enough, parallel_decimate, smooth_columns, with_smooth_effort,
 )

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from robot_identification.arrays import allocate, LARGEST_IN_MEMORY
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing import blocks, smoothing
+from robot_identification.processing import blocks, process, smoothing
 from robot_identification.processing.filters import low_pass, low_pass_memory
-from robot_identification.processing.processing import process
 from robot_identification.processing.smoothing import interpolate, uniform_pieces
-from robot_identification.recording.recording import Recording
 
 KINDS = {
     'butterworth': KinematicFilter(),
@@ -173,23 +171,3 @@ def test_a_long_recording_is_in_files_and_the_same(exact, monkeypatch):
     np.testing.assert_array_equal(dataset.motion.ddq, expected.motion.ddq)
     np.testing.assert_array_equal(dataset.effort, expected.effort)
     np.testing.assert_array_equal(dataset.fitted, expected.fitted)
-
-
-def test_nothing_as_long_as_the_recording_is_kept_for_looking_at_it():
-    """What is compared between position and velocity is thinned out, and owns its memory."""
-    t = np.arange(100_000) / 500.0
-    q = np.sin(t)[:, None]
-    recording = Recording('bag', '/js', ('a',), t, q, np.cos(t)[:, None], q)
-    kept = []
-    original = smoothing._smooth_piece
-
-    def remember(*arguments):
-        signals = original(*arguments)
-        kept.extend((signals.velocity, signals.position_rate))
-        return signals
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothing, '_smooth_piece', remember)
-        process(recording, KinematicFilter(), 'A')
-    assert all(values.base is None for values in kept)
-    assert sum(map(len, kept)) < 2 * len(t) / 30

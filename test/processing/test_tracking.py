@@ -5,11 +5,9 @@
 
 import numpy as np
 import pytest
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation import FourierParametrization, Trajectory
 from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.processing.processing import process
-from robot_identification.processing.tracking import track
+from robot_identification.processing import process, track
 from robot_identification.recording.recording import Recording
 
 JOINTS = ('shoulder', 'elbow')

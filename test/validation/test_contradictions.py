@@ -5,12 +5,10 @@
 
 from dataclasses import replace
 
+from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.validation.data_warnings.contradictions import contradicting_ratios
 
 SAMPLES = 500
@@ -35,22 +33,14 @@ def swinging(robot, seed=0):
 
 def torque_of(robot, motion, mass_factor=1.0):
     """Return the torque of the URDF's bodies times factors, with friction and a bias."""
-    laws = parse_friction('coulomb,viscous,offset')
-    parameters = make_standard_parameters(robot.n, laws, reflected_inertia=False)
-    factors = np.repeat(mass_factor * np.ones(robot.n), 10)
-    n = robot.n
-    friction = np.concatenate([COULOMB[:n], COULOMB[:n], 0.1 * COULOMB[:n]])
-    theta = np.concatenate([factors * prior_inertial_parameters(robot), friction])
-    return standard_torque(robot, parameters, theta, motion)
+    bodies = np.repeat(mass_factor * np.ones(robot.n), 10) * prior_inertial_parameters(robot)
+    return known_model(
+        robot, 'coulomb,viscous,offset', bodies, fc=COULOMB, fv=COULOMB, f0=0.1 * COULOMB
+    ).torque(motion)
 
 
 def dataset_of(robot, motion, effort, unit='Nm'):
-    """Return a dataset in which every sample counts."""
-    N = len(motion)
-    return Dataset(
-        'made up', robot.joint_names, 8.0 / N * np.arange(N), motion, effort, unit,
-        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, N / 8.0, (),
-    )
+    return made_up_dataset(robot.joint_names, motion, effort, len(motion) / 8.0, unit)
 
 
 def ratios_of(robot, motion, torque, unit='Nm', gains=None):

@@ -15,11 +15,9 @@ from builders import joint, joint_states, link, robot_urdf, write_bag
 from long_tests import some_by_day
 import numpy as np
 import pytest
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    KinematicFilter, make_robot_model, parse_urdf, reduce_to_base, StandardParameters,
+)
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
 from robot_identification.validation.data_warnings import examine_data, TESTS
@@ -36,7 +34,6 @@ WRONG = [name for name in corrupted.CORRUPTIONS if name != 'clean']
 
 @cache
 def arm(name='ur5'):
-    """Return an arm with its recordings."""
     return corrupted.make_arm(name, SEED)
 
 
@@ -48,14 +45,12 @@ def examine(made, recording, unit='A', **options):
 
 @cache
 def late():
-    """Return a recording in which the effort of one joint is late, and what is found in it."""
     recording = corrupted.late(arm().training, 0.08, slice(4, 5))
     return recording, examine(arm(), recording)
 
 
 @cache
 def doubled():
-    """Return a recording of twice the effort, and what is found in it."""
     recording = corrupted.scaled(arm().training, 2.0)
     return recording, examine(arm(), recording)
 

@@ -5,10 +5,10 @@
 
 from dataclasses import replace
 
+from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.details import (
     contiguous_parts, measure_details, split_frequencies,
 )
@@ -23,15 +23,11 @@ def dataset():
     stamps = np.arange(N) / RATE
     dq = np.column_stack([np.sin(stamps), np.zeros(N)])
     effort = np.column_stack([2.0 * np.cos(stamps), np.zeros(N)])
-    chosen = np.ones(N, dtype=bool)
-    return Dataset(
-        'bag', ('swings', 'rests'), stamps, Motion(np.zeros((N, 2)), dq, np.zeros((N, 2))),
-        effort, 'Nm', chosen, chosen, (slice(0, N),), {}, RATE, (),
-    )
+    motion = Motion(np.zeros((N, 2)), dq, np.zeros((N, 2)))
+    return made_up_dataset(('swings', 'rests'), motion, effort, RATE)
 
 
 def details_of(dataset, residual, rows=None, **more):
-    """Return the details of an error (N, 2)."""
     rows = np.ones(N, dtype=bool) if rows is None else rows
     return measure_details(dataset, dataset.effort - residual, rows, **more)
 

@@ -15,7 +15,6 @@ RESULTS = Path(__file__).resolve().parents[2] / 'benchmarks' / 'results' / 'drif
 
 @pytest.fixture(scope='module')
 def measured():
-    """Return the values of every figure, by arm, model and quantity."""
     figures = json.loads(RESULTS.read_text(encoding='utf-8'))['figures']
     return {tuple(one['name'].split(': ')): np.array(one['values']) for one in figures}
 

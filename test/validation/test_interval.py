@@ -9,11 +9,10 @@ from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.pipeline import validate
-from robot_identification.validation.interval import (
-    BAND, deviation_at_rest, friction_level, prediction_deviation,
+from robot_identification.validation import (
+    BAND, deviation_at_rest, friction_level, judge, prediction_deviation,
 )
 from robot_identification.validation.validation import corrected_joints, errors_on, score
-from robot_identification.validation.verdict import judge
 
 
 def test_friction_that_saturates_is_counted_and_no_other(robots):

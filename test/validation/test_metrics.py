@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from robot_identification.validation.bag_errors import measure_errors
 from robot_identification.validation.metrics import (
-    noise_deviation, normalized_error, relative_error, square_over_mean,
-    variance_accounted_for,
+    noise_deviation, normalized_error, relative_error, square_over_mean, variance_accounted_for,
 )
 
 
 def errors_of(measured, predicted, moving=None):
-    """Return the errors of arrays (N, n)."""
     measured, predicted = np.array(measured, dtype=float), np.array(predicted, dtype=float)
     moving = np.ones(measured.shape, dtype=bool) if moving is None else np.array(moving)
     joints = tuple(f'joint_{i}' for i in range(measured.shape[1]))
@@ -52,15 +50,6 @@ def test_rounding_of_a_constant_is_no_signal():
     """0.1 summed in another order differs in the last bit."""
     measured = np.where(np.arange(50) % 2 == 0, 0.1, np.nextafter(0.1, 1.0))[:, None]
     assert np.isnan(errors_of(measured, measured).nrmse[0])
-
-
-def test_a_joint_that_never_moves_has_no_moving_error():
-    found = errors_of([[1.0], [2.0]], [[1.0], [1.0]], [[False], [False]])
-    assert np.isnan(found.rmse_moving[0])
-
-
-def test_all_constant_has_no_mean():
-    assert np.isnan(errors_of(np.ones((4, 2)), np.zeros((4, 2))).nrmse_mean)
 
 
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.01, 100.0))
@@ -117,5 +106,9 @@ def test_noise_is_told_from_motion_and_jumps(noise):
     assert noise_deviation(effort)[0] == pytest.approx(noise, rel=0.1, abs=0.01)
 
 
-def test_noise_of_nothing_is_not_known():
+def test_what_there_is_nothing_of_has_no_figure():
+    """A joint that never moves, constants alone, and noise of two samples."""
+    found = errors_of([[1.0], [2.0]], [[1.0], [1.0]], [[False], [False]])
+    assert np.isnan(found.rmse_moving[0])
+    assert np.isnan(errors_of(np.ones((4, 2)), np.zeros((4, 2))).nrmse_mean)
     assert np.isnan(noise_deviation(np.zeros((2, 3)))).all()

@@ -15,8 +15,7 @@ from robot_identification.files import file_sha256
 from robot_identification.pipeline import validate as validate_bags
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.report.text_report import validation_text
-from robot_identification.validation.training_data import find_training_data
-from robot_identification.validation.validation import validate, validation_json
+from robot_identification.validation import find_training_data, validate, validation_json
 from robot_identification.validation.verdict import BAD, GOOD
 
 
@@ -43,7 +42,6 @@ def model_of(*bags, window=(None, None), old=False):
 
 @pytest.fixture
 def bag(tmp_path):
-    """Return a bag of two files."""
     return folder_of(tmp_path / 'bag', 'first', 'second')
 
 

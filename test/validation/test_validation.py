@@ -21,7 +21,6 @@ JOINTS = ('one', 'two', 'three')
 
 
 def errors(*nrmse, bag='bag'):
-    """Return the errors of a bag with these normalized ones."""
     values = np.array(nrmse, dtype=float)
     return BagErrors(
         bag, 100, 'A', JOINTS[: len(values)], 2.0 * values, values,

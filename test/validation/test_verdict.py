@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 import json
 import re
 
+from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
     BAD, Bandwidth, bandwidth_content, DataWarning, Findings, findings_in, GOOD, judge,
@@ -23,30 +23,15 @@ STAMPS = np.arange(N) / RATE
 
 
 def errors(residual, effort=None, urdf=None, bag='bag'):
-    """Return the errors of a prediction that misses three swinging joints so (N, 3)."""
-    dq = np.column_stack([np.sin(STAMPS + phase) for phase in (0.0, 1.0, 2.0)])
-    if effort is None:
-        effort = np.sqrt(2.0) * np.column_stack([
-            np.sin(3.0 * STAMPS + phase) for phase in (0.0, 1.0, 2.0)
-        ])
-    everything = np.ones(N, dtype=bool)
-    dataset = Dataset(
-        bag, ('one', 'two', 'three'), STAMPS, Motion(np.zeros((N, 3)), dq, np.zeros((N, 3))),
-        effort, 'A', everything, everything, (slice(0, N),), {}, RATE, (),
-    )
-    return errors_on(dataset, effort - residual, everything, urdf=urdf)
-
-
-def six_errors(residual, effort):
-    """Return the errors of six joints, the last three as fast as the first (N, 6)."""
-    names = ('one', 'two', 'three', 'four', 'five', 'six')
-    dq = np.tile(np.column_stack([speed(joint) for joint in range(3)]), 2)
-    everything = np.ones(N, dtype=bool)
-    dataset = Dataset(
-        'bag', names, STAMPS, Motion(np.zeros((N, 6)), dq, np.zeros((N, 6))), effort, 'A',
-        everything, everything, (slice(0, N),), {}, RATE, (),
-    )
-    return errors_on(dataset, effort - residual, everything)
+    """Return the errors of a prediction that misses three or six swinging joints so (N, n)."""
+    # The last three joints are as fast as the first.
+    effort, n = swinging() if effort is None else effort, residual.shape[1]
+    dq = np.column_stack([speed(joint % 3) for joint in range(n)])
+    dataset = replace(made_up_dataset(
+        ('one', 'two', 'three', 'four', 'five', 'six')[:n],
+        Motion(np.zeros((N, n)), dq, np.zeros((N, n))), effort, RATE, 'A',
+    ), source=bag)
+    return errors_on(dataset, effort - residual, dataset.scored, urdf=urdf)
 
 
 def swinging():
@@ -62,12 +47,10 @@ def smooth(size):
 
 
 def speed(joint):
-    """Return the velocity of a joint (N,)."""
     return np.sin(STAMPS + joint)
 
 
 def text_of(verdict):
-    """Return all that a verdict says."""
     return ' / '.join((*verdict.reasons, verdict.next_step))
 
 
@@ -194,9 +177,7 @@ def test_good_models_are_not_picked_at():
 
 def test_the_urdf_that_does_as_well_is_named():
     """Then the model is no gain: not good, whatever its errors."""
-    effort = np.sqrt(2.0) * np.column_stack([
-        np.sin(3.0 * STAMPS + phase) for phase in (0.0, 1.0, 2.0)
-    ])
+    effort = swinging()
     better, worse = effort - smooth([0.02] * 3), effort - smooth([0.4] * 3)
     for urdf, level in ((better, USABLE), (worse, GOOD), (None, GOOD)):
         verdict = judge([errors(smooth([0.1] * 3), effort, urdf)], unseen=True)
@@ -216,7 +197,7 @@ def test_one_joint_that_a_constant_predicts_makes_a_model_bad():
     """The mean of six joints, of which one is turned round in half of the recording, is 0.27."""
     residual, effort = turned(0.5)
     wide = (np.hstack([residual, smooth([0.05] * 3)]), np.hstack([effort, effort[:, [0, 2, 0]]]))
-    bag = six_errors(*wide)
+    bag = errors(*wide)
     assert bag.nrmse_mean < 0.3
     verdict = judge([bag], unseen=True)
     assert verdict.level == BAD
@@ -240,9 +221,7 @@ def test_a_joint_whose_error_is_at_rest_does_not_condemn_a_model():
     residual = smooth([0.02] * 3)
     resting = np.abs(speed(1)) <= 0.02
     residual[resting, 1] += 12.0 * np.sign(np.sin(20.0 * STAMPS[resting]))
-    bag = six_errors(
-        np.hstack([residual, smooth([0.02] * 3)]), np.tile(swinging(), 2)
-    )
+    bag = errors(np.hstack([residual, smooth([0.02] * 3)]), np.tile(swinging(), 2))
     assert bag.nrmse[1] > 1.0
     assert bag.nrmse_mean < 0.3
     assert judge([bag], unseen=True).level == USABLE

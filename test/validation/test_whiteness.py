@@ -19,7 +19,6 @@ def autoregressive(memory, samples=40_000, seed=0):
 
 
 def products_of(signal, lags=400):
-    """Return the autocovariance of one signal."""
     return autocovariance(signal, lags)[0]
 
 
