@@ -6,20 +6,18 @@
 from dataclasses import replace
 
 from builders import joint, link, robot_urdf
+from known_models import base_of
 import numpy as np
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    IdentifiedModel, make_robot_model, Motion, parse_urdf, prior_inertial_parameters, SignalSource,
+    standard_torque,
+)
 
 
 def model_of(robot, inertial, friction='viscous,coulomb,offset', **changes):
     """Return a model with these inertial parameters, and friction and rotors by number."""
-    parameters = make_standard_parameters(robot.n, parse_friction(friction), True)
-    reduction = reduce_to_base(robot, parameters)
+    reduction = base_of(robot, friction, rotors=True)
+    parameters = reduction.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = inertial
     theta[10 * robot.n:] = 0.1 * (1 + np.arange(parameters.size - 10 * robot.n))
@@ -60,15 +58,19 @@ def arm_with_everything():
     )
 
 
-def exported_models(robots):
-    """Return models whose exports are read again, by name."""
-    everything = make_robot_model(
+def everything():
+    """Return that arm, three of its joints moving."""
+    return make_robot_model(
         parse_urdf(arm_with_everything(), 'everything'), joints=['turn', 'slide', 'tip'],
         locked={'way': 0.4, 'swivel': 0.7, 'grip': -0.02}, gravity=[1.0, -2.0, -9.0],
     )
+
+
+def exported_models(robots):
+    """Return models whose exports are read again, by name."""
     arms = {
         'ur5': robots['ur5'].with_gravity([4.0, 0.0, -8.0]), 'youbot': robots['youbot'],
-        'everything': everything,
+        'everything': everything(),
     }
     return {name: model_of(arm, changed_prior(arm)) for name, arm in arms.items()}
 

@@ -6,8 +6,7 @@
 from builders import joint, link, robot_urdf
 from export.exported_models import changed_prior, model_of
 import numpy as np
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 
 QUARTER = np.pi / 2.0
 SCENE = b"""<?xml version="1.0"?>

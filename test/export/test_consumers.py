@@ -13,7 +13,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from export.exported_models import exported_models, random_motion, rigid_torque
+from export.exported_models import random_motion, rigid_torque
+from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -26,31 +27,9 @@ NAMES = ('ur5', 'youbot', 'everything')
 PRECISION = 1e-9
 
 
-@pytest.fixture(scope='module')
-def models(robots):
-    """Return the models by name."""
-    return exported_models(robots)
-
-
-@pytest.fixture(scope='module')
-def mujoco():
-    """Return MuJoCo."""
-    return pytest.importorskip('mujoco', reason='MuJoCo, one of the readers, is not installed')
-
-
 def assert_same(found, expected):
-    """Check torques (N, n)."""
     assert np.abs(expected).max() > 1.0, 'torques of nothing are alike'
     np.testing.assert_allclose(found, expected, rtol=0, atol=PRECISION * np.abs(expected).max())
-
-
-def pinocchio_torque(arm, motion):
-    """Return Pinocchio's inverse dynamics, shape (N, n)."""
-    data = arm.createData()
-    return np.array([
-        pin.rnea(arm, data, *sample)
-        for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ])
 
 
 def mujoco_torque(mujoco, arm, model, motion):
@@ -187,12 +166,10 @@ def parsed_pose(origin):
 
 
 def numbers(text):
-    """Return the numbers of an element's text."""
     return np.array([float(word) for word in text.split()])
 
 
 def sdf_pose(element):
-    """Return a pose of SDF, by angles or by a quaternion."""
     if element is None:
         return pin.SE3.Identity()
     values = numbers(element.text)

@@ -12,8 +12,7 @@ import pytest
 from robot_identification.export.controller import export_controller
 from robot_identification.files import parse_yaml
 from robot_identification.model.regressor import Motion
-from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
-from robot_identification.prediction.friction_table import tabulate_friction
+from robot_identification.prediction import FeedForward, FeedForwardOptions, tabulate_friction
 import yaml
 
 # The one in Python takes a second for the tables of six joints.
@@ -32,7 +31,6 @@ def models(robots):
 
 @pytest.fixture(scope='module')
 def texts(models):
-    """Return the exported files by name."""
     return {name: export_controller(model) for name, model in models.items()}
 
 

@@ -6,16 +6,14 @@
 from dataclasses import replace
 import importlib.util
 
-from export.exported_models import arm_with_everything, changed_prior, model_of
+from export.exported_models import changed_prior, everything, model_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.export.friction_callback import export_friction_callback
 from robot_identification.export.friction_forms import fit_all_frictions, FORMS
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import Motion
 
 LOAD = 12.0  # mean torque of gravity of the joints [N m]
 FASTEST = 2.0  # [rad/s]
@@ -24,18 +22,8 @@ SLIDING = {'fk': 4.0, 'fs': 6.5, 'fv': 3.0, 'fvc': 0.4, 'fcl': 0.05}
 
 
 @pytest.fixture(scope='module')
-def mujoco():
-    """Return MuJoCo."""
-    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
-
-
-@pytest.fixture(scope='module')
 def robot():
-    """Return the arm with everything."""
-    return make_robot_model(
-        parse_urdf(arm_with_everything(), 'everything'), joints=['turn', 'slide', 'tip'],
-        locked={'way': 0.4, 'swivel': 0.7, 'grip': -0.02}, gravity=[1.0, -2.0, -9.0],
-    )
+    return everything()
 
 
 def model_with(robot, laws):
@@ -160,7 +148,6 @@ def test_an_unknown_form_is_refused(robot):
 
 
 def load_module(text, folder):
-    """Return a Python file as a module."""
     path = folder / 'arm_friction.py'
     path.write_text(text)
     spec = importlib.util.spec_from_file_location('arm_friction', path)

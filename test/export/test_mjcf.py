@@ -7,27 +7,13 @@ from dataclasses import replace
 import xml.etree.ElementTree as ElementTree
 
 from builders import joint, link, robot_urdf
-from export.exported_models import changed_prior, exported_models, model_of
+from export.exported_models import changed_prior, model_of
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-
-
-@pytest.fixture(scope='module')
-def mujoco():
-    """Return MuJoCo."""
-    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
-
-
-@pytest.fixture(scope='module')
-def model(robots):
-    """Return the model of the arm with everything."""
-    return exported_models(robots)['everything']
+from robot_identification.model import make_robot_model, Motion, parse_urdf
 
 
 def test_friction_rotors_limits_and_motors_have_their_place(mujoco, model):

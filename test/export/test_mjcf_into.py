@@ -18,9 +18,7 @@ import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.export.mjcf_into import make_mjcf, SceneOptions
 from robot_identification.export.mjcf_scene import read_scene
-from robot_identification.model.model_file import dump_model
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import dump_model, make_robot_model, parse_urdf
 
 JOINTS = ['turn', 'lift', 'reach']
 # Everything that may change: inertials of the arm's three bodies, three attributes of its joints.
@@ -31,24 +29,15 @@ MAY_CHANGE = (
 
 
 @pytest.fixture(scope='module')
-def mujoco():
-    """Return MuJoCo."""
-    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
-
-
-@pytest.fixture(scope='module')
 def model():
-    """Return the model of the arm in the scene."""
     return scene_model()
 
 
 def exported(model, path, **options):
-    """Return the changed scene."""
     return make_mjcf(model, path, SceneOptions(**{'joint_names': {}, **options}))
 
 
 def write(found, output):
-    """Write a changed scene and return its path."""
     for path, data in found.outputs(output).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -268,7 +257,6 @@ def test_classes_are_resolved_as_mujoco_does(mujoco, tmp_path):
 
 @pytest.fixture
 def place(model, tmp_path):
-    """Return a folder with a model file and a scene."""
     model = replace(model, provenance={'bags': []}, quality={'verdict': 'good'})
     (tmp_path / 'model.yaml').write_text(dump_model(model))
     write_scene(tmp_path / 'cell')

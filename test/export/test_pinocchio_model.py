@@ -5,18 +5,11 @@
 
 from dataclasses import replace
 
-from export.exported_models import exported_models
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.export.pinocchio_model import build_pinocchio_model
-
-
-@pytest.fixture(scope='module')
-def model(robots):
-    """Return the model of the arm with everything."""
-    return exported_models(robots)['everything']
 
 
 def test_rotors_friction_and_limits_are_set(model):

@@ -34,7 +34,6 @@ def written(ur5, tmp_path_factory):
 
 
 def expected(comparison):
-    """Return the efforts by topic."""
     return {
         '/measured': comparison.measured, '/predicted': comparison.predicted,
         '/residual': comparison.measured - comparison.predicted,

@@ -11,12 +11,12 @@ of more terms, which is compared apart.
 
 import re
 
+from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.export.urdf import export_urdf
-from robot_identification.model.regressor import standard_torque
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import parse_urdf, standard_torque
 from robot_identification.processing.loading import load_for_model
 
 
@@ -47,15 +47,6 @@ def rotors_of_comment(text, names):
     return np.array([float(re.search(f'{name} ([-0-9.e]+)', text)[1]) for name in names])
 
 
-def by_pinocchio(arm, motion):
-    """Return Pinocchio's torques along a motion."""
-    data = arm.createData()
-    return np.array([
-        pin.rnea(arm, data, *sample)
-        for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ])
-
-
 def test_plain_friction_of_the_urdf_comes_near(recorded):
     """The file alone, with the rotors of its comment, explains the recording, too."""
     # What plain friction lacks is the passage through rest, and friction that grows with the load.
@@ -71,9 +62,9 @@ def test_plain_friction_of_the_urdf_comes_near(recorded):
     ]
     assert len(plain) == model.robot.n == len(parse_urdf(text, 'exported').joints)
     viscous, coulomb = np.array(plain).T
-    torque = by_pinocchio(arm, motion) + viscous * motion.dq \
+    torque = pinocchio_torque(arm, motion) + viscous * motion.dq \
         + coulomb * np.tanh(motion.dq / 0.01)
     found = rms(measured - torque)
-    described = rms(measured - by_pinocchio(model.robot.pinocchio, motion))
+    described = rms(measured - pinocchio_torque(model.robot.pinocchio, motion))
     assert np.all(found < 3.0 * rms(measured - model.torque(motion)))
     assert np.all(found < described / 6.0)

@@ -9,16 +9,14 @@ from builders import joint, link, run_command
 from export.exported_models import (
     arm_with_everything, changed_prior, exported_models, model_of, random_motion, rigid_torque,
 )
+from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.urdf import make_urdf
-from robot_identification.model.model_file import dump_model
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf_variants import for_pinocchio
+from robot_identification.model import dump_model, for_pinocchio, make_robot_model, parse_urdf
 import yaml
 
 
@@ -35,7 +33,6 @@ def model_on_rail(changed=lambda text: text):
 
 
 def parameters_of(model):
-    """Return what a plugin reads."""
     return yaml.safe_load(export_ros2_control(model))['/**']['ros__parameters']
 
 
@@ -54,11 +51,7 @@ def torque_of_chain(text, root, tip, gravity, motion):
     arm = pin.buildModelFromXML(for_pinocchio(ElementTree.tostring(robot, encoding='unicode')))
     arm.gravity.linear = np.array(gravity)
     arm.armature = np.zeros(arm.nv)
-    data = arm.createData()
-    return np.array([
-        pin.rnea(arm, data, *state)
-        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ])
+    return pinocchio_torque(arm, motion)
 
 
 @pytest.mark.parametrize(('name', 'root', 'tip', 'gravity', 'calls'), [

@@ -6,23 +6,15 @@
 import xml.etree.ElementTree as ElementTree
 
 from builders import joint, link, robot_urdf
-from export.exported_models import changed_prior, exported_models, model_of
+from export.exported_models import changed_prior, model_of
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.export.sdf import export_sdf
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-
-
-@pytest.fixture(scope='module')
-def model(robots):
-    """Return the model of the arm with everything."""
-    return exported_models(robots)['everything']
+from robot_identification.model import make_robot_model, parse_urdf
 
 
 def tree_of(model):
-    """Return the <model> of an export."""
     root = ElementTree.fromstring(export_sdf(model))
     assert (root.tag, root.get('version')) == ('sdf', '1.9')
     return root.find('model')

@@ -9,11 +9,9 @@ import re
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.sampled import (
-    knot_coefficients, SampledParametrization,
+from robot_identification.excitation import (
+    FourierParametrization, knot_coefficients, SampledParametrization, Trajectory,
 )
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.export.servoj import JOINTS, servoj_program
 
 CERTIFICATE = {'robot': 'ur5'}

@@ -9,17 +9,16 @@ import xml.etree.ElementTree as ElementTree
 from builders import FINGERS, joint, link, robot_urdf
 from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
 from export.exported_models import model_of, random_motion, rigid_torque
+from known_models import pinocchio_torque
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model, workspace
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import (
+    load_robot, make_robot_model, parse_urdf, prior_inertial_parameters, workspace,
+)
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from scipy.optimize import lsq_linear, minimize
@@ -187,10 +186,7 @@ def test_a_finger_that_is_no_body_alone_is_exported():
     assert 'the part of their inertia that was found: finger' in exported
     again = make_robot_model(parse_urdf(exported, 'exported'), joints=['one'])
     motion = random_motion(model, np.random.default_rng(3))
-    found = [
-        pin.rnea(again.pinocchio, again.pinocchio.createData(), *state)
-        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ]
+    found = pinocchio_torque(again.pinocchio, motion)
     np.testing.assert_allclose(found, rigid_torque(model, motion), atol=1e-12)
 
 
@@ -229,7 +225,7 @@ def noisy_model(ur5):
 
 @pytest.mark.parametrize('stage', ['base kept', 'fitted'])
 def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
-    """10000 random poses of an identified arm, and the least inertia near the worst of them."""
+    """3000 random poses of an identified arm, and the least inertia near the worst of them."""
     # MuJoCo reads the file, refuses impossible bodies itself, and has no rotors in its mass
     # matrix.
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
@@ -246,7 +242,7 @@ def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
         return full.copy()
 
     lower, upper = workspace(ur5)
-    poses = np.random.default_rng(0).uniform(lower, upper, (10_000, 6))
+    poses = np.random.default_rng(0).uniform(lower, upper, (3000, 6))
     smallest = np.linalg.eigvalsh(np.array([matrix(q) for q in poses]))[:, 0]
     assert smallest.min() > 0.0
     least = minimize(

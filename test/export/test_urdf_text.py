@@ -16,9 +16,7 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.urdf import make_urdf
 from robot_identification.export.xml_editor import find_spans
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf, prior_inertial_parameters
 
 # What a reader of text rather than of XML would take for the real thing.
 TRAPS = (
@@ -29,7 +27,6 @@ SIGNED = re.compile(r'\s*<!-- Identified by robot_identification\..*?-->', re.DO
 
 
 def robot_of(text):
-    """Return the arm of a URDF text."""
     return make_robot_model(parse_urdf(text.removeprefix('\ufeff'), 'arm.urdf'))
 
 
@@ -44,7 +41,6 @@ def bodies(n):
 
 
 def write_into(path, text, **changes):
-    """Write bytes, and return what becomes of them with other bodies."""
     path.write_bytes(text.encode())
     robot = robot_of(text)
     return make_urdf(model_of(robot, bodies(robot.n), **changes), path)
@@ -151,7 +147,6 @@ styles = st.builds(
 
 @st.composite
 def descriptions(draw):
-    """Return the text of an arm of two joints in any style."""
     style = draw(styles)
 
     def remark(depth):
@@ -246,30 +241,6 @@ def test_everything_else_stays_byte_by_byte(text, tmp_path_factory):
     path.write_bytes(found.text.encode())
     model = model_of(robot_of(text), bodies(2))
     assert make_urdf(model, path).text == found.text, 'a second time nothing changes'
-
-
-@given(text=descriptions())
-def test_spans_are_the_elements(text):
-    """Each one, cut out, is an element by itself; and none is missing."""
-    data = text.encode()
-    root = find_spans(data, 'text')
-    assert data[root.start: root.start + 6] == b'<robot'
-    assert data[: root.end].endswith(b'</robot>')
-    assert not data[root.end:].strip()
-    assert [(child.tag, child.name) for child in root.children if child.tag == 'joint'] \
-        == [tuple(pair) for pair in re.findall(
-            r'<(joint)\s[^<>]*?name=["\'](.*?)["\']',
-            re.sub('<!--.*?-->', '', text, flags=re.DOTALL),
-        )]
-    for child in root.children:
-        part = data[child.start: child.end]
-        if child.tag in ('link', 'joint'):
-            again = find_spans(part.replace(b'x:', b''), 'part')
-            assert (again.tag, again.name, again.is_one_tag) \
-                == (child.tag, child.name, child.is_one_tag)
-        else:
-            assert part.startswith(b'<!--')
-            assert part.endswith(b'-->')
 
 
 @pytest.mark.parametrize('name', ['ur5', 'youbot', 'mixed'])

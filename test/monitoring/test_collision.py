@@ -91,7 +91,6 @@ def low_pass(values):
 
 
 def shares_of(stamps, dq):
-    """Return what a memory of rests returns sample by sample."""
     memory = RestMemory(BANDWIDTH)
     return np.array([memory.step(t, one) for t, one in zip(stamps, dq, strict=True)])
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.monitoring.collision import CollisionThresholds
-from robot_identification.monitoring.collision_file import (
-    calibrate_on, CollisionCalibration, load_collision_calibration,
+from robot_identification.monitoring import (
+    calibrate_on, CollisionCalibration, CollisionThresholds, load_collision_calibration,
 )
 from robot_identification.prediction.comparison import Measured
 
@@ -20,13 +19,11 @@ SHA = 'a' * 64
 
 @pytest.fixture(scope='module')
 def model(identification):
-    """Return an identified arm."""
     return identification.model
 
 
 @pytest.fixture
 def calibration(model):
-    """Return a calibration with numbers that are all different."""
     factor = np.linspace(4.0, 9.0, 6) + 1e-13
     return CollisionCalibration(
         model.robot.name, SHA, ('free_motion',), 120.0, 0.1, 25.0,
@@ -36,7 +33,6 @@ def calibration(model):
 
 
 def written(path, content):
-    """Write a file and return its path."""
     path.write_text(dump_yaml(content))
     return path
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from known_models import true_model
 import numpy as np
 import pytest
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.regressor import Motion
+from robot_identification.model import Motion, SignalSource
 from robot_identification.monitoring.collision import CollisionThresholds
 from robot_identification.monitoring.contact_observer import (
     BAND_SAMPLES, ContactObserver, observe_recording,

@@ -21,7 +21,6 @@ FORCES = (10, 20, 30, 50)
 
 @pytest.fixture(scope='module')
 def measured():
-    """Return the median of every figure by its name."""
     return medians('contact')
 
 

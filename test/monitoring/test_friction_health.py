@@ -10,7 +10,7 @@ MuJoCo makes the torques of a UR5, Pinocchio the model's.
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from known_models import known_model, true_model
 import numpy as np
@@ -81,7 +81,6 @@ def drive(
 
 
 def states(report):
-    """Return the states of the joints."""
     return [joint.state for joint in report]
 
 
@@ -94,13 +93,11 @@ def truth(ur5):
 
 @pytest.fixture(scope='module')
 def model(ur5, truth):
-    """Return the model of the cold arm."""
     return true_model(ur5, truth)
 
 
 @pytest.fixture(scope='module')
 def reference(model, truth):
-    """Return what was learned at a constant temperature."""
     health = FrictionHealth(model, OPTIONS)
     report = drive(health, model, truth, moving(1, 240.0), temperature=(COLD, COLD))
     assert 'learning' not in states(report)
@@ -333,7 +330,6 @@ def random_blocks(rng, n, count):
     return blocks, changes
 
 
-@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.permutations(range(4)))
 def test_changes_are_found_whatever_the_order_of_joints(seed, order):
     """Without noise to the ridge of 1e-3, which bends what is well shown by its square."""

@@ -3,16 +3,12 @@
 
 """Torques of others are found with the time constant that is stated, and nothing else is."""
 
+from known_models import known_model
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.bodies import equivalent_bodies
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.model import equivalent_bodies, Motion, prior_inertial_parameters
 from robot_identification.monitoring.momentum_observer import MomentumObserver
 
 PERIOD = 0.002
@@ -21,17 +17,8 @@ ROTORS = np.array([1.9, 1.9, 1.2, 0.3, 0.3, 0.3])
 
 def model_of(robot, scale=1.0):
     """Return a model with the description's bodies, all heavier by one factor, and rotors."""
-    parameters = make_standard_parameters(
-        robot.n, parse_friction('coulomb,viscous'), reflected_inertia=True
-    )
-    reduction = reduce_to_base(robot, parameters)
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = scale * prior_inertial_parameters(robot)
-    theta[parameters.reflected_inertia_slice] = ROTORS
-    return IdentifiedModel(
-        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), None, '',
-        SignalSource(), {}, {},
-    )
+    bodies = scale * prior_inertial_parameters(robot)
+    return known_model(robot, 'coulomb,viscous', bodies, Ia=ROTORS)
 
 
 @pytest.fixture(scope='module')

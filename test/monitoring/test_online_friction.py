@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.identified_model import SignalSource
-from robot_identification.monitoring.online_estimator import OnlineEstimator
+from robot_identification.monitoring import (
+    LiveResiduals, OnlineEstimator, PAYLOAD, RecursivePayload, RecursivePayloadOptions,
+)
 from robot_identification.monitoring.online_friction import (
     RecursiveFriction, RecursiveFrictionOptions, SLOWEST, viscous_slopes,
 )
-from robot_identification.monitoring.online_payload import (
-    PAYLOAD, RecursivePayload, RecursivePayloadOptions,
-)
-from robot_identification.monitoring.online_residuals import LiveResiduals
 from studies.payload_cases import BODY, NOISE
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

@@ -40,7 +40,6 @@ def bare(arm):
 
 
 def estimated(arm, run, rng, options=None, **kinds):
-    """Return an estimator that has seen a run."""
     times, motion, tau = run
     estimator = RecursivePayload(arm.model, options=options)
     feed(estimator, times, motion, arm.residual(motion, tau, rng, **kinds))
@@ -48,7 +47,6 @@ def estimated(arm, run, rng, options=None, **kinds):
 
 
 def first(run, count):
-    """Return the first samples of a run."""
     times, motion, tau = run
     return times[:count], motion.part(slice(0, count)), tau[:count]
 

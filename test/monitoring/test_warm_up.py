@@ -26,7 +26,6 @@ class Curve:
     end: np.ndarray
 
     def until(self, minutes):
-        """Return times and values of the first minutes."""
         count = round(60.0 * minutes / STEP) + 1
         return self.times[:count], self.values[:count]
 
