@@ -35,9 +35,9 @@ def arm(tmp_path_factory):
 
 
 def record(path, robot, truth, driver, seed):
-    """Write a bag of a simulated motion of 10 s."""
+    """Write a bag of a simulated motion of 6 s."""
     found = driver.record(
-        execute(robot, truth, seed, 10.0), robot.limits.effort / truth.drive_gain, seed
+        execute(robot, truth, seed, 6.0), robot.limits.effort / truth.drive_gain, seed
     )
     messages = joint_states(robot.joint_names, FIRST_STAMP + found.stamps, *found.measured)
     return write_bag(path, messages, {'robot': robot.name, 'effort_unit': 'A'})

@@ -30,7 +30,6 @@ LOOP = PositionLoop()
 
 @pytest.fixture(scope='module')
 def robot(tmp_path_factory):
-    """Return the small arm of three joints."""
     return load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
 
 

@@ -32,7 +32,6 @@ TOLERANCE = {'a rounded plate': 1e-2}
 
 
 def arm_of(upper, hand):
-    """Return an arm of two joints."""
     return make_robot_model(parse_urdf(robot_urdf(
         link('ground'), upper, hand, joint('one', 'ground', 'upper', axis=(0, 1, 0)),
         joint('two', 'upper', 'hand', axis=(1, 0, 0)),

@@ -121,15 +121,15 @@ def test_the_loop_feeds_back_what_is_published(arm):
 
 
 def test_noise_of_the_loop_is_as_stated():
-    """Spread and corner frequency of 200 000 steps, correlated over ten: known to 1 %."""
+    """Spread and corner frequency of 40 000 steps, correlated over ten: known to 2 %."""
     loop = RunningVelocityLoop(VelocityLoop(np.ones(2), 0.03), PHYSICS_STEP, seed=1)
     noise = np.array([
-        (loop.step(np.zeros(2), np.zeros(2)), loop.noise)[1] for _ in range(200_000)
+        (loop.step(np.zeros(2), np.zeros(2)), loop.noise)[1] for _ in range(40_000)
     ])
-    np.testing.assert_allclose(noise.std(axis=0), 0.03, rtol=0.03)
+    np.testing.assert_allclose(noise.std(axis=0), 0.03, rtol=0.05)
     memory = np.mean(noise[1:] * noise[:-1], axis=0) / np.mean(noise**2, axis=0)
     np.testing.assert_allclose(-np.log(memory) / (2.0 * np.pi * PHYSICS_STEP), 30.0, rtol=0.1)
-    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.03
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize('options', [{}, {'velocity_loop': 0.01}])

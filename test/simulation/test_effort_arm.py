@@ -23,7 +23,6 @@ SECOND, PERIOD = 1, 0.004
 
 @pytest.fixture(scope='module')
 def youbot():
-    """Return the youBot on the ground."""
     return load_robot('youbot', gravity=(0.0, 0.0, -9.81))
 
 

@@ -6,7 +6,7 @@
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -18,7 +18,6 @@ CONSTANTS = EffortJointConstants(
 )
 
 
-@settings(max_examples=30)
 @given(
     static=st.floats(0.05, 20.0), share=st.floats(0.0, 1.0), moment=st.floats(-5.0, 5.0),
     q=st.floats(-3.0, 3.0), inertia=st.floats(1e-3, 5.0), direction=st.sampled_from((1.0, -1.0)),

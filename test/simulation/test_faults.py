@@ -5,7 +5,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -26,7 +26,6 @@ def values_at(cycle):
 
 
 def stream_of(faults, seed=0, samples=SAMPLES):
-    """Return what is published in each cycle of a stream with these faults."""
     stream = Stream(N, seed)
     stream.faults = faults
     return [
@@ -59,7 +58,6 @@ def test_without_faults_nothing_is_touched():
         np.testing.assert_array_equal(sample.order, np.arange(N))
 
 
-@settings(max_examples=10)
 @given(share=SHARES, seed=SEEDS)
 def test_the_dropped_share_is_the_share(share, seed):
     """What is not dropped is untouched."""
@@ -71,7 +69,6 @@ def test_the_dropped_share_is_the_share(share, seed):
             assert all(map(np.array_equal, sample.values, values_at(cycle)))
 
 
-@settings(max_examples=10)
 @given(share=SHARES, seed=SEEDS)
 def test_duplicates_are_equal_and_their_share_is_the_share(share, seed):
     """Also where values are NaN and orders change."""
@@ -81,7 +78,6 @@ def test_duplicates_are_equal_and_their_share_is_the_share(share, seed):
     assert all(same(*samples) for samples in published if len(samples) == 2)
 
 
-@settings(max_examples=10)
 @given(share=SHARES, seed=SEEDS)
 def test_one_value_of_the_spoilt_share_is_not_a_number(share, seed):
     """Of position, velocity or effort; all other values stay."""
@@ -108,7 +104,6 @@ def test_every_value_may_become_nan_but_not_what_goes_beside():
     assert not seen[3:].any()
 
 
-@settings(max_examples=10)
 @given(delay=st.floats(0.0, 0.5), seed=SEEDS)
 def test_a_delay_moves_samples_and_keeps_stamps_and_order(delay, seed):
     """Each comes in the first cycle that is not too early; none is lost."""
@@ -171,7 +166,6 @@ def test_repeated_samples_have_the_stamp_and_the_values_of_the_last():
         assert all(map(np.array_equal, sample.values, values_at(expected)))
 
 
-@settings(max_examples=10)
 @given(n=st.integers(2, 9), seed=SEEDS)
 def test_another_order_in_every_sample_keeps_each_joints_values(n, seed):
     """Orders are permutations and never the same twice in a row, even of two joints."""
@@ -200,7 +194,6 @@ def test_a_clock_jump_is_added_to_the_stamps(jump):
     np.testing.assert_array_equal(stamps, PERIOD * np.arange(20) + jump)
 
 
-@settings(max_examples=10)
 @given(seed=SEEDS)
 def test_the_same_seed_gives_the_same_stream(seed):
     """With everything going wrong at once."""

@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -91,7 +91,6 @@ def test_viscous_friction_does_not_turn_around():
     np.testing.assert_allclose(at, [1.5, 1.5 * (1.0 - 0.42), 0.0], atol=1e-14)
 
 
-@settings(max_examples=50)
 @given(
     speeds=st.lists(st.floats(-2.0, 2.0), min_size=5, max_size=60),
     load=st.floats(-30.0, 30.0), dt=st.floats(1e-5, 1e-2),

@@ -22,7 +22,6 @@ NAMES = ('ur5', 'ur10e', 'ur5e', 'youbot', 'mixed')
 
 
 def arm(robots, name):
-    """Return an arm with known gains in a skew mounting."""
     robot = robots[name]
     if not np.all(np.isfinite(robot.drives.drive_gain)):
         robot = robot.with_drive_gains(np.linspace(3.0, 9.0, robot.n))

@@ -3,7 +3,7 @@
 
 """The controller of the robot keeps to the path, its limits and its word whatever happens."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -93,7 +93,6 @@ def progress(q):
     return shares[:, 0]
 
 
-@settings(max_examples=12)
 @given(
     knots=st.lists(st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6), min_size=1, max_size=4),
     replaced=st.floats(0.05, 1.5),
@@ -121,7 +120,6 @@ def test_at_full_speed_it_is_the_plain_controller_to_the_bit(knots, replaced, ca
         assert run.controller.executing == plain.active
 
 
-@settings(max_examples=12)
 @given(percent=st.floats(10.0, 100.0))
 def test_scaled_time_is_the_same_path_and_takes_longer(percent):
     """At the factor s everything comes 1/s later, velocities by s, accelerations by s^2."""
@@ -146,7 +144,6 @@ def test_scaled_time_is_the_same_path_and_takes_longer(percent):
     np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
 
 
-@settings(max_examples=12)
 @given(when=st.floats(0.05, 0.95), mode=st.sampled_from([3, 4, 5, 6, 7, 9, 13]))
 def test_a_protective_stop_ends_within_the_limits_and_the_goal_goes_on(when, mode):
     """The arm decelerates on its path, holds to the bit, and finishes after it has been let go."""
@@ -211,7 +208,6 @@ def test_a_trajectory_beyond_the_limits_is_stopped_all_the_same():
     assert moved(q) == 0.0
 
 
-@settings(max_examples=12)
 @given(when=st.floats(0.05, 0.95), kind=st.sampled_from(sorted(INTERRUPTIONS)),
        pause=st.booleans())
 def test_an_interruption_brakes_within_the_limits_and_nothing_resumes(when, kind, pause):
@@ -306,7 +302,6 @@ def test_a_stop_does_not_wait_for_the_slider():
     check_limits(run)
 
 
-@settings(max_examples=15)
 @given(steps=st.lists(
     st.tuples(
         st.floats(0.01, 0.8),
