@@ -16,15 +16,14 @@ import re
 from types import SimpleNamespace
 
 from estimation.arm_problems import fourier_motion
-from excitation.optimizers.fake_problem import FakeProblem
-from hypothesis import given, settings
+from excitation.optimizers.fake_problem import FakeProblem, run_search, state_bytes
+from hypothesis import given
 from hypothesis import strategies as st
+from known_models import base_of, made_up_dataset
 from long_tests import ASKED_FOR, some_by_day
 import numpy as np
 import pytest
-from robot_identification.errors import (
-    DescriptionError, MissingDependencyError, RankDeficientError, UsageError,
-)
+from robot_identification.errors import MissingDependencyError, RankDeficientError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
@@ -35,16 +34,13 @@ from robot_identification.estimation.rows import JointRows, ObservationBlock, Tr
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.model import regressor
-from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
+from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
-from robot_identification.processing.dataset import Dataset
 
 # --- friction laws -------------------------------------------------------------------------
 
@@ -326,6 +322,13 @@ def test_friction_law_needs_what_it_says(name, seed):
 @pytest.mark.parametrize('pair', combinations(FRICTION_LAWS, 2), ids='-'.join)
 def test_friction_laws_exclude_each_other_if_they_are_dependent(pair):
     """Excluded laws share a column's space in steady sliding, all others share none."""
+    for first, second in (pair, pair[::-1]):
+        text = f'{first}, {second}'
+        if exclude_each_other(first, second):
+            with pytest.raises(UsageError, match=f'laws {first} and {second} cannot.*sliding'):
+                parse_friction(text)
+        else:
+            assert [law.name for law in parse_friction(text)] == [first, second]
     # Between 1 and 3 rad/s all passages through rest are over, to rounding: what differs there
     # only (a sign and its smooth passage) is one effect under two names. A law from whose many
     # terms a fit chooses describes the whole friction: only a bias, which is none, may stand
@@ -375,16 +378,6 @@ def test_no_two_terms_of_a_friction_law_are_the_same(name):
     columns = columns / np.linalg.norm(columns, axis=0)
     alike = np.abs(columns.T @ columns) - np.eye(columns.shape[1])
     assert alike.max() < 0.999
-
-
-@pytest.mark.parametrize('name', FRICTION_LAWS)
-def test_friction_law_has_alternatives_of_its_own_kind(name):
-    """They are tried one after the other; the law as it stands is one of them."""
-    law = FRICTION_LAWS[name]()
-    alternatives = law.alternatives()
-    assert law in alternatives
-    assert len(set(alternatives)) == len(alternatives)
-    assert {type(other) for other in alternatives} == {type(law)}
 
 
 # --- estimators ----------------------------------------------------------------------------
@@ -480,7 +473,6 @@ def ill_conditioned_rows(rng, nearness, samples=80):
 
 
 @pytest.mark.parametrize('name', [name for name in LINEAR if name not in PENALISED])
-@settings(max_examples=8)
 @given(seed=SEEDS)
 def test_estimator_stands_ill_conditioning(name, seed):
     """Fault 18: columns 1e12 apart in size, one of them 1e-8 from a combination of the others."""
@@ -499,7 +491,6 @@ def test_estimator_stands_ill_conditioning(name, seed):
 @pytest.mark.parametrize(
     'name', [name for name in LINEAR if name not in ('tls', 'joint_groups', 'essential')]
 )
-@settings(max_examples=8)
 @given(seed=SEEDS)
 def test_estimator_stands_ill_conditioning_with_noise(name, seed):
     """Fault 18: with noise, against singular values of the weighted problem and its penalty."""
@@ -532,19 +523,15 @@ def test_estimator_refuses_columns_that_are_alike(name, rng):
 def arm_data(robots):
     """Return a small arm, its reduction, a dataset with noisy torques, and true parameters."""
     robot, rng = robots['mixed'], np.random.default_rng(5)
-    parameters = make_standard_parameters(3, parse_friction('coulomb,viscous,offset'), True)
-    reduction = reduce_to_base(robot, parameters)
-    N = 300
+    reduction = base_of(robot, 'coulomb,viscous,offset', rotors=True)
+    parameters = reduction.parameters
     once = fourier_motion(3, 5, 50, duration=2.0)
     motion = Motion(*(np.tile(values, (6, 1)) for values in (once.q, once.dq, once.ddq)))
     theta = np.concatenate([
         prior_inertial_parameters(robot), rng.uniform(0.5, 2.0, parameters.size - 30)
     ])
-    tau = standard_torque(robot, parameters, theta, motion) + 0.1 * rng.normal(size=(N, 3))
-    dataset = Dataset(
-        'made up', robot.joint_names, np.arange(N) * 0.04, motion, tau, 'Nm',
-        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 25.0, (),
-    )
+    tau = standard_torque(robot, parameters, theta, motion) + 0.1 * rng.normal(size=(300, 3))
+    dataset = made_up_dataset(robot.joint_names, motion, tau, 25.0)
     return robot, reduction, dataset, theta
 
 
@@ -600,40 +587,6 @@ def test_form_says_what_it_is(name):
         assert basis.shape == (7, form.n_coefficients)
 
 
-@pytest.mark.parametrize('name', PARAMETRIZATIONS)
-def test_derivatives_are_those_of_the_motion(name):
-    """Central differences over 2e-4 s, of motions below 25 rad/s in any rate."""
-    # They err by h^2 / 6 of the third derivative, 7e-9 * 25^3 at most; 1e-3 is asked of rates of
-    # one and more.
-    form = PARAMETRIZATIONS[name]()
-    h = 1e-4
-    t = np.linspace(2 * h, form.duration - 2 * h, 101)
-    B, dB, ddB = form.basis(t)
-    (B0, dB0, _), (B1, dB1, _) = form.basis(t - h), form.basis(t + h)
-    size = max(np.abs(dB).max(), 1.0), max(np.abs(ddB).max(), 1.0)
-    np.testing.assert_allclose((B1 - B0) / (2 * h), dB, atol=1e-6 * size[0])
-    np.testing.assert_allclose((dB1 - dB0) / (2 * h), ddB, atol=1e-6 * size[1])
-    assert np.abs(B).max() > 0.1
-
-
-@pytest.mark.parametrize('name', PARAMETRIZATIONS)
-def test_coefficients_are_not_redundant(name):
-    """A dense sample of the basis has full column rank, so that no two of them do the same."""
-    form = PARAMETRIZATIONS[name]()
-    B, _, _ = form.basis(np.linspace(0.0, form.duration, 400))
-    singular = np.linalg.svd(B, compute_uv=False)
-    assert singular[-1] > 1e-6 * singular[0]
-
-
-@pytest.mark.parametrize(
-    'options', [{'harmonics': 1}, {'harmonics': 51}, {'base_period': 0.0},
-                {'base_period': float('nan')}, {'harmonics': 2.5}, {'base_period': 1e9}]
-)
-def test_fourier_refuses_wrong_options(options):
-    with pytest.raises(DescriptionError, match=next(iter(options))):
-        PARAMETRIZATIONS['fourier'](**options)
-
-
 # --- optimizers ----------------------------------------------------------------------------
 
 # Takes the first motion that will do; all others go on as long as they may.
@@ -663,44 +616,26 @@ class Infeasible(FakeProblem):
         return None
 
 
+def searched(name, problem=None, budget=PLENTY, **more):
+    """Return the state that a search of a small problem ends with."""
+    try:
+        return run_search(OPTIMIZERS[name](), problem or FakeProblem(), budget, **more)
+    except MissingDependencyError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope='module', params=OPTIMIZERS)
+def finished(request):
+    """Return an optimizer's name, its problem, the state it ended with, and what it told."""
+    problem, told = Watched(), []
+    return request.param, problem, searched(request.param, problem, report=told.append), told
+
+
 class Sieve(FakeProblem):
     """A problem of which every other candidate collides, however near the next is."""
 
     def is_clear(self, x):
         return int(1e9 * np.abs(x).sum()) % 2 == 0
-
-
-def searched(
-    name, problem=None, *, seed=0, budget=None, report=lambda progress: None, save=None, state=None
-):
-    """Return the state that a search of a small problem ends with."""
-    problem = problem or FakeProblem()
-    try:
-        with Workers(lambda: problem) as workers:
-            search = Search(OPTIMIZERS[name](), workers, seed, report, save)
-            return search.run(budget or Budget(PLENTY), state)
-    except MissingDependencyError as missing:
-        pytest.skip(str(missing))
-
-
-def same_state(one, other):
-    """Return whether two states are the same to the last bit."""
-    return state_bytes(one) == state_bytes(other)
-
-
-def state_bytes(state):
-    """Return a state as something that can be compared."""
-    def known(candidate):
-        start = None if candidate.start is None else candidate.start.tobytes()
-        return (
-            candidate.x.tobytes(), candidate.objective, candidate.violation, candidate.feasible,
-            start,
-        )
-
-    return (
-        state.rounds, state.evaluations, state.feasible, state.best and known(state.best),
-        tuple(known(candidate) for candidate in state.archive), dict(state.memory),
-    )
 
 
 @pytest.mark.parametrize('name', OPTIMIZERS)
@@ -719,14 +654,15 @@ def test_optimizer_says_what_it_is(name):
 def test_optimizer_is_repeatable(name):
     """Same seed and evaluations, same state to the last bit; another seed, another motion."""
     first, again, other = (searched(name, seed=seed) for seed in (3, 3, 4))
-    assert same_state(first, again)
+    assert state_bytes(first) == state_bytes(again)
     assert first.best.x.tobytes() != other.best.x.tobytes()
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
-def test_optimizer_proposes_the_same_for_the_same_state(name):
+def test_optimizer_proposes_the_same_for_the_same_state(finished):
     """All it knows is in the state, which stays as it was; jobs can be sent to other processes."""
-    state = searched(name, Infeasible() if name in TAKES_THE_FIRST else None)
+    name, _, state, _ = finished
+    if name in TAKES_THE_FIRST:
+        state = searched(name, Infeasible())
     problem, before = FakeProblem(), state_bytes(state)
     optimizers = OPTIMIZERS[name](), OPTIMIZERS[name]()
     one, two = (
@@ -740,7 +676,8 @@ def test_optimizer_proposes_the_same_for_the_same_state(name):
     kept, memory = optimizers[0].learn(problem, state, outcomes)
     learnt = replace(state, archive=tuple(kept), memory=dict(memory))
     kept, memory = optimizers[1].learn(problem, state, outcomes)
-    assert same_state(learnt, replace(state, archive=tuple(kept), memory=dict(memory)))
+    relearnt = replace(state, archive=tuple(kept), memory=dict(memory))
+    assert state_bytes(relearnt) == state_bytes(learnt)
     assert state_bytes(state) == before
     assert all(isinstance(value, (int, float)) for value in memory.values())
 
@@ -754,32 +691,32 @@ def test_optimizer_goes_on_where_it_was_interrupted(name):
     # By day from the first, the last and one between.
     some = (saved[0], saved[len(saved) // 2], saved[-1])
     for state in saved if os.environ.get(ASKED_FOR) else some:
-        assert same_state(searched(name, seed=5, state=state), whole)
+        rest = searched(name, seed=5, state=state)
+        assert state_bytes(rest) == state_bytes(whole)
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
-def test_optimizer_returns_the_best_feasible_it_saw(name):
-    """Within all limits and clear; its objective is that of what is returned."""
-    problem = Watched()
-    state = searched(name, problem, seed=1)
+def test_optimizer_returns_the_best_feasible_it_saw(finished):
+    """Within all limits and clear, with its own objective; every evaluation is counted."""
+    name, problem, state, _ = finished
+    if name not in TAKES_THE_FIRST:
+        assert problem.objectives == state.evaluations
     assert state.best.feasible
     assert state.best.violation == 0.0
-    assert state.best.objective == problem.objective(state.best.x) == min(problem.clear)
+    assert state.best.objective == FakeProblem().objective(state.best.x) == min(problem.clear)
     assert problem.violation(state.best.x) < 1e-9
-    assert problem.is_clear(state.best.x)
+    assert FakeProblem().is_clear(state.best.x)
     assert 1 <= state.feasible <= len(problem.clear)
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
-def test_optimizer_is_better_than_chance(name):
-    """For three seeds, than the best of as many random candidates as it made evaluations."""
+def test_optimizer_is_better_than_chance(finished):
+    """Than the best of as many random candidates as it made evaluations."""
+    name, _, state, _ = finished
     if name in TAKES_THE_FIRST:
         return
-    for seed in range(3):
-        state, problem = searched(name, seed=seed), FakeProblem()
-        rng = np.random.default_rng(100 + seed)
-        drawn = [problem.objective(problem.draw(rng)) for _ in range(state.evaluations)]
-        assert state.best.objective < min(drawn)
+    problem, rng = FakeProblem(), np.random.default_rng(101)
+    drawn = [problem.objective(problem.draw(rng)) for _ in range(state.evaluations)]
+    # Measured are 0.56 of it and less.
+    assert state.best.objective < 0.7 * min(drawn)
 
 
 @pytest.mark.parametrize('name', OPTIMIZERS)
@@ -793,18 +730,16 @@ def test_optimizer_returns_nothing_that_collides(name):
 @pytest.mark.parametrize('name', OPTIMIZERS)
 def test_optimizer_without_a_feasible_candidate_has_no_best(name):
     """It searches all the same, to the end of its budget."""
-    state = searched(name, Infeasible(), budget=Budget(60))
+    state = searched(name, Infeasible(), budget=60)
     assert state.best is None
     assert state.feasible == 0
     assert state.evaluations >= 60
 
 
-@pytest.mark.parametrize('name', OPTIMIZERS)
-def test_optimizer_stops_in_time_and_tells_how_it_goes(name):
+def test_optimizer_stops_in_time_and_tells_how_it_goes(finished):
     """No time, no evaluation; what is told never goes back."""
+    name, _, state, told = finished
     assert searched(name, budget=Budget(10**6, seconds=0.0)).evaluations == 0
-    told = []
-    state = searched(name, report=told.append)
     shares = [progress.share for progress in told]
     counts = [progress.evaluations for progress in told]
     bests = [progress.best for progress in told]

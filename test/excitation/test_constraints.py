@@ -110,7 +110,6 @@ def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
 
 
 def motion_of(form, coefficients):
-    """Return a motion without a certificate."""
     joints = tuple(f'joint {k}' for k in range(len(coefficients)))
     return Trajectory('made_up', joints, form, coefficients, 1, {})
 
@@ -175,7 +174,6 @@ def test_what_only_the_extremum_breaks_is_refused(ur5, coefficients, kind):
 
 
 def largest_sample_share(robot, limits, coefficients, times, extra, kind):
-    """Return the largest share among the samples alone."""
     motion = Motion(*FOURIER.sample(coefficients, times))
     if kind == 'jerk':
         return np.max(FOURIER.jerk(coefficients, times) / limits.jerk)
@@ -236,7 +234,6 @@ def test_what_is_not_a_number_is_broken(robots):
 
 
 def random_series(data):
-    """Draw a form, coefficients and limits of two joints."""
     form = data.draw(st.sampled_from([
         FOURIER, FourierParametrization(2, 1.0), FourierParametrization(5, 20.0, 10.0),
     ]))

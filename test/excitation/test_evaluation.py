@@ -4,6 +4,7 @@
 """Motions are judged by numbers that follow from the observation matrix and nothing else."""
 
 from builders import two_link_urdf
+from known_models import pinocchio_torque
 import numpy as np
 import pytest
 from robot_identification.excitation import (
@@ -36,7 +37,6 @@ def arm():
 
 @pytest.fixture(scope='module')
 def write(tmp_path_factory):
-    """Return a function that makes an experiment of a text."""
     def made(text):
         path = tmp_path_factory.mktemp('experiment') / 'e.yaml'
         path.write_text(text)
@@ -46,13 +46,11 @@ def write(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def experiment(write):
-    """Return a short experiment."""
     return write(EXPERIMENT)
 
 
 @pytest.fixture
 def motion(arm, experiment, rng):
-    """Return a motion of both joints."""
     coefficients = 0.5 * rng.normal(size=(2, experiment.form.n_coefficients))
     return Trajectory('two', arm.joint_names, experiment.form, coefficients, 2, {})
 
@@ -88,12 +86,7 @@ def test_prior_base_parameters_make_the_torques_of_the_description(
     )
     columns = BaseColumns(robot, experiment)
     states = Motion(*rng.normal(size=(3, 7, 6)))
-    import pinocchio as pin
-    data = robot.pinocchio.createData()
-    tau = np.array([
-        pin.rnea(robot.pinocchio, data, *row)
-        for row in zip(states.q, states.dq, states.ddq, strict=True)
-    ])
+    tau = pinocchio_torque(robot.pinocchio, states)
     # Torques of up to 100 N m, base parameters to some 1e-8 (the reduction's rounding).
     np.testing.assert_allclose(columns.matrix(states) @ columns.prior(), tau.ravel(), atol=1e-6)
 

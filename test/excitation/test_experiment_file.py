@@ -20,7 +20,6 @@ MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3
 
 
 def load(tmp_path, **changes):
-    """Load the smallest experiment with changes."""
     path = tmp_path / 'experiment.yaml'
     path.write_text(dump_yaml({**MINIMAL, **changes}))
     return load_experiment(path)

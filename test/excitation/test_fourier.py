@@ -8,33 +8,6 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 
-# Porcelli 2020, tables 4.1 and 4.2 (numbers.md C1): sine coefficients, cosine coefficients.
-# Joints 1, 4 and 5 keep the conditions at the ends to the digits printed, the others do not (C2).
-RATE = 0.3 * np.pi
-PUBLISHED = {
-    1: ([0.0094, 0.0482, 0.0038, -0.0024, -0.0214], [-0.0085, 0.1599, -0.0283, -0.0826, 0.0378]),
-    4: ([0.0642, -0.0128, 0.0186, 0.0029, -0.0212], [-1.2397, 0.0079, -0.0352, -0.0082, 0.0662]),
-    5: ([-0.6081, -0.0068, 0.0079, 0.1485, 0.0010], [-0.4490, 0.0036, 0.0078, 0.0059, 0.0108]),
-}
-# Exact maxima of the acceleration over a period [rad/s^2] (C3).
-ACCELERATION = {1: 2.621, 4: 2.589, 5: 2.688}
-
-
-@pytest.mark.parametrize('joint', PUBLISHED)
-def test_published_motion(joint):
-    """The thesis' coefficients, a_1 and b_1 left to the conditions at the ends."""
-    a, b = (np.array(values) for values in PUBLISHED[joint])
-    form = FourierParametrization(harmonics=5, base_period=2.0 * np.pi / RATE)
-    t = np.linspace(0.0, form.duration, 1001)
-    phase = RATE * np.outer(t, np.arange(1, 6))
-    expected = np.sin(phase) @ a - np.cos(phase) @ b
-    B, _, ddB = form.basis(t)
-    coefficients = np.concatenate([[0.0], a[1:], b[1:]])
-    # Printed to 1e-4 and summed with weights up to 25, they fix a_1 and b_1 to 2e-3.
-    np.testing.assert_allclose(B @ coefficients, expected, atol=3e-3)
-    assert np.abs(ddB @ coefficients).max() == pytest.approx(ACCELERATION[joint], abs=4e-3)
-
-
 # Half of a base period and others: shorter, longer, a little off the whole.
 CUTS = [0.4, 0.5, 0.7, 0.9, 1.1, 1.5, 2.5]
 

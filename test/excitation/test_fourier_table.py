@@ -21,7 +21,6 @@ PRINTED, REPAIRED = TABLES / 'porcelli_2020_printed.yaml', TABLES / 'porcelli_20
 
 @pytest.fixture(scope='module')
 def arm():
-    """Return the thesis' UR5."""
     return load_robot('ur5_porcelli')
 
 

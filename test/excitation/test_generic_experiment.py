@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    design_excitation, find_unchecked, make_generic_experiment, motion_limits,
+    Budget, design_excitation, find_unchecked, make_generic_experiment, motion_limits,
 )
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.unchecked import find_experiment_gaps
 from robot_identification.execution.checks import check_nothing_unchecked
 from robot_identification.model import load_robot, make_robot_model, parse_urdf

@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 from builders import joint, link, robot_urdf
+from known_models import limited
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
@@ -28,8 +29,7 @@ def pendulum():
     ), 'pendulum'))
 
 
-def limited(pendulum, effort, lower=-np.pi, upper=np.pi):
-    """Return the limits of the pendulum."""
+def limits_of(pendulum, effort, lower=-np.pi, upper=np.pi):
     values = {'torque': effort, 'lower': lower, 'upper': upper}
     return replace(
         hardware_limits(pendulum), **{name: np.array([one]) for name, one in values.items()}
@@ -39,7 +39,7 @@ def limited(pendulum, effort, lower=-np.pi, upper=np.pi):
 @pytest.mark.parametrize('share', [0.2, 0.7])
 def test_the_share_of_poses_is_that_of_a_pendulum(pendulum, share):
     """Its torque is w sin q: of a turn, 2/pi asin(f) can be held with f w."""
-    holding = find_holding(pendulum, limited(pendulum, share * WEIGHT))
+    holding = find_holding(pendulum, limits_of(pendulum, share * WEIGHT))
     truth = 2.0 / np.pi * np.arcsin(share)
     # Random poses: five standard deviations of their number.
     assert holding.held == pytest.approx(truth, abs=5.0 * np.sqrt(truth * (1 - truth) / POSES))
@@ -51,13 +51,13 @@ def test_the_share_of_poses_is_that_of_a_pendulum(pendulum, share):
 
 
 def test_what_holds_every_pose_is_not_worth_a_word(pendulum):
-    holding = find_holding(pendulum, limited(pendulum, 1.001 * WEIGHT))
+    holding = find_holding(pendulum, limits_of(pendulum, 1.001 * WEIGHT))
     assert (holding.held, holding.describe()) == (1.0, '')
 
 
 def test_where_no_pose_is_held_the_least_torque_is_named(pendulum):
     """From 0.3 to 2.8 rad a pendulum needs w sin 0.3 at the least... and at 2.8 rad more."""
-    holding = find_holding(pendulum, limited(pendulum, 0.1 * WEIGHT, 0.3, 2.8))
+    holding = find_holding(pendulum, limits_of(pendulum, 0.1 * WEIGHT, 0.3, 2.8))
     assert holding.held == 0.0
     # The descent ends at the bound.
     assert holding.torque == pytest.approx(WEIGHT * np.sin(0.3), rel=1e-3)
@@ -66,7 +66,7 @@ def test_where_no_pose_is_held_the_least_torque_is_named(pendulum):
 
 def test_a_rare_pose_that_can_be_held_is_found(pendulum):
     """A thousandth of the weight holds 2/pi 1e-3 of a turn near each end: few poses or none."""
-    holding = find_holding(pendulum, limited(pendulum, 1e-4 * WEIGHT, -1.5, 1.5))
+    holding = find_holding(pendulum, limits_of(pendulum, 1e-4 * WEIGHT, -1.5, 1.5))
     assert 0.0 < holding.held <= 2.0 / POSES
     assert 'no pose' not in holding.describe()
 
@@ -74,7 +74,7 @@ def test_a_rare_pose_that_can_be_held_is_found(pendulum):
 def test_the_mounting_is_that_of_the_experiment(ur5):
     """On an axis along gravity the first joint of a UR needs nothing; on a wall it does."""
     experiment = load_experiment(find_experiment('demo'))
-    weak = replace(ur5, limits=replace(ur5.limits, effort=np.array([1.0, *ur5.limits.effort[1:]])))
+    weak = limited(ur5, np.array([1.0, *ur5.limits.effort[1:]]))
     upright = find_experiment_holding(weak, experiment)
     wall = find_experiment_holding(weak, replace(experiment, gravity=np.array([0, 9.81, 0.0])))
     assert upright.held == 1.0
@@ -86,7 +86,7 @@ def test_a_search_that_must_fail_is_not_begun(ur5, monkeypatch):
     experiment = replace(load_experiment(find_experiment('demo')), collision=False)
     effort = ur5.limits.effort.copy()
     effort[1] = 0.1
-    weak = replace(ur5, limits=replace(ur5.limits, effort=effort))
+    weak = limited(ur5, effort)
     monkeypatch.setattr(
         'robot_identification.excitation.design.Search',
         lambda *args, **kwargs: pytest.fail('the search was begun'),
@@ -107,7 +107,7 @@ def test_a_search_without_success_names_the_limit(ur5):
     )
     effort = ur5.limits.effort.copy()
     effort[1] = 6.0
-    weak = replace(ur5, limits=replace(ur5.limits, effort=effort))
+    weak = limited(ur5, effort)
     with pytest.raises(UnsafeMotionError) as no:
         design_excitation(weak, experiment, seed=0, budget=Budget(3))
     for words in ('in 3 evaluations: in the first random motion torque of shoulder_lift_joint',

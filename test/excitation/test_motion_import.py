@@ -27,7 +27,6 @@ def original(rng):
 
 @pytest.fixture
 def write(tmp_path):
-    """Return a function that writes a file and returns its path."""
     def written(name, text):
         path = tmp_path / name
         path.write_text(text, encoding='utf-8')
@@ -36,7 +35,6 @@ def write(tmp_path):
 
 
 def assert_same_motion(imported, original, factor=1.0):
-    """Check that motions are the same between samples, too."""
     t = np.linspace(0.0, 4.0, 1237)
     found, expected = imported.sample(t), original.sample(t)
     for kind, tolerance in (('q', 1e-9), ('dq', 1e-7), ('ddq', 1e-4)):
@@ -195,7 +193,6 @@ def test_too_many_samples_are_refused_before_they_are_read(write):
 
 
 def changed(**changes):
-    """Return a change of the second point."""
     return lambda content: content['points'][1].update(changes)
 
 
@@ -241,7 +238,6 @@ def test_wrong_messages_are_refused_by_point_and_joint(original, write, change, 
 
 
 def message_of_nine(original):
-    """Return a message of nine points."""
     return message(original, rate=2.0)
 
 

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from known_models import limited
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -47,7 +48,6 @@ def planar():
 
 @pytest.fixture(scope='module')
 def experiment():
-    """Return the shipped experiment."""
     return load_experiment(find_experiment('demo'))
 
 
@@ -208,8 +208,7 @@ def test_an_experiment_has_all_its_constraints(ur5, experiment):
 
 
 def test_where_no_torque_is_limited_nothing_is(ur5, experiment):
-    boundless = replace(ur5, limits=replace(ur5.limits, effort=np.full(6, INF)))
-    assert path_constraints(boundless, experiment) == ()
+    assert path_constraints(limited(ur5, INF), experiment) == ()
 
 
 def test_what_the_arm_does_not_have_is_refused_by_name(ur5):

@@ -54,7 +54,6 @@ def experiment():
 
 @pytest.fixture(scope='module')
 def make(robots, experiment):
-    """Return a function that makes the problem of the experiment with changes."""
     def problem(robot='ur5', knowledge=None, **changes):
         return TrajectoryProblem(robots[robot], replace(experiment, **changes), knowledge)
 
@@ -92,7 +91,6 @@ def slopes_along(function, x, directions, step=1e-5):
 
 
 def directions(rng, size, count=6):
-    """Return random directions of unit length."""
     found = rng.standard_normal((count, size))
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
@@ -118,7 +116,6 @@ def largest_scale(problem, x, keeps):
 
 
 def scaled(problem, x, factor):
-    """Return a candidate with larger amplitudes about its centre."""
     coefficients = problem.coefficients(x)
     return problem.candidate(
         np.hstack([coefficients[:, :1], factor * coefficients[:, 1:]])

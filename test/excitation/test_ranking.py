@@ -19,7 +19,6 @@ NOISE = (0.6, 0.6, 0.6, 0.12, 0.12, 0.12)
 
 @pytest.fixture(scope='module')
 def motion(ur5):
-    """Return a motion of all joints."""
     return designed_motion(ur5, 1)
 
 
@@ -48,7 +47,6 @@ def moved(motion, factors):
 
 @pytest.fixture(scope='module')
 def ranking(model, motion):
-    """Return what is said of three motions."""
     return rank_motions(model, {
         'shoulder': moved(motion, [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]),
         'wrist': moved(motion, [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),

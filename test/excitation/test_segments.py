@@ -30,6 +30,7 @@ CONTENT = {
     'optimizer': 'random',
     'window': {'shoulder_lift_joint': [-2.3, -0.8], 'elbow_joint': [0.4, 2.2]},
     'samples': 40,
+    'collision': 'off',
 }
 
 
@@ -52,12 +53,16 @@ def trajectory(ur5, experiment):
     return design(ur5, experiment)
 
 
-def test_the_motion_is_one_of_all_parts(ur5, experiment, trajectory):
+@pytest.fixture(scope='module')
+def plain(ur5, experiment):
+    return design(ur5, replace(experiment, segments=()))
+
+
+def test_the_motion_is_one_of_all_parts(experiment, trajectory, plain):
     """The first is the motion without segments, to rounding; each starts where that does."""
     assert trajectory.form.name == 'composite'
     assert trajectory.duration == pytest.approx(6.0 + 5.5 + 4.0)
     assert experiment.duration == pytest.approx(trajectory.duration)
-    plain = design(ur5, replace(experiment, segments=()))
     t = np.linspace(0.0, 5.999, 500)
     found, expected = trajectory.sample(t), plain.sample(t)
     for name in 'q', 'dq', 'ddq':
@@ -103,7 +108,7 @@ def test_all_joints_reverse_slowly(ur5, trajectory):
         assert np.count_nonzero(np.diff(turns)) == 4
 
 
-def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory):
+def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory, plain):
     """A limit that only the rests break refuses the whole; the criterion is of the first part."""
     found = trajectory.certificate['experiment']['segments']
     assert found == [Stops(3, 0.5, 1.0).content(), SlowReversals(4, 0.02, 0.8).content()]
@@ -118,10 +123,8 @@ def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory):
     with pytest.raises(UnsafeMotionError, match='position of shoulder_pan_joint reaches'):
         certify(ur5, experiment, broken, {})
     optimized = evaluate_motion(ur5, experiment, trajectory).optimized
-    plain = evaluate_motion(
-        ur5, replace(experiment, segments=()), design(ur5, replace(experiment, segments=()))
-    ).optimized
-    for one, other in zip(optimized, plain, strict=True):
+    alone = evaluate_motion(ur5, replace(experiment, segments=()), plain).optimized
+    for one, other in zip(optimized, alone, strict=True):
         assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
 
 
@@ -165,20 +168,19 @@ def test_poses_keep_clear_of_obstacles(ur5):
     """A table through which random poses would go; the proof of the certificate is of all."""
     trajectory = design(ur5, experiment_of(
         obstacles={'table': {'size': [4.0, 4.0, 0.05], 'xyz': [0.0, 0.0, -0.03]}},
-        window={'shoulder_lift_joint': [-2.8, -0.3]},
+        window={'shoulder_lift_joint': [-2.8, -0.3]}, collision='on',
     ))
     assert trajectory.certificate['collision']['nearest'] >= 0.02
 
 
-def test_a_start_at_the_end_of_its_range_leaves_room(ur5, experiment, trajectory):
+def test_a_start_at_the_end_of_its_range_leaves_room(ur5, experiment, plain):
     """Reversals are beside such a start, poses on its free side: within the limits, not small."""
     limits = motion_limits(ur5, experiment)
-    plain = design(ur5, replace(experiment, segments=()))
     coefficients = plain.coefficients.copy()
     coefficients[:, 1:] = 0.0
     coefficients[:, 0] = limits.upper - 1e-3
     start = replace(plain, coefficients=coefficients)
-    motion = with_segments(ur5, replace(experiment, collision=False), start, 0)
+    motion = with_segments(ur5, experiment, start, 0)
     q = motion.sample(np.linspace(6.0, motion.duration, 4000)).q
     assert np.all(q <= limits.upper) and np.all(q >= limits.lower)
     assert np.all(np.ptp(q[-1000:], axis=0) > 0.01)

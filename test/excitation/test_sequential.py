@@ -41,7 +41,6 @@ FRICTION = (CoulombFriction(0.02), ViscousFriction())
 
 @pytest.fixture(scope='module')
 def arm():
-    """Return an arm of two joints."""
     drives = Drives(np.ones(2), np.ones(2), np.ones(2))
     return make_robot_model(
         parse_urdf(two_link_urdf(), 'arm'), drives=drives, effort_unit='Nm', sampling_rate=RATE
@@ -50,7 +49,6 @@ def arm():
 
 @pytest.fixture(scope='module')
 def wanted():
-    """Return an experiment for it."""
     demo = load_experiment(find_experiment('demo'))
     return replace(
         demo, form=FourierParametrization(3, 4.0), segments=(), window={}, collision=False,
@@ -67,7 +65,6 @@ def first(arm, wanted):
 
 
 def lively(robot, count=400):
-    """Return unrelated random samples."""
     rng = np.random.default_rng(3)
     return Motion(*(rng.uniform(-size, size, (count, robot.n)) for size in (1.5, 2.0, 4.0)))
 
@@ -323,7 +320,6 @@ def test_the_value_is_the_log_determinant_of_what_is_known_after_the_motion(arm,
 
 @pytest.fixture(scope='module')
 def following(arm, wanted, first):
-    """Return what is known after the first motion, and the motion designed to follow it."""
     model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
     known = knowledge_of_model(model, arm, wanted)
     motion = design_excitation(arm, wanted, seed=1, budget=Budget(60), knowledge=known)

@@ -38,7 +38,6 @@ def coefficients(rng):
 
 
 def pose(coefficients, number):
-    """Return where both joints are at a pose."""
     offset = coefficients[:, number] if number else 0.0
     return coefficients[:, 0] + offset
 

@@ -26,7 +26,6 @@ def trajectory():
 
 @pytest.fixture
 def saved(trajectory, tmp_path):
-    """Return the path of its file."""
     path = tmp_path / 'trajectory.yaml'
     path.write_text(dump_trajectory(trajectory))
     return path

@@ -35,7 +35,6 @@ def massless():
 
 
 def last_massless():
-    """Return an arm whose last link has no mass."""
     return arm(robot_urdf(
         '<link name="ground"/>', link('upper'), '<link name="lower"/>',
         joint('one', 'ground', 'upper'), joint('two', 'upper', 'lower', axis=(0, 1, 0)),
@@ -49,12 +48,10 @@ def found(robot, *more):
 
 @pytest.fixture(scope='module')
 def experiment():
-    """Return an experiment for arms without collision shapes."""
     return replace(load_experiment(find_experiment('demo')), window={}, collision=False)
 
 
 def certified(robot, experiment):
-    """Return a small certified motion."""
     coefficients = 0.02 * np.random.default_rng(1).normal(
         size=(robot.n, experiment.form.n_coefficients)
     )

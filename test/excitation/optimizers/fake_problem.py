@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Search
+from robot_identification.excitation.optimizers.workers import Workers
 
 FREEDOM = 3.0
 # Largest length of x.
@@ -87,3 +90,28 @@ class FakeProblem:
     def is_clear(self, x):
         self.proofs += 1
         return bool(np.linalg.norm(x - BALL) > RADIUS)
+
+
+def run_search(
+    optimizer, problem, budget, *, seed=1, report=lambda progress: None, save=None, state=None
+):
+    """Return the state that a search in this process ends with; a budget may be its number."""
+    if isinstance(budget, int):
+        budget = Budget(budget)
+    with Workers(lambda: problem) as workers:
+        return Search(optimizer, workers, seed, report, save).run(budget, state)
+
+
+def state_bytes(state):
+    """Return a state as something that can be compared to the last bit."""
+    def known(candidate):
+        start = None if candidate.start is None else candidate.start.tobytes()
+        return (
+            candidate.x.tobytes(), candidate.objective, candidate.violation, candidate.feasible,
+            start,
+        )
+
+    return (
+        state.rounds, state.evaluations, state.feasible, state.best and known(state.best),
+        tuple(known(candidate) for candidate in state.archive), dict(state.memory),
+    )

@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from excitation.optimizers.fake_problem import FakeProblem
+from excitation.optimizers.fake_problem import FakeProblem, run_search
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
@@ -14,29 +14,12 @@ from robot_identification.excitation.optimizers.memetic import (
     DOWN, Fitness, LARGEST_SPREAD, LEAST_SPREAD, look, Memetic, UP, Walk, walk,
 )
 from robot_identification.excitation.optimizers.multistart import Multistart
-from robot_identification.excitation.optimizers.optimizer import (
-    Budget, Candidate, Outcome, SearchState,
-)
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
 
 SMALL = Memetic(population=6, fresh=2, walkers=3)
 
 
-def quiet(progress):
-    """Report nothing."""
-
-
-def searched(optimizer, evaluations, seed=1):
-    """Return the problem, the last state and those after each round."""
-    problem, states = FakeProblem(), []
-    with Workers(lambda: problem) as workers:
-        last = Search(optimizer, workers, seed, quiet, states.append).run(Budget(evaluations))
-    return problem, last, states
-
-
 def proposed(optimizer, state, seed=0):
-    """Return the jobs of a round."""
     return optimizer.propose(FakeProblem(), state, np.random.default_rng(seed))
 
 
@@ -46,19 +29,9 @@ def solution(x, objective, *, feasible=True):
     return Candidate(x, objective, 0.0, feasible, x + 0.5)
 
 
-@pytest.fixture(scope='module')
-def states():
-    """Return the states after each round of a search: solved, bred, solved, bred, .."""
-    return searched(SMALL, 1500)[2]
-
-
-def test_every_objective_computed_is_counted_once():
-    """Besides, every local search evaluates what it returns, which is counted, too."""
-    problem, last, _ = searched(SMALL, 1500)
-    assert problem.objectives == last.evaluations
-
-
-def test_generations_are_random_first_then_bred_and_solved_in_turn(states):
+def test_generations_are_random_first_then_bred_and_solved_in_turn():
+    states = []
+    run_search(SMALL, FakeProblem(), 1500, save=states.append)
     functions = [{job.function for job in proposed(SMALL, state)} for state in states[:4]]
     assert functions == [{look, walk}, {descend}, {look, walk}, {descend}]
     assert len(proposed(SMALL, states[1])) == SMALL.population
@@ -228,8 +201,7 @@ def test_starts_are_the_fittest_of_each_kind_in_turn_and_new():
 
 def test_it_finds_the_best_minimum_where_random_starts_do_not():
     """At the same evaluations."""
-    _, last, _ = searched(Memetic(), 3000)
-    _, other, _ = searched(Multistart(), 3000)
+    last, other = (run_search(each(), FakeProblem(), 3000) for each in (Memetic, Multistart))
     # The best minimum is 1. Measured of several seeds: 1.00, and 8.6 to 11.7 from random starts.
     assert last.best.objective < 2.0
     assert other.best.objective > 6.0

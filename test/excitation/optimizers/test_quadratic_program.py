@@ -50,10 +50,3 @@ def test_limits_that_no_point_keeps_have_no_minimum(solver, rng):
     rows = np.vstack([program.rows, -program.rows[:1]])
     bounds = np.append(program.bounds, -program.bounds[0] - 1.0)
     assert QuadraticProgram(program.hessian, program.gradient, rows, bounds).solve() is None
-
-
-def test_same_program_same_bytes(solver, rng):
-    program = random_program(rng, 60)
-    first, second = program.solve(), program.solve()
-    assert first[0].tobytes() == second[0].tobytes()
-    assert first[1].tobytes() == second[1].tobytes()

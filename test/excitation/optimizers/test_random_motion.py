@@ -3,12 +3,9 @@
 
 """A random motion is the first that will do, not the best."""
 
-from excitation.optimizers.fake_problem import FakeProblem
+from excitation.optimizers.fake_problem import FakeProblem, run_search
 import numpy as np
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.random_motion import RandomMotion
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
 
 FIRST_TO_PASS = 3
 
@@ -33,11 +30,8 @@ class Picky(FakeProblem):
         return len(self.draws) > FIRST_TO_PASS
 
 
-def searched(problem, evaluations=50):
-    """Return the state that a search ends with."""
-    with Workers(lambda: problem) as workers:
-        search = Search(RandomMotion(), workers, 1, lambda progress: None)
-        return search.run(Budget(evaluations))
+def searched(problem):
+    return run_search(RandomMotion(), problem, 50)
 
 
 def test_the_first_that_is_clear_is_taken_and_the_search_ends():
@@ -47,15 +41,10 @@ def test_the_first_that_is_clear_is_taken_and_the_search_ends():
     assert len(problem.draws) == FIRST_TO_PASS + 1
     assert (state.evaluations, state.feasible) == (4, 1)
     np.testing.assert_array_equal(state.best.x, 0.5 * problem.draws[-1])
+    # What cannot be repaired is not proved clear, what is not clear is not evaluated.
+    assert (problem.proofs, problem.objectives) == (3, 1)
     assert state.best.objective == problem.objective(state.best.x)
     assert state.best.feasible and state.best.violation == 0.0
-
-
-def test_nothing_is_evaluated_that_is_not_taken():
-    """What cannot be repaired is not proved clear, what is not clear is not evaluated."""
-    problem = Picky()
-    searched(problem)
-    assert (problem.proofs, problem.objectives) == (3, 1)
 
 
 def test_nothing_is_proposed_when_there_is_a_motion():

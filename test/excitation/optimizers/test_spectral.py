@@ -5,20 +5,18 @@
 
 from dataclasses import replace
 
-from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS
+from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS, run_search
 from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation import Budget, CRITERIA
+from robot_identification.excitation import CRITERIA
 from robot_identification.excitation.optimizers.local_search import (
     descend, Descent, MOST_EVALUATIONS, MOST_POLISHING, polish,
 )
 from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
 from robot_identification.excitation.optimizers.random_motion import look
-from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES, Spectral, STAGES
-from robot_identification.excitation.optimizers.workers import Workers
 
 CONDITION = CRITERIA['condition_number']
 INF = float('inf')
@@ -101,7 +99,6 @@ class Cliff(FakeProblem):
 
 
 def candidate(x, objective, start=None, feasible=True):
-    """Return a candidate."""
     return Candidate(np.array(x, dtype=float), objective, 0.0, feasible, start)
 
 
@@ -114,7 +111,6 @@ def archive_of(count, size=12):
 
 
 def proposed(optimizer, problem, state, seed=1):
-    """Return the jobs of a round."""
     return optimizer.propose(problem, state, np.random.default_rng(seed))
 
 
@@ -238,14 +234,11 @@ class Unfitted(FakeProblem):
 @long_test
 def test_learning_from_earlier_searches_pays():
     """After the same evaluations, on an average of six seeds: ahead of random starts alone."""
-    def best(optimizer, seed):
-        with Workers(lambda: Unfitted(3, 2)) as workers:
-            search = Search(optimizer, workers, seed, lambda progress: None)
-            return search.run(Budget(1600)).best.objective
-
     learnt, random = (
-        np.mean([best(Spectral(starts=starts), seed) for seed in range(6)])
-        for starts in (4, 200)
+        np.mean([
+            run_search(Spectral(starts=starts), Unfitted(3, 2), 1600, seed=seed).best.objective
+            for seed in range(6)
+        ]) for starts in (4, 200)
     )
     assert learnt < 0.8 * random
 

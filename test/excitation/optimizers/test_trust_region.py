@@ -78,12 +78,6 @@ def test_a_search_that_knows_the_curvature_is_shorter():
     assert knowing.evaluations <= fresh.evaluations
 
 
-def test_same_start_same_bytes():
-    start = np.array([-1.0, 0.5, 0.0])
-    ends = [TrustRegion(Valley(1.0), PACE).run(start).tobytes() for _ in range(2)]
-    assert ends[0] == ends[1]
-
-
 def test_a_start_without_a_value_is_where_a_search_ends():
     class Nowhere(Valley):
         def value(self, z):

@@ -9,7 +9,7 @@ import signal
 import time
 from types import SimpleNamespace
 
-from excitation.optimizers.fake_problem import FakeProblem
+from excitation.optimizers.fake_problem import FakeProblem, state_bytes
 import pytest
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers import workers as workers_module
@@ -42,14 +42,6 @@ def wait_until_none_is_left():
     assert left == []
 
 
-def known(state):
-    """Return a state as something that can be compared to the last bit."""
-    return (
-        state.rounds, state.evaluations, state.feasible, state.best.x.tobytes(),
-        [candidate.x.tobytes() for candidate in state.archive],
-    )
-
-
 def test_two_processes_find_what_one_finds():
     """To the last bit, and with as many evaluations, whoever is done first."""
     states = []
@@ -61,7 +53,7 @@ def test_two_processes_find_what_one_finds():
     wait_until_none_is_left()
     # The budget ends within a round: jobs that were begun beyond it count nothing.
     assert states[0].rounds > 1
-    assert known(states[0]) == known(states[1])
+    assert state_bytes(states[0]) == state_bytes(states[1])
 
 
 def test_a_killed_process_is_an_error_that_says_what_to_do():
@@ -101,7 +93,6 @@ def test_what_comes_too_late_does_not_count_and_is_not_waited_for(monkeypatch):
 
 
 def test_processes_of_others_are_let_live():
-    """Only what the search started is ended with it."""
     other = multiprocessing.get_context('spawn').Process(
         target=signal.sigtimedwait, args=((), 3600)
     )
