@@ -82,16 +82,13 @@ class TorqueLimit(PathConstraint):
         self.zero, self.scale = np.zeros(self._rows.size), limit[self._rows]
 
     def labels(self) -> tuple[str, ...]:
-        """Return the joints that are limited."""
         return tuple(self._robot.joint_names[row] for row in self._rows)
 
     def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, m)."""
         shares: FloatArray = rigid_torque(self._robot, motion)[:, self._rows] / self.scale
         return shares
 
     def evaluate(self, motion: Motion) -> PathValues:
-        """Return the shares along a motion with their derivatives."""
         model = self._robot.pinocchio
         data = model.createData()
         N, n = motion.q.shape
@@ -125,14 +122,12 @@ class WorkspaceBox(PathConstraint):
         self._axes, self.zero, self.scale = _sides(lower, upper)
 
     def labels(self) -> tuple[str, ...]:
-        """Return link, axis and side of each limit."""
         return tuple(
             f'{self._frame} {"xyz"[axis]} {"max" if scale > 0.0 else "min"}'
             for axis, scale in zip(self._axes, self.scale, strict=True)
         )
 
     def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, m)."""
         model = self._robot.pinocchio
         data = model.createData()
         places = np.empty((len(motion), 3))
@@ -146,7 +141,6 @@ class WorkspaceBox(PathConstraint):
         return shares
 
     def evaluate(self, motion: Motion) -> PathValues:
-        """Return the shares along a motion with their derivatives."""
         model = self._robot.pinocchio
         data = model.createData()
         N, n = motion.q.shape
@@ -172,11 +166,9 @@ class ToolSpeed(PathConstraint):
         self.zero, self.scale = np.zeros(1), np.array([limit])
 
     def labels(self) -> tuple[str, ...]:
-        """Return the link."""
         return (self._frame,)
 
     def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, 1)."""
         model = self._robot.pinocchio
         data = model.createData()
         velocities = np.empty((len(motion), 3))
@@ -191,7 +183,6 @@ class ToolSpeed(PathConstraint):
         return shares
 
     def evaluate(self, motion: Motion) -> PathValues:
-        """Return the shares along a motion with their derivatives."""
         model = self._robot.pinocchio
         data = model.createData()
         N, n = motion.q.shape
@@ -227,7 +218,6 @@ class SumRule(PathConstraint):
         _, self.zero, self.scale = _sides([rule.lower], [rule.upper])
 
     def labels(self) -> tuple[str, ...]:
-        """Return the sum in words, and the side."""
         terms = ' + '.join(f'{factor:g} {joint}' for joint, factor in self._rule.joints.items())
         return tuple(
             f'{terms} + {self._rule.offset:.4g} {"max" if scale > 0.0 else "min"}'
@@ -235,13 +225,11 @@ class SumRule(PathConstraint):
         )
 
     def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, m)."""
         sums = motion.q @ self._factors + self._rule.offset
         shares: FloatArray = (sums[:, None] - self.zero) / self.scale
         return shares
 
     def evaluate(self, motion: Motion) -> PathValues:
-        """Return the shares along a motion with their derivatives."""
         by_q = np.tile(self._factors / self.scale[:, None], (len(motion), 1, 1))
         nothing = np.zeros_like(by_q)
         return PathValues(self.shares(motion), by_q, nothing, nothing)
@@ -264,17 +252,14 @@ class SineCosineRule(PathConstraint):
         self.zero, self.scale = np.zeros(1), np.array([rule.at_most])
 
     def labels(self) -> tuple[str, ...]:
-        """Return the product in words."""
         return (f'sin({self._rule.sine}) |cos({self._rule.cosine})|',)
 
     def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, 1)."""
         a, b = (motion.q[:, joint] for joint in self._joints)
         shares: FloatArray = (np.sin(a) * np.abs(np.cos(b)))[:, None] / self.scale
         return shares
 
     def evaluate(self, motion: Motion) -> PathValues:
-        """Return the shares along a motion with their derivatives."""
         a, b = (motion.q[:, joint] for joint in self._joints)
         by_q = np.zeros((*motion.q.shape[:1], 1, motion.q.shape[1]))
         by_q[:, 0, self._joints[0]] += np.cos(a) * np.abs(np.cos(b)) / self.scale

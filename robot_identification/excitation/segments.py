@@ -75,7 +75,6 @@ class Stops(Segment):
 
     @property
     def form(self) -> Parametrization:
-        """Form of the motion; the poses are visited once."""
         return StaticPosesParametrization(
             self.poses, self.dwell, self.move_time, both_directions=False
         )
@@ -107,7 +106,6 @@ class SlowReversals(Segment):
 
     @property
     def form(self) -> Parametrization:
-        """Form of the motion."""
         return ViaPointsParametrization(
             self.reversals, 'rest', (self.reversals + 1) * self.move_time
         )

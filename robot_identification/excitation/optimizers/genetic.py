@@ -109,7 +109,7 @@ class Genetic(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """Return the evaluation of a generation; needs pymoo. See `Optimizer.propose`."""
+        """Return the evaluation of a generation; it needs pymoo."""
         pymoo = _pymoo()
         if state.archive:
             xs = self._breed(pymoo, state, rng)
@@ -155,7 +155,7 @@ class Genetic(Optimizer):
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
-        """Keep the best of parents and children; see `Optimizer.learn`."""
+        """Keep the best of parents and children."""
         children = [candidate for outcome in outcomes for candidate in outcome.candidates]
         memory = state.memory if state.archive else _ranges(children)
         merged = sorted((*state.archive, *children), key=rank)

@@ -188,7 +188,7 @@ class Memetic(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """Return local searches, or what makes starts for them; see `Optimizer.propose`."""
+        """Return local searches, or what makes starts for them."""
         memory, (solutions, starts) = self._recall(state), _split(state)
         if self._breeds(state):
             return [
@@ -253,7 +253,7 @@ class Memetic(Optimizer):
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
-        """Keep the fittest solutions, and after breeding also starts; see `Optimizer.learn`."""
+        """Keep the fittest solutions, and after breeding also starts."""
         solutions, _ = _split(state)
         if self._breeds(state):
             return (

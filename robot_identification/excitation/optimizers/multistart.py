@@ -35,7 +35,7 @@ class Multistart(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """Return searches from random starts; see `Optimizer.propose`."""
+        """Return searches from random starts."""
         return [
             Job(descend, Descent(problem.draw(rng), PLAIN_STAGES)) for _ in range(self.starts)
         ]

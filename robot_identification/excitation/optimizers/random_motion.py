@@ -28,7 +28,7 @@ class RandomMotion(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """Return one draw, and none after the first that will do; see `Optimizer.propose`."""
+        """Return one draw, and none after the first that will do."""
         return [Job(look, problem.draw(rng))] if state.best is None else []
 
 

@@ -53,7 +53,7 @@ class Spectral(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """Return polishes and descents; see `Optimizer.propose`."""
+        """Return polishes and descents."""
         jobs = [
             Job(polish, candidate.x)
             for candidate in self._to_polish(problem, state)
@@ -101,7 +101,7 @@ class Spectral(Optimizer):
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
-        """Keep the best candidates that differ; see `Optimizer.learn`."""
+        """Keep the best candidates that differ."""
         done = self._to_polish(problem, state)
         old = [
             replace(candidate, start=None) if candidate in done else candidate

@@ -47,11 +47,9 @@ class BSplineParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.control_points
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the splines of the free control points; see `Parametrization.basis`."""
         return with_centre(*free_splines(t, self.control_points, self.duration))
 
 

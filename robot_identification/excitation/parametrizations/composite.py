@@ -79,12 +79,10 @@ class CompositeParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint: one position, and all amplitudes."""
         return 1 + sum(form.n_coefficients - 1 for form in self.forms)
 
     @property
     def duration(self) -> float:
-        """Length of all parts [s]."""
         return float(self.edges[-1])
 
     @property
@@ -94,13 +92,11 @@ class CompositeParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        """Return the number of even samples that are dense enough for every part."""
         rate = max(form.grid_samples / form.duration for form in self.forms)
         return math.ceil(rate * self.duration) + 1
 
     @property
     def pieces(self) -> FloatArray:
-        """Times at which the jerk may jump [s], both ends included."""
         return np.unique(np.concatenate([
             start + form.pieces for start, form in zip(self.edges, self.forms, strict=False)
         ]))
@@ -121,7 +117,6 @@ class CompositeParametrization(Parametrization):
         return hash((self.forms, self.searched))
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the motion that each coefficient makes; see `Parametrization.basis`."""
         t = within_period(t, self.duration)
         bases = np.zeros((3, len(t), self.n_coefficients))
         bases[0, :, 0] = 1.0
@@ -137,7 +132,6 @@ class CompositeParametrization(Parametrization):
         return B, dB, ddB
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         t = within_period(t, self.duration)
         basis = np.zeros((len(t), self.n_coefficients))
         for form, columns, rows, local in self._places(t):

@@ -102,7 +102,6 @@ class FourierParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, the centre included."""
         conditions = 2 if self.duration == self.base_period else 5
         return 1 + 2 * self.harmonics - conditions
 
@@ -119,7 +118,6 @@ class FourierParametrization(Parametrization):
         return coefficients[:, 1:] @ for_sine.T, coefficients[:, 1:] @ for_cosine.T
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the eliminated basis and its derivatives; see `Parametrization.basis`."""
         t = np.asarray(t, dtype=float)
         if self.duration != self.base_period:
             t = within_period(t, self.duration)
@@ -131,7 +129,6 @@ class FourierParametrization(Parametrization):
         return with_centre(*columns)
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         t = np.asarray(t, dtype=float)
         if self.duration != self.base_period:
             t = within_period(t, self.duration)

@@ -47,16 +47,13 @@ class ModifiedFourierParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, the centre included."""
         return 1 + 2 * self.harmonics
 
     @property
     def duration(self) -> float:
-        """Length of one period [s]."""
         return self.base_period
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return series plus polynomial and its derivatives; see `Parametrization.basis`."""
         T = self.duration
         t = within_period(t, T)
         rate = 2.0 * np.pi / T * np.arange(1, self.harmonics + 1)

@@ -57,12 +57,10 @@ class SampledParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, three for each knot."""
         return 3 * len(self.times)
 
     @property
     def duration(self) -> float:
-        """Time of the last knot [s]."""
         return self.times[-1]
 
     @property
@@ -73,20 +71,16 @@ class SampledParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Times at which the jerk may jump [s]: the times of the knots."""
         return np.array(self.times)
 
     def options(self) -> dict[str, Any]:
-        """Return the options by name."""
         return {'times': list(self.times)}
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return what the knots' states multiply; see `Parametrization.basis`."""
         B, dB, ddB, _ = self._bases(t)
         return B, dB, ddB
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         _, _, _, dddB = self._bases(t)
         return dddB
 
@@ -108,13 +102,12 @@ class SampledParametrization(Parametrization):
         Return the motion from the two knots around each instant.
 
         The same as by the basis, which has a column for each coefficient and does not fit into
-        memory for thousands of knots; see `Parametrization.sample`.
+        memory for thousands of knots.
         """
         q, dq, ddq, _ = self._derivatives(coefficients, t)
         return coefficients[:, 0] + q, dq, ddq
 
     def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
         _, _, _, jerk = self._derivatives(coefficients, t)
         return jerk
 

@@ -72,17 +72,14 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, start and a turning point included."""
         return 1 + self.poses + self.monotone
 
     @property
     def duration(self) -> float:
-        """Length of one round [s]."""
         return self.itinerary.duration
 
     @property
     def grid_samples(self) -> int:
-        """Return the number of even samples that see the peaks of every move."""
         return math.ceil(SAMPLES_OF_A_MOVE * self.duration / self.move_time) + 1
 
     @property
@@ -99,16 +96,14 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Times at which the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, 1.0)
 
     @property
     def is_ordered(self) -> bool:
-        """Return whether poses of a joint ascend or descend; see `Parametrization.is_ordered`."""
         return self.monotone
 
     def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:
-        """Return poses one random step further each; see `Parametrization.arrange`."""
+        """Return poses one random step further each."""
         if not self.monotone:
             return coefficients
         steps = np.abs(coefficients[:, 1:])
@@ -117,7 +112,7 @@ class StaticPosesParametrization(Parametrization):
         return np.hstack([coefficients[:, :1], offsets])
 
     def suits(self, coefficients: FloatArray) -> bool:
-        """Return whether every joint goes one way, far enough; see `Parametrization.suits`."""
+        """Return whether every joint goes one way, far enough."""
         if not self.monotone:
             return True
         steps = np.diff(coefficients[:, 1:], prepend=0.0, axis=1)
@@ -132,10 +127,8 @@ class StaticPosesParametrization(Parametrization):
         return options
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the motion that each pose makes; see `Parametrization.basis`."""
         B, dB, ddB, _ = self.itinerary.basis(t, quintic_step)
         return B, dB, ddB
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         return self.itinerary.basis(t, quintic_step)[3]

@@ -44,17 +44,14 @@ class TrapezoidalParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.points
 
     @property
     def duration(self) -> float:
-        """Length of one round [s]."""
         return self.itinerary.duration
 
     @property
     def grid_samples(self) -> int:
-        """Return the number of even samples that see the peaks of every move."""
         return trapezoidal_samples(self.itinerary, self.blend)
 
     @property
@@ -65,14 +62,11 @@ class TrapezoidalParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Times at which the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the motion that each point makes; see `Parametrization.basis`."""
         B, dB, ddB, _ = self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))
         return B, dB, ddB
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]

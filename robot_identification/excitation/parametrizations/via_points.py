@@ -46,7 +46,6 @@ class ViaPointsParametrization(Parametrization):
 
     @property
     def n_coefficients(self) -> int:
-        """Return the number of coefficients of one joint, the centre included."""
         return 1 + self.points
 
     @property
@@ -56,12 +55,10 @@ class ViaPointsParametrization(Parametrization):
 
     @property
     def pieces(self) -> FloatArray:
-        """Times at which the jerk may jump [s], both ends included."""
         ends = np.array([0.0, self.duration])
         return ends if self.passage == 'smooth' else np.union1d(ends, self.via_times)
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the motion that each via point makes; see `Parametrization.basis`."""
         return with_centre(
             *(self._smooth(t) if self.passage == 'smooth' else self._with_rests(t))
         )

@@ -58,7 +58,7 @@ class FastVelocity(CorrectionGroup):
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
-        """Return a filter of past samples, and one of both sides; see `CorrectionGroup`."""
+        """Return a filter of past samples, and one of both sides."""
         joint, signals = evidence.joint, evidence.signals
         for one in signals:
             measured, smooth = one.measured_dq[:, joint], one.motion.dq[:, joint]
@@ -74,18 +74,15 @@ class FastVelocity(CorrectionGroup):
 
     @property
     def size(self) -> int:
-        """See `CorrectionGroup`."""
         return len(self.bins)
 
     @property
     def reach(self) -> int:
-        """See `CorrectionGroup`."""
         return max(max(abs(first), abs(last)) for first, last in self.bins)
 
     def columns(
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
-        """See `CorrectionGroup`."""
         difference = signals.measured_dq[:, joint] - signals.motion.dq[:, joint]
         columns = np.zeros((len(difference), self.size))
         for start, stop in pairwise(signals.edges):
@@ -99,7 +96,7 @@ class FastVelocity(CorrectionGroup):
         return columns
 
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        """See `CorrectionGroup`; a group that looks ahead raises a `DescriptionError`."""
+        """Add the group; one that looks ahead raises a `DescriptionError`."""
         if min(first for first, _ in self.bins) < 0:
             raise DescriptionError(f'bins of {self.name} look ahead: no correction of a live arm')
         taps = np.zeros(1 + max(last for _, last in self.bins))

@@ -42,20 +42,17 @@ class JointDeviation(CorrectionGroup):
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
-        """See `CorrectionGroup`."""
         # Bodies before the joint do not act on it.
         own = tuple(one for one in evidence.rigid if one >= 10 * evidence.joint)
         return (cls(own),) if own else ()
 
     @property
     def size(self) -> int:
-        """See `CorrectionGroup`."""
         return len(self.parameters)
 
     def columns(
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
-        """See `CorrectionGroup`."""
         N, own = len(signals.motion), list(self.parameters)
         # Blocks with what is around them are asked for by every joint.
         if N <= 2 * BLOCK_SAMPLES:
@@ -66,5 +63,4 @@ class JointDeviation(CorrectionGroup):
         return columns
 
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        """See `CorrectionGroup`."""
         sums.add_bodies(joint, self.parameters, coefficients)

@@ -51,20 +51,16 @@ class PositionSeries(CorrectionGroup):
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
-        """See `CorrectionGroup`."""
         return (cls(),)
 
     @property
     def size(self) -> int:
-        """See `CorrectionGroup`."""
         return 2 * len(self.orders)
 
     def columns(
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
-        """See `CorrectionGroup`."""
         return harmonics(signals.motion.q[:, joint], self.orders)
 
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        """See `CorrectionGroup`."""
         sums.add_waves(joint, self.orders, *np.split(coefficients, 2))

@@ -39,7 +39,7 @@ class Ripple(CorrectionGroup):
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
-        """Return the order that explains most in both halves; see `CorrectionGroup`."""
+        """Return the order that explains most in both halves."""
         q = np.concatenate([
             one.motion.q[rows, evidence.joint]
             for one, rows in zip(evidence.signals, evidence.rows, strict=True)
@@ -49,17 +49,14 @@ class Ripple(CorrectionGroup):
 
     @property
     def size(self) -> int:
-        """See `CorrectionGroup`."""
         return 2 * len(self.orders)
 
     def columns(
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
-        """See `CorrectionGroup`."""
         return harmonics(signals.motion.q[:, joint], self.orders)
 
     def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        """See `CorrectionGroup`."""
         sums.add_waves(joint, self.orders, *np.split(coefficients, 2))
 
 

@@ -41,12 +41,10 @@ class AsymmetricFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         kinds = 'forward_sign', 'backward_sign', 'forward_velocity', 'backward_velocity'
         return tuple(BasisTerm(kind, (self.width,)) for kind in kinds)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return the slopes of the four columns; see `FrictionLaw.velocity_derivative`."""
         s = smooth_sign(dq, self.width)
         slope = smooth_sign_by_velocity(dq, self.width)
         return np.column_stack([
@@ -57,7 +55,6 @@ class AsymmetricFriction(FrictionLaw):
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by width; see `FrictionLaw.shape_jacobian`."""
         s = smooth_sign(motion.dq, self.width)
         slope = smooth_sign_by_width(motion.dq, self.width)
         by_sign = np.column_stack([

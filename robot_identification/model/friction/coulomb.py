@@ -39,22 +39,18 @@ class CoulombFriction(FrictionLaw):
 
     @property
     def smoothing_velocity(self) -> float:
-        """See `FrictionLaw`."""
         return self.width
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('smooth_sign', (self.width,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return the slope of the passage; see `FrictionLaw.velocity_derivative`."""
         return smooth_sign_by_velocity(dq, self.width)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by width; see `FrictionLaw.shape_jacobian`."""
         return smooth_sign_by_width(motion.dq, self.width)[:, None] * coefficients
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:

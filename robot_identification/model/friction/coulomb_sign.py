@@ -37,13 +37,11 @@ class CoulombSignFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('sign', (self.zero_velocity,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return zero; see `FrictionLaw.velocity_derivative`."""
         return np.zeros((dq.size, 1))
 
     def softened(self, width: float) -> FrictionLaw:
-        """Return smooth Coulomb friction; see `FrictionLaw.softened`."""
+        """Return smooth Coulomb friction."""
         return CoulombFriction(width)

@@ -28,9 +28,7 @@ class CubicViscousFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('power', (3.0,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return ``3 dq^2``; see `FrictionLaw.velocity_derivative`."""
         return 3.0 * dq[:, None] ** 2

@@ -97,12 +97,10 @@ class DictionaryFriction(FrictionLaw):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """See `FrictionLaw`."""
         return tuple(f'{kind}[{value:g}]' for kind, value in self.terms)
 
     @property
     def units(self) -> tuple[str, ...]:
-        """See `FrictionLaw`."""
         return tuple(
             'N m s/rad' if kind == 'viscous' else '1' if kind.startswith('load') else 'N m'
             for kind, _ in self.terms
@@ -110,11 +108,9 @@ class DictionaryFriction(FrictionLaw):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """See `FrictionLaw`."""
         return tuple(_KINDS[kind][0] for kind, _ in self.terms)
 
     def label(self, k: int) -> tuple[str, str]:
-        """Return kind and constant of a term; see `FrictionLaw.label`."""
         kind, constant = self.terms[k]
         # One viscous term needs no constant.
         is_plain = kind == 'viscous' and constant == 1.0
@@ -122,7 +118,6 @@ class DictionaryFriction(FrictionLaw):
         return kind.replace('_', ' '), text
 
     def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
-        """Return the law of the positive terms; see `FrictionLaw.without_zeros`."""
         used = coefficients > 0.0
         return self.keep(used), used
 
@@ -135,5 +130,4 @@ class DictionaryFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return tuple(_basis_term(kind, constant) for kind, constant in self.terms)

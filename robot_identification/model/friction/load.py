@@ -39,12 +39,10 @@ class LoadFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('smooth_sign', (self.width,), per_load=True),)
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by width; see `FrictionLaw.shape_jacobian`."""
         slope = np.abs(motion.tau_rigid) * smooth_sign_by_width(motion.dq, self.width)
         return slope[:, None] * coefficients

@@ -26,9 +26,7 @@ class FrictionOffset(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('one'),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return zero; see `FrictionLaw.velocity_derivative`."""
         return np.zeros((dq.size, 1))

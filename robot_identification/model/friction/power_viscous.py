@@ -42,17 +42,14 @@ class PowerViscousFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('power', (self.exponent,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return the slope of the power; see `FrictionLaw.velocity_derivative`."""
         return signed_power_by_velocity(dq, self.exponent)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by the exponent; see `FrictionLaw.shape_jacobian`."""
         slope = signed_power_by_exponent(motion.dq, self.exponent)
         return slope[:, None] * coefficients
 

@@ -72,7 +72,6 @@ class StrainWaveFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         sliding = 'smooth_sign', (self.width,)
         static = 'static_sign', (self.width, self.velocity, self.exponent)
         flow = 'power', (self.viscous_exponent,)
@@ -85,7 +84,6 @@ class StrainWaveFriction(FrictionLaw):
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by the shape constants; see `FrictionLaw.shape_jacobian`."""
         load, difference = np.abs(motion.tau_rigid), motion.temperature - self.reference
         kinetic = coefficients[0] + coefficients[1] * load
         static = coefficients[2] + coefficients[3] * load + coefficients[4] * difference

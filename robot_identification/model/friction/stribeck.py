@@ -54,12 +54,10 @@ class StribeckFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         constants = self.width, self.velocity, self.exponent
         return BasisTerm('kinetic_sign', constants), BasisTerm('static_sign', constants)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return the slopes of both parts; see `FrictionLaw.velocity_derivative`."""
         s = smooth_sign(dq, self.width)
         slope = smooth_sign_by_velocity(dq, self.width)
         share = static_share(dq, self.velocity, self.exponent)
@@ -71,7 +69,6 @@ class StribeckFriction(FrictionLaw):
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """Return the derivative by the shape constants; see `FrictionLaw.shape_jacobian`."""
         kinetic, static = coefficients
         s = smooth_sign(motion.dq, self.width)
         share = static_share(motion.dq, self.velocity, self.exponent)

@@ -36,5 +36,4 @@ class TemperatureViscousFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('velocity', (1.0,), reference=self.reference),)

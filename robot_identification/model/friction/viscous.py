@@ -24,9 +24,7 @@ class ViscousFriction(FrictionLaw):
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        """See `FrictionLaw`."""
         return (BasisTerm('velocity', (1.0,)),)
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        """Return one; see `FrictionLaw.velocity_derivative`."""
         return np.ones((dq.size, 1))
