@@ -18,9 +18,9 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 import robot_identification
-from robot_identification.errors import BagError, IdentificationError, UsageError
+from robot_identification.errors import BagError, UsageError
 from robot_identification.model import STATED_UNITS
-from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
 from robot_identification.nodes.recording_runner import full_topic_name, RunnerWatch
@@ -28,7 +28,6 @@ from robot_identification.nodes.recording_session import RecordingOrder, Recordi
 from robot_identification.nodes.roots import declare_roots, write_path
 from robot_identification.recording import DRIVER, DYNAMIC_JOINT_STATE
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
 
 IDLE, RECORDING, FAULT = 'IDLE', 'RECORDING', 'FAULT'
 # From one look for messages to the next [s]; chosen: ten come in it at 500 Hz, and to be woken by
@@ -115,8 +114,8 @@ class BagRecorder(Node):
         self._driver = DriverNotes(self)
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'recording')
-        self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE_QOS)
-        self.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE_QOS)
+        serve(self, '~/start', self._start)
+        serve(self, '~/stop', self._stop)
         # A simulated clock may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=steady)
@@ -146,20 +145,10 @@ class BagRecorder(Node):
             self._finish(IDLE, 'the recorder was asked to leave')
         return True
 
-    def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._session is not None:
-            response.message = f'BUSY: {self._session.order.output} is being recorded'
-            return response
-        try:
-            response.message = self._start()
-            response.success = True
-        except (IdentificationError, OSError) as error:
-            self.get_logger().error(str(error))
-            response.message = str(error)
-        return response
-
     def _start(self) -> str:
         """Start a recording; return in words where to, and the topics without a publisher."""
+        if self._session is not None:
+            raise UsageError(f'BUSY: {self._session.order.output} is being recorded')
         order = RecordingOrder(
             output=write_path(self, 'start.output'),
             topics=self._topics('start.topics'),
@@ -268,15 +257,14 @@ class BagRecorder(Node):
                 )
         return None
 
-    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _stop(self) -> str:
         if self._session is None:
-            response.message = f'nothing is being recorded: {self._reason}'
-            return response
+            raise UsageError(f'nothing is being recorded: {self._reason}')
         time.sleep(TRANSIT_TIME)
         self._finish(IDLE, 'stopped')
-        response.success = self._state == IDLE
-        response.message = self._reason
-        return response
+        if self._state != IDLE:
+            raise BagError(self._reason)
+        return self._reason
 
     def _finish(self, state: str, reason: str) -> None:
         """Close the bag and go to a state; what goes wrong with the disk is a fault."""

@@ -35,6 +35,7 @@ from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.command_line import asked_help
 from robot_identification.nodes.instance import Instance
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
+from std_srvs.srv import Trigger
 
 LATCHED = QoSProfile(
     depth=1,
@@ -160,6 +161,25 @@ def declare_roots(node: Node) -> None:
                 '~/.ros/robot_identification and the working directory at the start',
                 longest=64, check=root_folders, read_only=True,
             )
+
+
+def serve(node: Node, name: str, answer: Callable[[], str], **options: Any) -> None:
+    """
+    Offer a Trigger service.
+
+    `answer` returns the message of a success, and raises an IdentificationError or OSError with
+    that of a refusal, which is logged. `options` are those of `Node.create_service`.
+    """
+    def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            response.message = answer()
+            response.success = True
+        except (IdentificationError, OSError) as error:
+            node.get_logger().error(str(error))
+            response.message = str(error)
+        return response
+
+    node.create_service(Trigger, name, on_call, qos_profile=SERVICE_QOS, **options)
 
 
 class StopRequest:

@@ -27,7 +27,7 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
@@ -37,7 +37,6 @@ from robot_identification.nodes.service_clients import (
     LONG_SERVICE_TIMEOUT, SERVICE_TIMEOUT, ServiceClients,
 )
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
 
 ARM_TIMEOUT = 10.0  # [s]; chosen: above discovery, up to 3 s (docs/security.md), and a proof
 # Without a publisher of its state for so long, the runner is no more [s]; chosen: as long as
@@ -84,9 +83,7 @@ class ExperimentCoordinator(Node):
             String, f'{RECORDER}/state', self._on_recorder_state, LATCHED,
             callback_group=self._service_clients.group,
         )
-        self.create_service(
-            Trigger, '~/continue', self._on_continue, callback_group=self._service_clients.group
-        )
+        serve(self, '~/continue', self._continue, callback_group=self._service_clients.group)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -421,13 +418,11 @@ class ExperimentCoordinator(Node):
     def _on_recorder_state(self, message: String) -> None:
         self._recorder_state = _object_in(message, self._recorder_state)
 
-    def _on_continue(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        response.success = self._waits_to_continue
-        response.message = 'going on' if response.success else f'nothing waits: {self._step}'
+    def _continue(self) -> str:
         self._may_continue.set()
-        return response
+        if not self._waits_to_continue:
+            raise UsageError(f'nothing waits: {self._step}')
+        return 'going on'
 
     def _publish_state(
         self, message: str, *, step: str | None = None, waiting_for: str = ''

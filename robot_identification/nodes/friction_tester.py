@@ -31,7 +31,7 @@ from robot_identification.execution import REST_SPEED
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.graph_guard import GraphGuard
@@ -47,7 +47,6 @@ from robot_identification.studies.break_away import (
 )
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
 
 IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
     'IDLE', 'ARMED', 'TESTING', 'ENDING', 'DONE', 'FAULT'
@@ -116,9 +115,7 @@ class FrictionTester(Node):
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'test')
         for verb in ('arm', 'execute', 'step', 'abort'):
-            self.create_service(
-                Trigger, f'~/{verb}', getattr(self, f'_on_{verb}'), qos_profile=SERVICE_QOS
-            )
+            serve(self, f'~/{verb}', getattr(self, f'_{verb}'))
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
@@ -195,10 +192,8 @@ class FrictionTester(Node):
 
     # Arming
 
-    def _on_arm(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._state in (TESTING, ENDING):
-            response.message = f'BUSY: {self._state}'
-            return response
+    def _arm(self) -> str:
+        self._check_not_busy()
         try:
             if self._state == ARMED:
                 # What was typed is good for one arming.
@@ -212,18 +207,19 @@ class FrictionTester(Node):
                     f'arm.confirmation is {typed!r}: look at the joint, then set it to {text!r}'
                 )
         except (IdentificationError, OSError) as error:
-            response.message = str(error)
             self._set_state(FAULT if self._state == FAULT else IDLE, f'not armed: {error}')
-            return response
+            raise
         # It has to be typed again for the next arming; what is armed would refuse to be set.
         self._state = IDLE
         self.set_parameters([Parameter('arm.confirmation', value='')])
         self._typed, self._armed_at, self._result = text, time.monotonic(), {}
         self._test = None
-        response.success = True
-        response.message = f'armed for {ARMED_SECONDS:.0f} s: {text}'
-        self._set_state(ARMED, response.message)
-        return response
+        self._set_state(ARMED, f'armed for {ARMED_SECONDS:.0f} s: {text}')
+        return self._reason
+
+    def _check_not_busy(self) -> None:
+        if self._state in (TESTING, ENDING):
+            raise UsageError(f'BUSY: {self._state}')
 
     def _confirmation(self, settings: BreakAwaySettings) -> str:
         """Return what a person has to type back."""
@@ -404,15 +400,10 @@ class FrictionTester(Node):
 
     # Executing
 
-    def _on_execute(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        if self._state in (TESTING, ENDING):
-            response.message = f'BUSY: {self._state}'
-            return response
+    def _execute(self) -> str:
+        self._check_not_busy()
         if self._state != ARMED:
-            response.message = f'not armed: the state is {self._state}, {self._reason}'
-            return response
+            raise UsageError(f'not armed: the state is {self._state}, {self._reason}')
         try:
             if time.monotonic() > self._armed_at + ARMED_SECONDS:
                 raise UnsafeMotionError(f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
@@ -423,20 +414,16 @@ class FrictionTester(Node):
                     'executed: the joint was moved, arm again'
                 )
         except (IdentificationError, OSError) as error:
-            response.message = str(error)
             self._set_state(IDLE, f'not executed: {error}')
-            return response
-        response.success = True
+            raise
         if self._value('dry_run'):
-            response.message = f'dry run: nothing was sent; {self._plan(test)}'
-            self._set_state(IDLE, response.message)
-            return response
+            self._set_state(IDLE, f'dry run: nothing was sent; {self._plan(test)}')
+            return self._reason
         _, reading = self._measure()
         self._others = {name: position for name, (position, _) in reading.others.items()}
         self._test, self._mode = test, self._value('mode')
-        response.message = self._plan(test)
-        self._set_state(TESTING, response.message)
-        return response
+        self._set_state(TESTING, self._plan(test))
+        return self._reason
 
     def _plan(self, test: BreakAwayTest) -> str:
         """Say what would be done, and what the joint does without torque."""
@@ -458,24 +445,20 @@ class FrictionTester(Node):
             f'N m on {self._joint.name}: keep clear of where it may fall' if held else ''
         )
 
-    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _step(self) -> str:
         test = self._test
         if self._state != TESTING or self._mode != PRE_TEST or test is None:
-            response.message = f'no pre-test is running: {self._state}'
-        elif test.raise_torque(self._value('pre_test.step')):
-            response.success = True
-            response.message = f'{test.level:.4g} N m, growing'
-        else:
-            response.message = f'{test.phase.value}: wait for the next ramp'
-        return response
+            raise UsageError(f'no pre-test is running: {self._state}')
+        if not test.raise_torque(self._value('pre_test.step')):
+            raise UsageError(f'{test.phase.value}: wait for the next ramp')
+        return f'{test.level:.4g} N m, growing'
 
-    def _on_abort(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _abort(self) -> str:
         if self._state == TESTING:
             self._fail('aborted by a call')
         elif self._state == ARMED:
             self._set_state(IDLE, 'disarmed')
-        response.success, response.message = True, self._state
-        return response
+        return self._state
 
     @property
     def _age(self) -> float:

@@ -22,19 +22,16 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.estimation import IdentifyArguments, IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, SERVICE_QOS,
+    declare, declare_robot, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.identification_job import (
-    AbortedError, IdentificationJob, JobProcess,
-)
+from robot_identification.nodes.identification_job import IdentificationJob, JobProcess
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
 from robot_identification.options import from_values, options_of
 from robot_identification.report import RESULT_FILES, TABLE_FILES
 from std_msgs.msg import Float32, String
-from std_srvs.srv import Trigger
 
 LISTENING_PERIOD = 0.05  # [s]; chosen: the end of a replay is noticed at once for a person
 STATE_PERIOD = 1.0  # of /diagnostics [s]; chosen: once a second is enough for a person
@@ -75,16 +72,11 @@ class Identifier(Node):
         self._diagnostics = Diagnostics(self, 'identification')
         self._set_state('IDLE', '')
         several = ReentrantCallbackGroup()
-        for name, answer in (('identify', self._on_identify), ('abort', self._on_abort)):
-            self.create_service(
-                Trigger, f'~/{name}', answer, callback_group=several, qos_profile=SERVICE_QOS
-            )
+        serve(self, '~/identify', self._identify, callback_group=several)
+        serve(self, '~/abort', self._abort, callback_group=several)
         # One at a time: what is heard stays in order.
         self._one = MutuallyExclusiveCallbackGroup()
-        self.create_service(
-            Trigger, '~/listen', self._on_listen, callback_group=self._one,
-            qos_profile=SERVICE_QOS,
-        )
+        serve(self, '~/listen', self._listen, callback_group=self._one)
         # A replay may stop the clock of the others.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(
@@ -123,35 +115,19 @@ class Identifier(Node):
             values |= {'progress': f'{self._share:.0%}', 'stage': self._stage}
         self._diagnostics.publish(level, reason or state.lower(), values)
 
-    def _on_abort(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        response.success = self._busy.locked() or self._listener is not None
-        if not response.success:
-            response.message = 'nothing is being heard or identified'
-            return response
-        response.message = 'the identification ends' if self._busy.locked() else 'listening ends'
+    def _abort(self) -> str:
+        if not self._busy.locked() and self._listener is None:
+            raise UsageError('nothing is being heard or identified')
+        message = 'the identification ends' if self._busy.locked() else 'listening ends'
         self._aborted.set()
         self._end_listening.set()
-        return response
-
-    def _on_listen(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        if self._busy.locked():
-            response.message = 'BUSY: an identification is running'
-        elif self._listener is not None:
-            response.message = f'BUSY: listening already, {self._count()} messages were heard'
-        else:
-            try:
-                response.message = self._listen()
-                response.success = True
-            except (IdentificationError, OSError) as error:
-                self.get_logger().error(str(error))
-                response.message = str(error)
-        return response
+        return message
 
     def _listen(self) -> str:
+        if self._busy.locked():
+            raise UsageError('BUSY: an identification is running')
+        if self._listener is not None:
+            raise UsageError(f'BUSY: listening already, {self._count()} messages were heard')
         self._forget()
         if self.get_parameter('listen.output').value:
             path = write_path(self, 'listen.output')
@@ -207,29 +183,25 @@ class Identifier(Node):
             threading.Thread(target=self._identify_what_was_heard).start()
 
     def _identify_what_was_heard(self) -> None:
-        self._on_identify(Trigger.Request(), Trigger.Response())
-
-    def _on_identify(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        if not self._busy.acquire(blocking=False):
-            response.message = 'BUSY: an identification is running'
-            return response
-        self._aborted.clear()
         try:
-            response.message = self._identify()
-            response.success = True
+            self._identify()
         except (IdentificationError, OSError) as error:
-            response.message = str(error)
-            if not isinstance(error, AbortedError):
-                self.get_logger().error(str(error))
-            if self._listener is None:
-                self._set_state('FAILED', str(error))
-        finally:
-            self._busy.release()
-        return response
+            self.get_logger().error(str(error))
 
     def _identify(self) -> str:
+        if not self._busy.acquire(blocking=False):
+            raise UsageError('BUSY: an identification is running')
+        self._aborted.clear()
+        try:
+            return self._do_job()
+        except (IdentificationError, OSError) as error:
+            if self._listener is None:
+                self._set_state('FAILED', str(error))
+            raise
+        finally:
+            self._busy.release()
+
+    def _do_job(self) -> str:
         if not self.get_parameter('identify.output').value:
             raise UsageError('set identify.output, and identify.bags or call ~/listen, first')
         output = write_path(self, 'identify.output')

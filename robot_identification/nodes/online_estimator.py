@@ -30,7 +30,7 @@ from robot_identification.monitoring import (
     ThinningOptions, viscous_slopes,
 )
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve
 from robot_identification.nodes.conversions import driver_names, joint_state
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
@@ -41,7 +41,6 @@ from robot_identification.nodes.roots import allowed_to_read, declare_roots, rea
 from robot_identification.studies.temperature import FRICTION, TEMPERATURE
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
-from std_srvs.srv import Trigger
 
 # An estimate may be late, but gaps spoil what is filtered: a second of 1 kHz is queued.
 SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -113,8 +112,8 @@ class OnlineEstimatorNode(Node):
         self._reader = JointStateReader()
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
-        self.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE_QOS)
-        self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
+        serve(self, '~/reset', self._reset)
+        serve(self, '~/rank_motions', self._begin_ranking)
         # The clock of a replay may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=steady)
@@ -285,39 +284,29 @@ class OnlineEstimatorNode(Node):
                 self._forget_history()
             self._last_moved = stamp
 
-    def _on_reset(self, request, response):
+    def _reset(self) -> str:
         """Forget payload, friction and warm-up."""
         if self._prepared is None:
-            response.success, response.message = False, 'no model_file is set'
-            return response
+            raise UsageError('no model_file is set')
         self._take_joint_states()
         self._prepared.estimator.restart()
         self._forget_history()
         self._changed = ''
-        response.success, response.message = True, 'payload, friction and warm-up begin anew'
-        return response
+        return 'payload, friction and warm-up begin anew'
 
-    def _on_rank(self, request, response):
+    def _begin_ranking(self) -> str:
         """Rank the motions of a folder, in a thread of its own: it takes seconds."""
-        try:
-            if self._prepared is None:
-                raise UsageError('no model_file is set')
-            if self._ranking is not None:
-                raise UsageError('motions are being ranked already')
-            folder, files = self._motion_files()
-        except IdentificationError as error:
-            response.success, response.message = False, str(error)
-            return response
+        if self._prepared is None:
+            raise UsageError('no model_file is set')
+        if self._ranking is not None:
+            raise UsageError('motions are being ranked already')
+        folder, files = self._motion_files()
         self._ranked = ''
         self._ranking = threading.Thread(
             target=self._rank, args=(self._prepared.model, files), daemon=True
         )
         self._ranking.start()
-        response.success = True
-        response.message = (
-            f'{len(files)} motions of {folder} are being ranked: see ~/next_motion'
-        )
-        return response
+        return f'{len(files)} motions of {folder} are being ranked: see ~/next_motion'
 
     def _motion_files(self) -> tuple[Path, list[Path]]:
         folder = read_path(self, 'trajectories')

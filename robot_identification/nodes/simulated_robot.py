@@ -21,7 +21,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.adapter import FollowJointTrajectory
-from robot_identification.nodes.common import declare, declare_robot, run_node
+from robot_identification.nodes.common import declare, declare_robot, run_node, serve
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
@@ -36,7 +36,6 @@ from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
     SimulatedArmOptions, Stream, with_warming,
 )
-from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 FOREIGN_CHECK_PERIOD = 0.5  # [s]; chosen: a query of the graph costs milliseconds
@@ -177,7 +176,7 @@ class SimulatedRobot(Node):
         self._faults = InjectedFaults(self)
         self._contact = InjectedContact(self, self._simulator.links)
         self._apply_faults()
-        self.create_service(Trigger, '~/restart', self._on_restart)
+        serve(self, '~/restart', self._restart)
         # A turn of the executor takes several times what a cycle does.
         self._wall_period = self._period / factor
         self._in_turn = max(int(TURN / max(self._period, self._wall_period)), 1)
@@ -254,17 +253,14 @@ class SimulatedRobot(Node):
             self._controller.condition, active=self._controller.is_active(self._now())
         )
 
-    def _on_restart(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
+    def _restart(self) -> str:
         self._controller.restart(self._now())
         self._stream.clear()
         if self._action is not None:
             self._action.abort()
         # The last word before the silence: a controller manager that is gone cannot be asked.
         self._show_condition()
-        response.success, response.message = True, 'the driver is being restarted'
-        return response
+        return 'the driver is being restarted'
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:

@@ -19,7 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.live_prediction import (
@@ -35,7 +35,6 @@ from robot_identification.nodes.vector_publisher import VectorPublisher
 from robot_identification.processing import CAUSAL_CUTOFF
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
-from std_srvs.srv import Trigger
 
 # What a node that stood still may find [messages], older ones are dropped; chosen: 0.1 s of a
 # 500 Hz topic, more than a busy machine keeps a process waiting, and no delay that lasts.
@@ -77,9 +76,7 @@ class TorquePredictorNode(Node):
                 'running')
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
-        self.create_service(
-            Trigger, '~/reset_friction_health', self._on_reset, qos_profile=SERVICE_QOS
-        )
+        serve(self, '~/reset_friction_health', self._reset_health)
         # The clock of a replay may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(HEALTH_PERIOD, self._watch_health, clock=steady)
@@ -243,15 +240,13 @@ class TorquePredictorNode(Node):
         else:
             self.get_logger().info(f'the reference of friction health is in {path}')
 
-    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _reset_health(self) -> str:
         """Forget alarms of friction health."""
         if self._prepared is None:
-            response.message = 'no model_file is set: there is nothing to forget'
-            return response
+            raise UsageError('no model_file is set: there is nothing to forget')
         self._watch_health()
         self._prepared.health.reset()
-        response.success, response.message = True, 'the charts start anew, the reference stays'
-        return response
+        return 'the charts start anew, the reference stays'
 
     def _describe(self, prepared: PreparedModel) -> dict[str, object]:
         """Return the diagnostic values other than the counts."""

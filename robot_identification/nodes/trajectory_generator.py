@@ -16,7 +16,7 @@ import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.errors import IdentificationError
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import (
     Budget, describe_certificate_gaps, design_excitation, DesignArguments, dump_trajectory,
     Experiment, FEW_HELD, find_experiment_holding, GENERIC, load_experiment,
@@ -26,7 +26,7 @@ from robot_identification.execution import trajectory_knots
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.model import describe_placeholders, RobotModel, STANDARD_GRAVITY
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, SERVICE_QOS,
+    declare, declare_robot, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.diagnostics import Diagnostics
@@ -35,7 +35,6 @@ from robot_identification.nodes.roots import declare_roots, readable_experiment,
 from robot_identification.options import from_values, options_of
 from robot_identification.parallel import BACKGROUND_NICENESS
 from std_msgs.msg import Float32
-from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 try:
@@ -86,46 +85,34 @@ class TrajectoryGenerator(Node):
         else:
             self.get_logger().info('no ~/preview for RViz: visualization_msgs is not installed')
         group = ReentrantCallbackGroup()
-        for name, answer in (('generate', self._on_generate), ('abort', self._on_abort)):
-            self.create_service(
-                Trigger, f'~/{name}', answer, callback_group=group, qos_profile=SERVICE_QOS
-            )
+        serve(self, '~/generate', self._generate, callback_group=group)
+        serve(self, '~/abort', self._abort, callback_group=group)
 
     def close(self) -> bool:
         """End the search; return whether it has ended."""
         self._aborted.set()
         return not self._busy.locked()
 
-    def _on_abort(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        response.success = self._busy.locked()
-        response.message = 'the search ends' if response.success else 'nothing is being designed'
-        if response.success:
-            self._aborted.set()
-        return response
+    def _abort(self) -> str:
+        if not self._busy.locked():
+            raise UsageError('nothing is being designed')
+        self._aborted.set()
+        return 'the search ends'
 
-    def _on_generate(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
+    def _generate(self) -> str:
         if not self._busy.acquire(blocking=False):
-            response.message = 'BUSY: a trajectory is being designed'
-            return response
+            raise UsageError('BUSY: a trajectory is being designed')
         try:
             self._aborted.clear()
             path = write_path(self, 'generate.output')
-            trajectory = self._generate(path)
-            response.success = True
-            response.message = f'{path} sha256 {trajectory.sha256}'
+            return f'{path} sha256 {self._design(path).sha256}'
         except (IdentificationError, OSError) as error:
-            self.get_logger().error(str(error))
             self._diagnostics.publish(DiagnosticStatus.ERROR, str(error))
-            response.message = str(error)
+            raise
         finally:
             self._busy.release()
-        return response
 
-    def _generate(self, path: Path) -> Trajectory:
+    def _design(self, path: Path) -> Trajectory:
         check_writable(path, force=False)
         robot = robot_from_parameters(self, self._description.read())
         experiment = self._experiment(robot)
