@@ -21,7 +21,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, arguments, ARM, check_robot, declare, include, passed_on, ROOTS, value,
+    after, arguments, ARM, check_robot, declare, include, passed_on, ROOTS, start, value,
 )
 
 ARGUMENTS = arguments(
@@ -31,6 +31,10 @@ ARGUMENTS = arguments(
     'drive_gains', 'model_file', 'real_time_factor', 'warm_up', 'launch_rviz', 'use_sim_time',
     *ROOTS,
     program='excitation', launch_coordinator='true',
+)
+COORDINATOR = arguments(
+    'namespace', 'ur_type', 'mounting', 'output', 'experiment', 'trajectory_file', 'program',
+    'maximum_runs', 'maximum_minutes', 'effort_unit', 'serial', 'use_sim_time', *ROOTS,
 )
 # For every node, for all but the recorder and the predictor, and for the runner.
 EVERY = ('namespace', 'use_sim_time')
@@ -79,28 +83,9 @@ def nodes_of_rviz():
 
 def coordinator(condition, simulation_token):
     """Return the coordinator; without a token it waits for an operator to arm the runner."""
-    return Node(
-        package='robot_identification',
-        executable='experiment_coordinator',
-        namespace=LaunchConfiguration('namespace'),
-        output='screen',
-        condition=IfCondition(condition),
-        parameters=[{
-            'robot': value('ur_type'),
-            'mounting': value('mounting', list[float]),
-            'output': value('output'),
-            'experiment': value('experiment'),
-            'trajectory_file': value('trajectory_file'),
-            'program': value('program'),
-            'maximum_runs': value('maximum_runs', int),
-            'maximum_minutes': value('maximum_minutes', float),
-            'effort_unit': value('effort_unit'),
-            'serial': value('serial'),
-            'simulation_token': simulation_token,
-            'use_sim_time': value('use_sim_time', bool),
-            'allowed_read_roots': value('allowed_read_roots', list[str]),
-            'allowed_write_roots': value('allowed_write_roots', list[str]),
-        }],
+    return start(
+        'experiment_coordinator', COORDINATOR, condition=IfCondition(condition),
+        values={'simulation_token': simulation_token},
     )
 
 

@@ -43,15 +43,7 @@ ARGUMENTS = arguments(
 
 
 def check_player(context):
-    """
-    Check that a bag is given, and that its player is installed.
-
-    Raises
-    ------
-    RuntimeError
-        If one of them is missing.
-
-    """
+    """Raise RuntimeError if no bag is given, or its player is not installed."""
     bag = LaunchConfiguration('bag').perform(context)
     if not bag:
         raise RuntimeError('bag is not set: give the folder of the bag to replay, bag:=...')

@@ -34,15 +34,7 @@ ARGUMENTS = arguments(
 
 
 def check_installed(context):
-    """
-    Check that client library, driver and docker are installed, and that the version fits.
-
-    Raises
-    ------
-    RuntimeError
-        With what is missing, or the version that the robot needs.
-
-    """
+    """Raise RuntimeError if client library, driver or docker is missing, or another version."""
     given = values_of(context, 'ur_type', 'ursim_version')
     check_ursim_version(given['ur_type'], given['ursim_version'])
     for package in ('ur_client_library', 'ur_robot_driver'):

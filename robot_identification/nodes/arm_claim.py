@@ -25,11 +25,10 @@ import socket
 import sys
 import time
 
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import LATCHED, STEADY_CLOCK
 from robot_identification.nodes.instance import is_younger
 from robot_identification.nodes.json_text import parse_json
 from std_msgs.msg import String
@@ -143,10 +142,7 @@ class ArmClaim:
         self._heard: dict[str, _Heard] = {}
         self._publisher = node.create_publisher(String, TOPIC, LATCHED)
         node.create_subscription(String, TOPIC, self._on_claim, _LISTENING)
-        # A wall clock of its own: a simulated or stopped /clock must not silence a claim.
-        node.create_timer(
-            ANNOUNCED_EVERY, self._announce_held, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+        node.create_timer(ANNOUNCED_EVERY, self._announce_held, clock=STEADY_CLOCK)
 
     @property
     def held(self) -> bool:

@@ -15,12 +15,11 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 import robot_identification
 from robot_identification.errors import BagError, UsageError
 from robot_identification.model import STATED_UNITS
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
 from robot_identification.nodes.recording_runner import full_topic_name, RunnerWatch
@@ -116,10 +115,8 @@ class BagRecorder(Node):
         self._diagnostics = Diagnostics(self, 'recording')
         serve(self, '~/start', self._start)
         serve(self, '~/stop', self._stop)
-        # A simulated clock may stand still.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(HEARTBEAT, self._on_heartbeat, clock=steady)
-        self._taking = self.create_timer(TAKE_PERIOD, self._on_take, clock=steady)
+        self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
+        self._taking = self.create_timer(TAKE_PERIOD, self._on_take, clock=STEADY_CLOCK)
         self._taking.cancel()
         self._publish_state()
 

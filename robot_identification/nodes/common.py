@@ -19,6 +19,7 @@ from rcl_interfaces.msg import (
     FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
 )
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
 from rclpy.executors import (
     Executor, MultiThreadedExecutor, SingleThreadedExecutor, TimeoutException,
@@ -42,6 +43,8 @@ LATCHED = QoSProfile(
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
+# For timers: a simulated or replayed /clock may stand still.
+STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 # Calls at once that wait to be answered; by default ten are kept.
 SERVICE_QOS = QoSProfile(depth=1000)
 READ_ROOTS = 'allowed_read_roots'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 import numpy as np
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model import IdentifiedModel, JointEncoders, RobotModel
@@ -21,6 +21,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 def to_seconds(stamp) -> float:
     """Return a time or duration message in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9
+
+
+def to_time(seconds: float, kind: type = Time) -> Time | Duration:
+    """Return seconds as a stamp, or as a message of another kind with its fields."""
+    nanoseconds = round(seconds * 1e9)
+    return kind(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def joint_values(
@@ -77,12 +83,8 @@ def knots_to_message(robot: RobotModel, knots: TrajectoryPoints) -> JointTraject
     message = JointTrajectory(joint_names=list(robot.joint_names))
     readings, sign = robot.encoders.to_reading(knots.q), robot.encoders.sign
     for k, time in enumerate(knots.times):
-        nanoseconds = round(float(time) * 1e9)
         point = JointTrajectoryPoint(
-            time_from_start=Duration(
-                sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000
-            ),
-            positions=readings[k].tolist(),
+            time_from_start=to_time(float(time), Duration), positions=readings[k].tolist()
         )
         if knots.dq is not None:
             point.velocities = (sign * knots.dq[k]).tolist()

@@ -17,7 +17,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.context import Context
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.nodes.recording_losses import LossCounter
 
 try:
@@ -27,6 +27,25 @@ except ImportError:
     from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
 
 Taken = tuple[bytes, Mapping[str, Any]]
+
+
+def fitting_qos(node: Node, topic: str, depth: int, *, reliable_first: bool) -> QoSProfile:
+    """
+    Return what fits to every publisher of a topic: reliable and latched where all of them are.
+
+    Where there is none yet, reliable if `reliable_first`, else best effort, which fits to all.
+    """
+    offered = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
+    reliable = bool(offered) or reliable_first
+    latched = bool(offered)
+    for qos in offered:
+        reliable = reliable and qos.reliability == ReliabilityPolicy.RELIABLE
+        latched = latched and qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    return QoSProfile(
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
 
 
 class _LeftAlone(CallbackGroup):
@@ -57,7 +76,7 @@ class DirectSubscription:
     def __init__(self, node: Node, kind: Any, topic: str, qos: QoSProfile) -> None:
         self._node, self._kind, self._losses = node, kind, LossCounter()
         self._subscription = self._subscribe(topic, qos)
-        self._handle = self._subscription.handle
+        self.handle = self._subscription.handle  # of rclpy's core, for a wait set
 
     def _subscribe(self, topic: str, qos: QoSProfile) -> Any:
         def subscribe(**events: Any) -> Any:
@@ -73,11 +92,6 @@ class DirectSubscription:
             return subscribe()
 
     @property
-    def handle(self) -> Any:
-        """Return the subscription of rclpy's core, for a wait set."""
-        return self._handle
-
-    @property
     def lost(self) -> int:
         """Messages that were published and did not arrive, see `LossCounter`."""
         return self._losses.lost
@@ -91,9 +105,9 @@ class DirectSubscription:
     def take(self, most: int) -> list[Taken]:
         """Return what has come, the oldest first, with what the middleware knows of each."""
         messages: list[Taken] = []
-        with self._handle:
+        with self.handle:
             while len(messages) < most:
-                taken = self._handle.take_message(self._kind, True)
+                taken = self.handle.take_message(self._kind, True)
                 if taken is None:
                     break
                 messages.append(taken)

@@ -29,7 +29,7 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
 )
-from robot_identification.nodes.json_text import parse_json
+from robot_identification.nodes.json_text import parse_object
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED
@@ -411,12 +411,12 @@ class ExperimentCoordinator(Node):
     # Messages and waiting
 
     def _on_runner_state(self, message: String) -> None:
-        self._runner_state = _object_in(message, self._runner_state)
+        self._runner_state = parse_object(message.data) or self._runner_state
         if self._runner_state.get('state') in MOVING:
             self._has_moved = True
 
     def _on_recorder_state(self, message: String) -> None:
-        self._recorder_state = _object_in(message, self._recorder_state)
+        self._recorder_state = parse_object(message.data) or self._recorder_state
 
     def _continue(self) -> str:
         self._may_continue.set()
@@ -437,12 +437,6 @@ class ExperimentCoordinator(Node):
         # rclpy insists on one severity for each line that logs.
         self.get_logger().warning(f'waiting: {message}')
         self._publish_state(message, step='waiting', waiting_for=waiting_for)
-
-
-def _object_in(message: String, otherwise: dict) -> dict:
-    """Return the JSON object of a message; what it was before where there is none."""
-    content = parse_json(message.data)
-    return content if isinstance(content, dict) else otherwise
 
 
 def main() -> None:

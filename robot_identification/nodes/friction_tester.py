@@ -22,7 +22,6 @@ import traceback
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile
@@ -31,8 +30,9 @@ from robot_identification.execution import REST_SPEED
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, STEADY_CLOCK,
 )
+from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.robot import robot_from_parameters
@@ -116,10 +116,8 @@ class FrictionTester(Node):
         self._diagnostics = Diagnostics(self, 'test')
         for verb in ('arm', 'execute', 'step', 'abort'):
             serve(self, f'~/{verb}', getattr(self, f'_{verb}'))
-        # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
-        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
+        self.create_timer(WATCH_PERIOD, self._watch, clock=STEADY_CLOCK)
+        self.create_timer(REFRESH_PERIOD, self._refresh, clock=STEADY_CLOCK)
         self._state, self._reason, self._result = '', '', {}
         self._set_state(IDLE, 'waiting for a joint')
         self.add_on_set_parameters_callback(self._on_set)
@@ -479,7 +477,7 @@ class FrictionTester(Node):
             # Of another broadcaster; if it is the only one, silence ends the test.
             return
         self._message = message
-        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        stamp = to_seconds(message.header.stamp)
         if stamp != self._stamp:
             self._stamp, self._new_at = stamp, time.monotonic()
         test = self._test

@@ -10,20 +10,20 @@ from rclpy.node import Node
 
 def publishers(node: Node, topic: str) -> list[str]:
     """Return the full names of the nodes that publish a topic."""
-    return [_full_name(info) for info in node.get_publishers_info_by_topic(_resolve(node, topic))]
+    name = node.resolve_topic_name(topic)
+    return [_full_name(info) for info in node.get_publishers_info_by_topic(name)]
 
 
 def subscribers(node: Node, topic: str) -> list[str]:
     """Return the full names of the nodes that listen to a topic."""
-    return [
-        _full_name(info) for info in node.get_subscriptions_info_by_topic(_resolve(node, topic))
-    ]
+    name = node.resolve_topic_name(topic)
+    return [_full_name(info) for info in node.get_subscriptions_info_by_topic(name)]
 
 
 def count_servers(node: Node, service: str) -> int:
     """Return how many nodes offer a service; 1 where it is unknown, as on Humble."""
     count = getattr(node, 'count_services', None)
-    return 1 if count is None else int(count(_resolve(node, service)))
+    return 1 if count is None else int(count(node.resolve_topic_name(service)))
 
 
 def foreign_participants(
@@ -32,8 +32,8 @@ def foreign_participants(
     """Return, in words, what else publishes joint states or subscribes to commands."""
     found = []
     for names, what in (
-        (publishers(node, joint_states), f'publishes {_resolve(node, joint_states)}'),
-        (subscribers(node, commands), f'listens to {_resolve(node, commands)}'),
+        (publishers(node, joint_states), f'publishes {node.resolve_topic_name(joint_states)}'),
+        (subscribers(node, commands), f'listens to {node.resolve_topic_name(commands)}'),
     ):
         found += [f'{name} {what}' for name in names if name != simulated_robot]
         if names.count(simulated_robot) > 1:
@@ -45,7 +45,7 @@ def other_commanders(node: Node, commands: str) -> list[str]:
     """Return the other publishers that may send trajectories to a topic, in words."""
     own = node.get_fully_qualified_name()
     return [
-        f'{name} publishes {_resolve(node, commands)}'
+        f'{name} publishes {node.resolve_topic_name(commands)}'
         for name in publishers(node, commands) if name != own
     ]
 
@@ -53,10 +53,6 @@ def other_commanders(node: Node, commands: str) -> list[str]:
 def are_named(participants: list[str]) -> bool:
     """Return whether the names of all are known; discovery learns them after their topics."""
     return not any('_UNKNOWN_' in participant for participant in participants)
-
-
-def _resolve(node: Node, topic: str) -> str:
-    return node.resolve_topic_name(topic)
 
 
 def _full_name(info) -> str:

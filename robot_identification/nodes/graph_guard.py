@@ -14,7 +14,7 @@ from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.graph import (
     count_servers, foreign_participants, other_commanders, publishers, subscribers,
 )
-from robot_identification.nodes.json_text import parse_json
+from robot_identification.nodes.json_text import parse_object
 from std_msgs.msg import String
 
 LIST_SERVICE = 'controller_manager/list_controllers'
@@ -94,5 +94,4 @@ class GraphGuard:
             )
 
     def _on_identity(self, message: String) -> None:
-        content = parse_json(message.data)
-        self._identity = content if isinstance(content, dict) else {}
+        self._identity = parse_object(message.data)

@@ -14,7 +14,6 @@ import threading
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import folder as large_temporary_files
@@ -22,7 +21,7 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.estimation import IdentifyArguments, IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, serve,
+    declare, declare_robot, LATCHED, run_node, serve, STEADY_CLOCK,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.identification_job import IdentificationJob, JobProcess
@@ -77,14 +76,10 @@ class Identifier(Node):
         # One at a time: what is heard stays in order.
         self._one = MutuallyExclusiveCallbackGroup()
         serve(self, '~/listen', self._listen, callback_group=self._one)
-        # A replay may stop the clock of the others.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(
-            LISTENING_PERIOD, self._watch_listening, callback_group=self._one, clock=steady
+            LISTENING_PERIOD, self._watch_listening, callback_group=self._one, clock=STEADY_CLOCK
         )
-        self.create_timer(
-            STATE_PERIOD, self._diagnose, callback_group=several, clock=steady
-        )
+        self.create_timer(STATE_PERIOD, self._diagnose, callback_group=several, clock=STEADY_CLOCK)
         if self.get_parameter('listen.at_start').value:
             self._listen()
 

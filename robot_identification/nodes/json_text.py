@@ -11,6 +11,12 @@ from typing import Any
 LONGEST_JSON = 65_536  # [characters]; chosen: above what any node here publishes
 
 
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in a message; empty where there is none."""
+    content = parse_json(text)
+    return content if isinstance(content, dict) else {}
+
+
 def parse_json(text: str) -> Any:
     """Return what JSON in a message holds; None where it cannot be understood."""
     if len(text) > LONGEST_JSON:

@@ -22,7 +22,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from robot_identification.model import find_urdf, load_robot, STATED_UNITS
+from robot_identification.model import find_urdf, STATED_UNITS
 from robot_identification.nodes.argument_values import check_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
@@ -184,11 +184,15 @@ def value(name: str, kind: Any = str) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def start(executable: str, declared: Iterable[Argument], **parameters: str) -> Node:
+def start(
+    executable: str, declared: Iterable[Argument], *, condition: Condition | None = None,
+    values: dict[str, str] | None = None, **parameters: str,
+) -> Node:
     """
     Return one of our nodes, in the namespace, with a parameter for each argument.
 
-    `parameters` are the names of the parameters that are not called as the argument.
+    `parameters` are the names of the parameters that are not called as the argument; `values` are
+    those of parameters without one.
     """
     parameters = {'ur_type': 'robot', **parameters}
     return Node(
@@ -196,9 +200,11 @@ def start(executable: str, declared: Iterable[Argument], **parameters: str) -> N
         executable=executable,
         namespace=LaunchConfiguration('namespace'),
         output='screen',
+        condition=condition,
         parameters=[{
-            parameters.get(argument.name, argument.name): value(argument.name, argument.kind)
-            for argument in declared if argument.name != 'namespace'
+            **(values or {}),
+            **{parameters.get(argument.name, argument.name): value(argument.name, argument.kind)
+               for argument in declared if argument.name != 'namespace'},
         }],
     )
 
@@ -252,11 +258,6 @@ def check_robot() -> OpaqueFunction:
         find_urdf(LaunchConfiguration('ur_type').perform(context))
 
     return OpaqueFunction(function=check)
-
-
-def unit_of_robot(robot: str) -> str:
-    """Return the unit that a driver of a known robot or a robot YAML usually publishes."""
-    return load_robot(robot).usual_effort_unit
 
 
 def after(

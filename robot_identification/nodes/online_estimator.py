@@ -13,12 +13,10 @@ from pathlib import Path
 import sys
 import threading
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
@@ -30,8 +28,8 @@ from robot_identification.monitoring import (
     ThinningOptions, viscous_slopes,
 )
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve
-from robot_identification.nodes.conversions import driver_names, joint_state
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
+from robot_identification.nodes.conversions import driver_names, joint_state, to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.joint_order import JointOrder
@@ -114,11 +112,9 @@ class OnlineEstimatorNode(Node):
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
         serve(self, '~/reset', self._reset)
         serve(self, '~/rank_motions', self._begin_ranking)
-        # The clock of a replay may stand still.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=steady)
-        self.create_timer(self._publish_period, self._publish_state, clock=steady)
-        self.create_timer(self._advice_period, self._advise, clock=steady)
+        self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=STEADY_CLOCK)
+        self.create_timer(self._publish_period, self._publish_state, clock=STEADY_CLOCK)
+        self.create_timer(self._advice_period, self._advise, clock=STEADY_CLOCK)
 
     def _declare_options(self) -> None:
         self._prefix = declare(
@@ -454,12 +450,6 @@ def _keep(history: deque[tuple[float, np.ndarray]], stamp: float, values: np.nda
         return
     if not history or stamp - history[-1][0] >= HISTORY_PERIOD:
         history.append((stamp, values.copy()))
-
-
-def to_time(stamp: float) -> Time:
-    """Return seconds as a stamp."""
-    nanoseconds = round(stamp * 1e9)
-    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def inertia_message(estimate: LivePayload, frame: str) -> InertiaStamped:

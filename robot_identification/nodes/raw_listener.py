@@ -12,8 +12,9 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, DataError, UsageError
+from robot_identification.nodes.direct_subscription import fitting_qos
 from robot_identification.nodes.recording_types import definitions_of, message_class
 from robot_identification.nodes.replay_clock import ReplayClock
 from robot_identification.recording import BagWriter
@@ -85,8 +86,7 @@ class RawListener:
     def adapt(self) -> None:
         """Subscribe as best effort where every publisher is best effort."""
         for topic, subscription in self._subscriptions.items():
-            wanted = _qos(self._node, topic)
-            if wanted.reliability == ReliabilityPolicy.RELIABLE:
+            if self._qos(topic).reliability == ReliabilityPolicy.RELIABLE:
                 continue
             if subscription.qos_profile.reliability == ReliabilityPolicy.RELIABLE:
                 self._node.get_logger().warning(
@@ -123,8 +123,11 @@ class RawListener:
     def _subscribe(self, topic: str) -> Any:
         return self._node.create_subscription(
             self._classes[topic], topic, partial(self._on_message, topic),
-            _qos(self._node, topic), callback_group=self._group, raw=True,
+            self._qos(topic), callback_group=self._group, raw=True,
         )
+
+    def _qos(self, topic: str) -> QoSProfile:
+        return fitting_qos(self._node, topic, DEPTH, reliable_first=True)
 
     def _on_message(self, topic: str, data: bytes) -> None:
         self._keep(topic, data)
@@ -197,17 +200,3 @@ def _find_types(node: Node, topics: list[str]) -> dict[str, str]:
     if not found:
         raise UsageError('listen.topics is empty: name the topic of the joint states first')
     return found
-
-
-def _qos(node: Node, topic: str) -> QoSProfile:
-    """Return what fits to every publisher; reliable where there is none yet."""
-    offered = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
-    reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-    latched = bool(offered) and all(
-        qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered
-    )
-    return QoSProfile(
-        depth=DEPTH,
-        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
-    )

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import struct
 
-_LITTLE = struct.Struct('<iI')
-_BIG = struct.Struct('>iI')
-_STAMP_END = 12  # [bytes]; CDR: four in front, and a stamp of two 32-bit integers
+STAMP_END = 12  # [bytes]; CDR: four in front, and a stamp of two 32-bit integers
 
 
 def stamp_of(data: bytes) -> int:
     """Return the stamp [ns] of a serialized message that begins with a header, 0 without one."""
-    if len(data) < _STAMP_END:
+    if len(data) < STAMP_END:
         return 0
     # The second byte states how numbers are encoded; odd ones are little-endian.
-    seconds, nanoseconds = (_LITTLE if data[1] & 1 else _BIG).unpack_from(data, 4)
+    seconds, nanoseconds = struct.unpack_from('<iI' if data[1] & 1 else '>iI', data, 4)
     return int(seconds * 1_000_000_000 + nanoseconds)
 
 

@@ -11,7 +11,7 @@ from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, UsageError
-from robot_identification.nodes.json_text import parse_json
+from robot_identification.nodes.json_text import parse_object
 from std_msgs.msg import String
 
 RUNNER_MOVES = ('APPROACHING', 'EXECUTING', 'STOPPING')
@@ -77,14 +77,9 @@ class RunnerWatch:
         return self._node.count_publishers(self._topic) > 0
 
     def _on_state(self, message: String) -> None:
-        state = _state_in(message.data)
+        state = str(parse_object(message.data).get('state', ''))
         if state in RUNNER_MOVES:
             self._moved, self._rests_since = True, None
         elif self._moved and self._rests_since is None:
             self._rests_since = time.monotonic()
         self._state = state
-
-
-def _state_in(text: str) -> str:
-    content = parse_json(text)
-    return str(content.get('state', '')) if isinstance(content, dict) else ''

@@ -13,9 +13,9 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from robot_identification.errors import BagError, UsageError
-from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.direct_subscription import DirectSubscription, fitting_qos
 from robot_identification.nodes.recording_losses import DuplicateCounter, stamp_of
 from robot_identification.nodes.recording_types import definitions_of, has_header, message_class
 from robot_identification.recording import BagWriter, OfferedQos
@@ -246,7 +246,9 @@ class RecordingSession:
     def _subscribe(self, name: str, kind: str) -> None:
         message = message_class(name, kind)
         topic = RecordedTopic(name, kind, DuplicateCounter() if has_header(message) else None)
-        topic.subscription = DirectSubscription(self._node, message, name, self._qos(name))
+        # A publisher that has left may come back with any QoS, so the least is requested.
+        qos = fitting_qos(self._node, name, DEPTH, reliable_first=False)
+        topic.subscription = DirectSubscription(self._node, message, name, qos)
         self.topics[name] = topic
 
     def _declare(self, topic: RecordedTopic) -> None:
@@ -285,26 +287,6 @@ class RecordingSession:
                     'compare the quality of service with `ros2 topic info --verbose`'
                 )
             time.sleep(0.02)
-
-    def _qos(self, name: str) -> QoSProfile:
-        """Reliable and latched where every publisher is."""
-        offered = [info.qos_profile for info in self._node.get_publishers_info_by_topic(name)]
-        # A publisher that has left may come back with any QoS, so the least is requested.
-        reliable = bool(offered) and all(
-            qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered
-        )
-        latched = bool(offered) and all(
-            qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered
-        )
-        return QoSProfile(
-            depth=DEPTH,
-            reliability=(
-                ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-            ),
-            durability=(
-                DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
-            ),
-        )
 
     def take(self, most: int = AT_A_TIME) -> None:
         """Write what has come since, at most so many messages of a topic."""

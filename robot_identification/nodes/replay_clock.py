@@ -9,29 +9,13 @@ Nothing here needs ROS: the input is bytes and numbers.
 
 from __future__ import annotations
 
-import struct
-
 from robot_identification.errors import DataError
+from robot_identification.nodes.recording_losses import stamp_of, STAMP_END
 from robot_identification.recording import LARGEST_DISORDER
 
 # Messages at the beginning by which a second pass is known, even if the first of them is lost;
 # chosen: 2 s at 500 Hz.
 REMEMBERED = 1000
-NANOSECONDS = 1_000_000_000  # of a second [ns]; by definition
-_LITTLE_ENDIAN = 1  # bit of the second byte of a message, as CDR has it
-
-
-def stamp_of(data: bytes) -> int:
-    """
-    Return the header stamp [ns] of a message serialized as CDR with its four bytes in front.
-
-    Raises DataError if it is too short to have one.
-    """
-    if len(data) < 12:
-        raise DataError(f'a message of {len(data)} bytes has no header stamp')
-    order = '<' if data[1] & _LITTLE_ENDIAN else '>'
-    seconds, nanoseconds = struct.unpack_from(f'{order}iI', data, 4)
-    return int(seconds) * NANOSECONDS + int(nanoseconds)
 
 
 class ReplayClock:
@@ -60,6 +44,8 @@ class ReplayClock:
 
         Raises DataError if it has no header stamp.
         """
+        if len(data) < STAMP_END:
+            raise DataError(f'a message of {len(data)} bytes has no header stamp')
         stamp = stamp_of(data)
         jumps_back = self._stamp - stamp > LARGEST_DISORDER and stamp > 0
         if (jumps_back or self.jumps) and data in self._beginning:

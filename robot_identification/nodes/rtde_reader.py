@@ -16,11 +16,11 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
-from robot_identification.nodes.common import declare, run_node
+from robot_identification.nodes.common import declare, run_node, STEADY_CLOCK
+from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.rtde import (
     Arrivals, check_host, check_keys, CONNECTING, judge_arrivals, PERIODS_TO_WAIT, PORT, RECEIVING,
@@ -71,10 +71,7 @@ class RtdeReader(Node):
         self._diagnostics = Diagnostics(self, 'reading')
         self._stream = self._declare_stream()
         self._thread = threading.Thread(target=self._read, daemon=True)
-        # The clock of a simulation does not matter to a robot.
-        self.create_timer(
-            DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
         if self._stream is None:
             self.get_logger().warning('no robot_ip is set: nothing is read')
         else:
@@ -155,7 +152,7 @@ class RtdeReader(Node):
         for key, value in values.items():
             kind, publisher = self._topics[key]
             if key == TIMESTAMP:
-                publisher.publish(robot_time(value))
+                publisher.publish(to_time(value))
             elif not all(map(math.isfinite, value if isinstance(value, tuple) else (value,))):
                 self._not_finite += 1
             else:
@@ -237,12 +234,6 @@ def _check_keys(keys: list[str]) -> None:
 def _missing_words(missing: Mapping[str, str]) -> str:
     absent = ', '.join(f'{key} ({kind})' for key, kind in missing.items())
     return f'the robot does not give {absent}: the others are published'
-
-
-def robot_time(stamp: float) -> Time:
-    """Return the time of a robot since its start, from 0 to 2^31 - 1 [s], as a message."""
-    nanoseconds = round(stamp * 1e9)
-    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def judge(

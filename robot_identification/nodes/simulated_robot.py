@@ -22,7 +22,7 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import declare, declare_robot, run_node, serve
-from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.nodes.conversions import message_to_knots, to_time
 from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
@@ -226,8 +226,7 @@ class SimulatedRobot(Node):
         self._cycles += 1
 
     def _stamp(self, simulated: float) -> Time:
-        nanoseconds = round((self._epoch + simulated) * 1e9)
-        return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+        return to_time(self._epoch + simulated)
 
     def _apply_faults(self) -> None:
         changes = self._faults.changes()

@@ -13,13 +13,12 @@ import sys
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve
+from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.live_prediction import (
@@ -77,10 +76,8 @@ class TorquePredictorNode(Node):
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
         serve(self, '~/reset_friction_health', self._reset_health)
-        # The clock of a replay may stand still.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(HEALTH_PERIOD, self._watch_health, clock=steady)
-        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=steady)
+        self.create_timer(HEALTH_PERIOD, self._watch_health, clock=STEADY_CLOCK)
+        self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
         self._samples = TopicThread(self, IDLE_PERIOD)
         self._joint_states = self._samples.hear(
             JointState, 'joint_states', NEWEST, self._live.receive, read=bytes
