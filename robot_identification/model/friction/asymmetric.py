@@ -11,7 +11,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    smooth_sign, smooth_sign_by_velocity, smooth_sign_by_width,
+    smooth_sign, smooth_sign_by_width,
 )
 from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 
@@ -43,14 +43,6 @@ class AsymmetricFriction(FrictionLaw):
     def basis(self) -> tuple[BasisTerm, ...]:
         kinds = 'forward_sign', 'backward_sign', 'forward_velocity', 'backward_velocity'
         return tuple(BasisTerm(kind, (self.width,)) for kind in kinds)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        s = smooth_sign(dq, self.width)
-        slope = smooth_sign_by_velocity(dq, self.width)
-        return np.column_stack([
-            (0.5 + s) * slope, (0.5 - s) * slope,
-            (1.0 + s) / 2.0 + slope * dq / 2.0, (1.0 - s) / 2.0 - slope * dq / 2.0,
-        ])
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.curves import (
-    Constant, signed_power, smooth_sign, static_share,
+    Constant, signed_power, signed_power_by_velocity, smooth_sign, smooth_sign_by_velocity,
+    static_share, static_share_by_velocity,
 )
 
 # Function of the position, with a memory; its constant is the radius [rad]. See `run_stops`.
@@ -33,10 +34,6 @@ class BasisTerm(NamedTuple):
     reference: float | None = None  # times the temperature above this one [deg C]
 
 
-def _one(dq: FloatArray) -> FloatArray:
-    return np.ones_like(dq)
-
-
 def _velocity(dq: FloatArray, factor: Constant) -> FloatArray:
     return factor * dq
 
@@ -46,15 +43,13 @@ def _sign(dq: FloatArray, zero: Constant) -> FloatArray:
 
 
 def _static_sign(
-    dq: FloatArray, width: Constant, velocity: Constant,
-    exponent: Constant,
+    dq: FloatArray, width: Constant, velocity: Constant, exponent: Constant
 ) -> FloatArray:
     return smooth_sign(dq, width) * static_share(dq, velocity, exponent)
 
 
 def _kinetic_sign(
-    dq: FloatArray, width: Constant, velocity: Constant,
-    exponent: Constant,
+    dq: FloatArray, width: Constant, velocity: Constant, exponent: Constant
 ) -> FloatArray:
     kinetic: FloatArray = (1.0 - static_share(dq, velocity, exponent)) * smooth_sign(dq, width)
     return kinetic
@@ -68,9 +63,27 @@ def _backward_share(dq: FloatArray, width: Constant) -> FloatArray:
     return (1.0 - smooth_sign(dq, width)) / 2.0
 
 
+def _static_sign_slope(
+    dq: FloatArray, width: float, velocity: float, exponent: float
+) -> FloatArray:
+    share = static_share(dq, velocity, exponent)
+    share_slope = static_share_by_velocity(dq, velocity, exponent)
+    return share * smooth_sign_by_velocity(dq, width) + share_slope * smooth_sign(dq, width)
+
+
+def _kinetic_sign_slope(
+    dq: FloatArray, width: float, velocity: float, exponent: float
+) -> FloatArray:
+    share = static_share(dq, velocity, exponent)
+    share_slope = static_share_by_velocity(dq, velocity, exponent)
+    return (
+        (1.0 - share) * smooth_sign_by_velocity(dq, width) - share_slope * smooth_sign(dq, width)
+    )
+
+
 # Of the velocity [rad/s] and the constants of a term, which may be arrays that broadcast with it.
 CURVES: MappingProxyType[str, Callable[..., FloatArray]] = MappingProxyType({
-    'one': _one,
+    'one': np.ones_like,
     'velocity': _velocity,
     'power': signed_power,
     'sign': _sign,
@@ -81,4 +94,26 @@ CURVES: MappingProxyType[str, Callable[..., FloatArray]] = MappingProxyType({
     'backward_sign': lambda dq, width: _backward_share(dq, width) * smooth_sign(dq, width),
     'forward_velocity': lambda dq, width: _forward_share(dq, width) * dq,
     'backward_velocity': lambda dq, width: _backward_share(dq, width) * dq,
+})
+# Their derivatives by the velocity, zero where one jumps.
+SLOPES: MappingProxyType[str, Callable[..., FloatArray]] = MappingProxyType({
+    'one': np.zeros_like,
+    'velocity': lambda dq, factor: np.full_like(dq, factor),
+    'power': signed_power_by_velocity,
+    'sign': lambda dq, zero: np.zeros_like(dq),
+    'smooth_sign': smooth_sign_by_velocity,
+    'static_sign': _static_sign_slope,
+    'kinetic_sign': _kinetic_sign_slope,
+    'forward_sign': lambda dq, width: (
+        (0.5 + smooth_sign(dq, width)) * smooth_sign_by_velocity(dq, width)
+    ),
+    'backward_sign': lambda dq, width: (
+        (0.5 - smooth_sign(dq, width)) * smooth_sign_by_velocity(dq, width)
+    ),
+    'forward_velocity': lambda dq, width: (
+        _forward_share(dq, width) + smooth_sign_by_velocity(dq, width) * dq / 2.0
+    ),
+    'backward_velocity': lambda dq, width: (
+        _backward_share(dq, width) - smooth_sign_by_velocity(dq, width) * dq / 2.0
+    ),
 })

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    smooth_sign_by_velocity, smooth_sign_by_width,
+    smooth_sign_by_width,
 )
 from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 
@@ -44,9 +44,6 @@ class CoulombFriction(FrictionLaw):
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
         return (BasisTerm('smooth_sign', (self.width,)),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return smooth_sign_by_velocity(dq, self.width)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

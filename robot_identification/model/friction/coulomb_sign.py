@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.law import check_positive, FrictionLaw
@@ -38,9 +36,6 @@ class CoulombSignFriction(FrictionLaw):
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
         return (BasisTerm('sign', (self.zero_velocity,)),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return np.zeros((dq.size, 1))
 
     def softened(self, width: float) -> FrictionLaw:
         """Return smooth Coulomb friction."""

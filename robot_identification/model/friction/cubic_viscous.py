@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.law import FrictionLaw
 
@@ -25,10 +24,4 @@ class CubicViscousFriction(FrictionLaw):
     symbols = ('fvc',)
     units = ('N m s^3/rad^3',)
     signed = ('fvc',)
-
-    @property
-    def basis(self) -> tuple[BasisTerm, ...]:
-        return (BasisTerm('power', (3.0,)),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return 3.0 * dq[:, None] ** 2
+    basis = (BasisTerm('power', (3.0,)),)

@@ -16,7 +16,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import is_number
-from robot_identification.model.friction.basis import BasisTerm, CURVES, STOP
+from robot_identification.model.friction.basis import BasisTerm, CURVES, SLOPES, STOP
 from robot_identification.model.friction.stop_operator import run_stops
 
 
@@ -302,10 +302,13 @@ class FrictionLaw(ABC):
             If the law depends on more than the velocity.
 
         """
-        raise UsageError(
-            f'motions are not designed for friction law {self.name}, which depends on more than '
-            'the velocity: leave it out of the experiment; it can be identified all the same'
-        )
+        if self.needs_temperature or self.needs_rigid_torque or self._radii.size:
+            raise UsageError(
+                f'motions are not designed for friction law {self.name}, which depends on more '
+                'than the velocity: leave it out of the experiment; it can be identified all the '
+                'same'
+            )
+        return np.column_stack([SLOPES[term.kind](dq, *term.constants) for term in self.basis])
 
     def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
         """Return the law without the terms a sparse fit left at zero, and which stay (k,)."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.law import FrictionLaw
 
@@ -23,10 +21,4 @@ class FrictionOffset(FrictionLaw):
     symbols = ('f0',)
     units = ('N m',)
     signed = ('f0',)
-
-    @property
-    def basis(self) -> tuple[BasisTerm, ...]:
-        return (BasisTerm('one'),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return np.zeros((dq.size, 1))
+    basis = (BasisTerm('one'),)

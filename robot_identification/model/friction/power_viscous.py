@@ -11,7 +11,7 @@ from types import MappingProxyType
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    signed_power_by_exponent, signed_power_by_velocity,
+    signed_power_by_exponent,
 )
 from robot_identification.model.friction.law import (
     check_between, check_positive, FrictionLaw, JointMotion,
@@ -43,9 +43,6 @@ class PowerViscousFriction(FrictionLaw):
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
         return (BasisTerm('power', (self.exponent,)),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return signed_power_by_velocity(dq, self.exponent)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

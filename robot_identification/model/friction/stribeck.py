@@ -12,8 +12,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.curves import (
-    smooth_sign, smooth_sign_by_velocity, smooth_sign_by_width, static_share,
-    static_share_by_shape, static_share_by_velocity,
+    smooth_sign, smooth_sign_by_width, static_share,
+    static_share_by_shape,
 )
 from robot_identification.model.friction.law import (
     check_between, check_positive, FrictionLaw, JointMotion,
@@ -56,15 +56,6 @@ class StribeckFriction(FrictionLaw):
     def basis(self) -> tuple[BasisTerm, ...]:
         constants = self.width, self.velocity, self.exponent
         return BasisTerm('kinetic_sign', constants), BasisTerm('static_sign', constants)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        s = smooth_sign(dq, self.width)
-        slope = smooth_sign_by_velocity(dq, self.width)
-        share = static_share(dq, self.velocity, self.exponent)
-        share_slope = static_share_by_velocity(dq, self.velocity, self.exponent)
-        return np.column_stack([
-            (1.0 - share) * slope - share_slope * s, share * slope + share_slope * s
-        ])
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

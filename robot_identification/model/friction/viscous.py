@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.basis import BasisTerm
 from robot_identification.model.friction.law import FrictionLaw
 
@@ -21,10 +19,4 @@ class ViscousFriction(FrictionLaw):
     plain = (0.0, 1.0)
     symbols = ('fv',)
     units = ('N m s/rad',)
-
-    @property
-    def basis(self) -> tuple[BasisTerm, ...]:
-        return (BasisTerm('velocity', (1.0,)),)
-
-    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
-        return np.ones((dq.size, 1))
+    basis = (BasisTerm('velocity', (1.0,)),)
