@@ -18,6 +18,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg, derive_table
+from robot_identification.model.parameters import from_tensor, to_tensor
 from robot_identification.model.robot_model import RobotModel
 
 # What an option may say, and what it means to a reader.
@@ -56,22 +57,12 @@ def change_of_frame(placement: pin.SE3) -> FloatArray:
     R, p = placement.rotation, pin.skew(placement.translation)
     T = np.zeros((10, 10))
     for column, unit in enumerate(np.eye(10)):
-        m, h, inertia = unit[0], unit[1:4], _symmetric(unit[4:])
+        m, h, inertia = unit[0], unit[1:4], to_tensor(unit[4:])
         turned = pin.skew(R @ h)
         T[0, column] = m
         T[1:4, column] = R @ h + m * placement.translation
-        T[4:, column] = _six(R @ inertia @ R.T - p @ turned - turned @ p - m * p @ p)
+        T[4:, column] = from_tensor(R @ inertia @ R.T - p @ turned - turned @ p - m * p @ p)
     return T
-
-
-def _symmetric(six: FloatArray) -> FloatArray:
-    """Return the tensor of Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
-    xx, xy, yy, xz, yz, zz = six
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _six(tensor: FloatArray) -> FloatArray:
-    return tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
 
 
 def joint_frames(n: int) -> LinkFrames:

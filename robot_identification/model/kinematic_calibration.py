@@ -19,7 +19,7 @@ import configparser
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import SubElement, tostring
+from xml.etree.ElementTree import tostring
 
 import defusedxml.ElementTree
 import numpy as np
@@ -30,6 +30,7 @@ from robot_identification.files import read_text, read_yaml
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import check_table
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf_elements import pose_in, set_pose
 
 # Published factory calibrations reach 4 mm and 10 mrad; [m], [rad].
 LARGEST_SHIFT = 0.02
@@ -203,18 +204,9 @@ def _parent_links(robot: RobotModel, joints: dict[str, Any]) -> list[pin.SE3]:
     """Return the pose of each joint's parent link in the joint frame before, length n."""
     placements = list(robot.pinocchio.jointPlacements)[1:]
     return [
-        placement * _origin(joints[joint]).inverse()
+        placement * pose_in(joints[joint].find('origin')).inverse()
         for joint, placement in zip(robot.joint_names, placements, strict=True)
     ]
-
-
-def _origin(joint: Any) -> pin.SE3:
-    origin = joint.find('origin')
-    texts = ('0 0 0', '0 0 0') if origin is None else (
-        origin.get('xyz', '0 0 0'), origin.get('rpy', '0 0 0')
-    )
-    xyz, rpy = (np.array([float(part) for part in text.split()]) for text in texts)
-    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
 
 
 def _write_frames(robot: RobotModel, text: str, frames: list[pin.SE3]) -> str:
@@ -225,13 +217,7 @@ def _write_frames(robot: RobotModel, text: str, frames: list[pin.SE3]) -> str:
     for joint, between, frame in zip(
         robot.joint_names, _parent_links(robot, joints), frames, strict=True
     ):
-        pose = (parent * between).actInv(frame)
-        origin = joints[joint].find('origin')
-        if origin is None:
-            origin = SubElement(joints[joint], 'origin')
-        origin.set('xyz', ' '.join(repr(float(value)) for value in pose.translation))
-        origin.set('rpy', ' '.join(repr(float(value)) for value in
-                                   pin.rpy.matrixToRpy(pose.rotation)))
+        set_pose(joints[joint], (parent * between).actInv(frame))
         parent = frame
     return f'<?xml version="1.0"?>\n{tostring(root, encoding="unicode")}\n'
 

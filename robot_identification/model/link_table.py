@@ -25,14 +25,16 @@ from robot_identification.files import (
 )
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.urdf_elements import MAXIMUM_MAGNITUDE
+from robot_identification.model.parameters import from_tensor
+from robot_identification.model.urdf_elements import (
+    MAXIMUM_MAGNITUDE, numbers_text, set_tensor,
+)
 
 SCHEMA_VERSION = 1  # of the file
 FIXED_ANGLES = 'fixed_angles'
 _DH_KEYS = {'a', 'alpha', 'd', 'theta'}
 _JOINT_KEYS = {'type', 'position', 'velocity', 'effort'}
 _LINK_KEYS = {'mass', 'center_of_mass', 'inertia'}
-_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 ABOUT = ('center_of_mass', 'frame')
 
 
@@ -179,7 +181,7 @@ def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
     about_frame = tensor - mass * skew @ skew
     # Before Pinocchio sees it, which refuses such a tensor without a name.
     smallest = float(np.linalg.eigvalsh(pseudo_inertia(np.concatenate([
-        [mass], mass * centre, about_frame[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]],
+        [mass], mass * centre, from_tensor(about_frame),
     ])))[0])
     if not smallest > 0.0:
         other = ABOUT[1 - ABOUT.index(about)]
@@ -254,10 +256,13 @@ def _write_link(robot: Element, name: str, inertia: pin.Inertia) -> None:
     inertial = SubElement(SubElement(robot, 'link', name=name), 'inertial')
     SubElement(inertial, 'origin', xyz=_text(inertia.lever), rpy='0 0 0')
     SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
-    tensor = inertia.inertia[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
-    SubElement(inertial, 'inertia', dict(zip(_INERTIA_KEYS, _text(tensor).split(), strict=True)))
+    set_tensor(SubElement(inertial, 'inertia'), _without_rounding(inertia.inertia))
+
+
+def _without_rounding(values: FloatArray) -> FloatArray:
+    """Return numbers without the rounding noise of rotations by right angles."""
+    return np.where(np.abs(values) < 1e-15, 0.0, values)
 
 
 def _text(values: FloatArray) -> str:
-    """Return numbers without the rounding noise of rotations by right angles."""
-    return ' '.join(repr(float(value)) for value in np.where(np.abs(values) < 1e-15, 0.0, values))
+    return numbers_text(_without_rounding(values))

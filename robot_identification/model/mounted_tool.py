@@ -17,6 +17,7 @@ from xml.etree.ElementTree import indent, SubElement, tostring
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.model.robot_xml import parse_robot_xml
+from robot_identification.model.urdf_elements import numbers_text
 
 TOOL_LINK = 'mounted_tool'
 # More than any arm here carries is a mass in gram [kg]; more is a length in millimetre [m].
@@ -65,7 +66,7 @@ def mount_tool(text: str, source: str, frame: str, tool: Tool) -> str:
         raise UsageError(f'{source} has a link {TOOL_LINK} already: take the arm without it')
     link = SubElement(root, 'link', name=TOOL_LINK)
     inertial = SubElement(link, 'inertial')
-    SubElement(inertial, 'origin', xyz=_numbers(tool.center_of_mass), rpy='0 0 0')
+    SubElement(inertial, 'origin', xyz=numbers_text(tool.center_of_mass), rpy='0 0 0')
     SubElement(inertial, 'mass', value=repr(tool.mass))
     x, y, z = (edge**2 / 12.0 * tool.mass for edge in tool.size)
     SubElement(
@@ -73,15 +74,11 @@ def mount_tool(text: str, source: str, frame: str, tool: Tool) -> str:
         ixy='0', ixz='0', iyz='0',
     )
     collision = SubElement(link, 'collision')
-    SubElement(collision, 'origin', xyz=_numbers((0.0, 0.0, 0.5 * tool.size[2])), rpy='0 0 0')
-    SubElement(SubElement(collision, 'geometry'), 'box', size=_numbers(tool.size))
+    SubElement(collision, 'origin', xyz=numbers_text((0.0, 0.0, 0.5 * tool.size[2])), rpy='0 0 0')
+    SubElement(SubElement(collision, 'geometry'), 'box', size=numbers_text(tool.size))
     joint = SubElement(root, 'joint', name=f'{frame}-{TOOL_LINK}', type='fixed')
     SubElement(joint, 'parent', link=frame)
     SubElement(joint, 'child', link=TOOL_LINK)
     SubElement(joint, 'origin', xyz='0 0 0', rpy='0 0 0')
     indent(root)
     return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
-
-
-def _numbers(values: tuple[float, float, float]) -> str:
-    return ' '.join(repr(float(value)) for value in values)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import re
 
+import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 
 # Pinocchio's order; inertia about the joint frame's origin.
@@ -20,6 +22,23 @@ REFLECTED_INERTIA_SYMBOL = 'Ia'
 
 # A symbol may end in 0 (the offset f0), a joint's number does not begin with it.
 _NAME = re.compile(r'(.+?)([1-9][0-9]*)')
+
+
+def to_tensor(six: FloatArray) -> FloatArray:
+    """Return the tensor (3, 3) of an inertia in Pinocchio's order, (6,)."""
+    xx, xy, yy, xz, yz, zz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def from_tensor(tensor: FloatArray) -> FloatArray:
+    """Return the six numbers of a tensor (3, 3) in Pinocchio's order."""
+    return tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+
+
+def point_tensor(mass: float, place: FloatArray) -> FloatArray:
+    """Return the tensor (3, 3) about the origin of a mass in one point (3,) [kg m^2]."""
+    tensor: FloatArray = mass * (place @ place * np.eye(3) - np.outer(place, place))
+    return tensor
 
 
 def split_name(name: str) -> tuple[str, int]:

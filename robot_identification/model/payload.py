@@ -19,6 +19,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.frames import change_of_frame
+from robot_identification.model.parameters import from_tensor, point_tensor, to_tensor
 from robot_identification.model.robot_model import RobotModel
 
 # Where tools are mounted, by the names that arms give to it, the most usual one first. What
@@ -53,8 +54,8 @@ class Payload:
     def parameters(self) -> FloatArray:
         """Inertial parameters in Pinocchio's order, inertia about the frame's origin, (10,)."""
         m, c = self.mass, np.asarray(self.center_of_mass, dtype=float)
-        inertia = np.asarray(self.inertia) + m * (c @ c * np.eye(3) - np.outer(c, c))
-        return np.concatenate([[m], m * c, _six(inertia)])
+        inertia = np.asarray(self.inertia) + point_tensor(m, c)
+        return np.concatenate([[m], m * c, from_tensor(inertia)])
 
     @property
     def is_possible(self) -> bool:
@@ -75,8 +76,7 @@ def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:
     if m == 0.0:
         raise DataError('a payload without mass has no centre of mass')
     c = np.asarray(parameters[1:4], dtype=float) / m
-    about_origin = _tensor(parameters[4:])
-    return Payload(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)), frame)
+    return Payload(m, c, to_tensor(parameters[4:]) - point_tensor(m, c), frame)
 
 
 def last_link(robot: RobotModel) -> str:
@@ -147,14 +147,3 @@ def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
     placement = tool_placements(robot)[tool_frame(robot, payload.frame)]
     parameters: FloatArray = change_of_frame(placement) @ payload.parameters
     return parameters
-
-
-def _tensor(six: FloatArray) -> FloatArray:
-    xx, xy, yy, xz, yz, zz = six
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _six(tensor: FloatArray) -> FloatArray:
-    return np.array([
-        tensor[0, 0], tensor[0, 1], tensor[1, 1], tensor[0, 2], tensor[1, 2], tensor[2, 2],
-    ])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.consistency import pseudo_inertia, smallest_mass_matrix_eigenvalue
+from robot_identification.model.parameters import point_tensor, to_tensor
 from robot_identification.model.robot_model import RobotModel
 
 # Rajagopal 2017, section 4.3: masses further from the maker's are implausible [kg].
@@ -109,7 +110,4 @@ def _check_link(link: str, parameters: FloatArray) -> list[Implausibility]:
 def _about_centre(parameters: FloatArray) -> FloatArray:
     """Return the tensor about the centre of mass, shape (3, 3) [kg m^2]."""
     mass, centre = parameters[0], parameters[1:4] / parameters[0]
-    xx, xy, yy, xz, yz, zz = parameters[4:]
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    shifted: FloatArray = tensor - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
-    return shifted
+    return to_tensor(parameters[4:]) - point_tensor(mass, centre)

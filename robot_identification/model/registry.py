@@ -23,6 +23,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
+    to_number,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.effort_units import STATED_UNITS
@@ -345,7 +346,7 @@ def _locked(entry: Any, source: str) -> dict[str, float]:
     if not isinstance(entry, dict):
         raise DescriptionError(f'{source}: `locked` must map joint names to positions')
     return {
-        str(joint): _required(position, f'{source}: locked position of {joint}')
+        str(joint): to_number(position, f'{source}: locked position of {joint}')
         for joint, position in entry.items()
     }
 
@@ -391,14 +392,7 @@ def _table(
 def _numbers(values: Any, count: int, where: str) -> FloatArray:
     if not isinstance(values, list) or len(values) != count:
         raise DescriptionError(f'{where} must be a list of {count} numbers, got {values!r}')
-    return np.array([_required(value, where) for value in values])
-
-
-def _required(value: Any, where: str) -> float:
-    number = _number(value, where)
-    if number is None or not math.isfinite(number):
-        raise DescriptionError(f'{where} is {value!r}, a finite number is needed')
-    return number
+    return np.array([to_number(value, where) for value in values])
 
 
 def _sampling_rate(content: dict[str, Any], source: str) -> float:
@@ -451,12 +445,12 @@ def _encoder(entry: Any, where: str) -> dict[str, float | None]:
     if not isinstance(entry, dict):
         raise DescriptionError(f'{where} must be a mapping of sign and zero, got {entry!r}')
     check_keys(entry, where, set(), {'sign', 'zero'})
-    sign = _required(entry.get('sign', 1.0), f'{where}: sign')
+    sign = to_number(entry.get('sign', 1.0), f'{where}: sign')
     if abs(sign) != 1.0:
         raise DescriptionError(f'{where}: sign is {sign}, it must be 1 or -1')
     return {
         'encoder_sign': sign,
-        'encoder_zero': _required(entry.get('zero', 0.0), f'{where}: zero'),
+        'encoder_zero': to_number(entry.get('zero', 0.0), f'{where}: zero'),
     }
 
 

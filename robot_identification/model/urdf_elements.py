@@ -10,12 +10,15 @@ where the joints of the arm are known.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 import math
 import re
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 
 MOVING_JOINT_TYPES = ('revolute', 'continuous', 'prismatic')
@@ -36,7 +39,7 @@ POINT_GYRATION = 1.0e-12
 # Mass [kg] and principal moment [kg m^2] of a frame that was given some inertia so that a
 # simulator takes it: a hundredth of the hand of the smallest arms.
 NEGLIGIBLE_MASS, NEGLIGIBLE_MOMENT = 1.0e-3, 1.0e-5
-_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 # Spellings of a limit that nothing reaches.
 _ENDLESS = ('inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity')
 _SHAPE_KEYS = ('size', 'radius', 'length')
@@ -110,6 +113,46 @@ class UrdfLink:
         return None
 
 
+def numbers_in(text: str) -> FloatArray:
+    """Return the numbers of a checked attribute."""
+    return np.array([float(part) for part in text.split()])
+
+
+def numbers_text(values: Iterable[float]) -> str:
+    """Return numbers to the last bit, as an attribute has them."""
+    return ' '.join(repr(float(value)) for value in values)
+
+
+def pose_in(origin: Element | None) -> pin.SE3:
+    """Return the pose of a checked <origin>."""
+    xyz, rpy = (
+        numbers_in('0 0 0' if origin is None else origin.get(key, '0 0 0'))
+        for key in ('xyz', 'rpy')
+    )
+    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
+
+
+def set_pose(joint: Element, pose: pin.SE3) -> None:
+    """Write the <origin> of a joint, in place."""
+    origin = joint.find('origin')
+    if origin is None:
+        origin = SubElement(joint, 'origin')
+    origin.set('xyz', numbers_text(pose.translation))
+    origin.set('rpy', numbers_text(pin.rpy.matrixToRpy(pose.rotation)))
+
+
+def tensor_in(inertia: Element) -> FloatArray:
+    """Return the tensor (3, 3) of a checked <inertia>."""
+    xx, xy, xz, yy, yz, zz = (float(inertia.get(key, '')) for key in INERTIA_KEYS)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def set_tensor(inertia: Element, tensor: FloatArray) -> None:
+    """Write a tensor (3, 3) into an <inertia>, in place."""
+    for key, value in zip(INERTIA_KEYS, tensor[np.triu_indices(3)], strict=True):
+        inertia.set(key, repr(float(value)))
+
+
 def attribute_of(joint: Element, tag: str, attribute: str, source: str) -> str:
     """Return an attribute of an element of a joint; raise DescriptionError if it has none."""
     element = joint.find(tag)
@@ -181,7 +224,7 @@ def _read_inertial(
     if mass < 0.0:
         raise DescriptionError(f'{source}: mass of {where} is {mass} kg, it must not be < 0')
     ixx, ixy, ixz, iyy, iyz, izz = (
-        _quantity(inertia_element.get(key), f'{key} of {where}', source) for key in _INERTIA_KEYS
+        _quantity(inertia_element.get(key), f'{key} of {where}', source) for key in INERTIA_KEYS
     )
     for key, value in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):
         if value < -POINT_GYRATION * mass:

@@ -11,17 +11,15 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.urdf_elements import (
-    attribute_of, check_origin, FREE_JOINT_TYPES, MAXIMUM_MAGNITUDE, read_joint, read_link,
-    UrdfJoint, UrdfLink,
+    attribute_of, check_origin, FREE_JOINT_TYPES, MAXIMUM_MAGNITUDE, numbers_in, pose_in,
+    read_joint, read_link, set_tensor, tensor_in, UrdfJoint, UrdfLink,
 )
 
 # Names that a sentence lists.
 SHOWN_NAMES = 8
-_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 # Room for rounding in a sum of moments, as a share of it.
 ROUNDING = 1.0e-9
 
@@ -171,20 +169,15 @@ def _complete_inertia(link: Element, joint: Any) -> bool:
     inertia = None if inertial is None else inertial.find('inertia')
     if inertial is None or inertia is None or joint.get('type') == 'prismatic':
         return False
-    xx, xy, xz, yy, yz, zz = (float(inertia.get(key, '')) for key in _INERTIA_KEYS)
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    origin, axis = inertial.find('origin'), joint.find('axis')
-    angles = _floats('0 0 0' if origin is None else origin.get('rpy', '0 0 0'))
-    direction = _floats('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))
-    direction = pin.rpy.rpyToMatrix(*angles).T @ direction
+    tensor, axis = tensor_in(inertia), joint.find('axis')
+    direction = numbers_in('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))
+    direction = pose_in(inertial.find('origin')).rotation.T @ direction
     direction /= np.linalg.norm(direction)
     across = np.eye(3) - np.outer(direction, direction)
     missing = _missing_moment(tensor, across)
     if missing is None or np.abs(tensor).max() + missing > MAXIMUM_MAGNITUDE:
         return False
-    tensor = tensor + missing * across
-    for key, value in zip(_INERTIA_KEYS, tensor[np.triu_indices(3)], strict=True):
-        inertia.set(key, repr(float(value)))
+    set_tensor(inertia, tensor + missing * across)
     return True
 
 
@@ -202,10 +195,6 @@ def _missing_moment(tensor: FloatArray, across: FloatArray) -> float | None:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
-
-
-def _floats(text: str) -> FloatArray:
-    return np.array([float(part) for part in text.split()])
 
 
 def drop_lone_links(

@@ -12,7 +12,9 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
-from robot_identification.model.urdf_elements import MOVING_JOINT_TYPES
+from robot_identification.model.urdf_elements import (
+    INERTIA_KEYS, MOVING_JOINT_TYPES, numbers_in, pose_in, set_pose, set_tensor, tensor_in,
+)
 
 # Pinocchio gives a continuous joint two position coordinates (cosine, sine); as a revolute joint
 # with limits that nothing reaches it has one, and positions stay vectors of n angles.
@@ -24,7 +26,6 @@ LEAST_MASS, LEAST_MOMENT = 1.0e-9, 1.0e-12
 LEAST_SHARE = 1.0e-9
 # How much of the sum of the others the largest moment may be, with room for rounding.
 ROUNDED = 1.0 - 1.0e-9
-_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
@@ -95,12 +96,11 @@ def _make_body(link: Any, *, moved: bool) -> None:
             return
         inertial = SubElement(link, 'inertial')
         SubElement(inertial, 'mass', value='0')
-        SubElement(inertial, 'inertia', dict.fromkeys(_INERTIA_KEYS, '0'))
+        SubElement(inertial, 'inertia', dict.fromkeys(INERTIA_KEYS, '0'))
     mass, inertia = inertial.find('mass'), inertial.find('inertia')
     if moved and float(mass.get('value')) < LEAST_MASS:
         mass.set('value', repr(LEAST_MASS))
-    xx, xy, xz, yy, yz, zz = (float(inertia.get(key)) for key in _INERTIA_KEYS)
-    moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    moments, axes = np.linalg.eigh(tensor_in(inertia))
     low, middle, high = moments
     least = max(LEAST_MOMENT, LEAST_SHARE * high) if moved or high > 0.0 else 0.0
     if low >= least and high <= (low + middle) * ROUNDED:
@@ -108,30 +108,17 @@ def _make_body(link: Any, *, moved: bool) -> None:
     low, middle = max(low, least), max(middle, least)
     # Engines compare after a rotation of their own.
     body = axes @ np.diag([low, middle, min(max(high, least), (low + middle) * ROUNDED)]) @ axes.T
-    for key, value in zip(_INERTIA_KEYS, body[np.triu_indices(3)], strict=True):
-        inertia.set(key, repr(float(value)))
+    set_tensor(inertia, body)
 
 
 def _fix(joint: Any, position: float) -> None:
     """Make a joint a fixed one that stands at a position, in place."""
-    origin = joint.find('origin')
-    if origin is None:
-        origin = SubElement(joint, 'origin')
     element = joint.find('axis')
-    axis = _floats('1 0 0' if element is None else element.get('xyz', '1 0 0'))
+    axis = numbers_in('1 0 0' if element is None else element.get('xyz', '1 0 0'))
     axis = position * axis / np.linalg.norm(axis)
     moved = (
         pin.SE3(np.eye(3), axis) if joint.get('type') == 'prismatic'
         else pin.SE3(pin.exp3(axis), np.zeros(3))
     )
-    pose = pin.SE3(
-        pin.rpy.rpyToMatrix(*_floats(origin.get('rpy', '0 0 0'))),
-        _floats(origin.get('xyz', '0 0 0')),
-    ) * moved
-    origin.set('xyz', ' '.join(repr(float(value)) for value in pose.translation))
-    origin.set('rpy', ' '.join(repr(float(value)) for value in pin.rpy.matrixToRpy(pose.rotation)))
+    set_pose(joint, pose_in(joint.find('origin')) * moved)
     joint.set('type', 'fixed')
-
-
-def _floats(text: str) -> Any:
-    return np.array([float(part) for part in text.split()])
