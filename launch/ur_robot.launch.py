@@ -12,11 +12,10 @@ from launch import LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
-from robot_identification.model import load_robot
 from robot_identification.nodes.foreign_arguments import choose_effort, EFFORT_CHOICE
 from robot_identification.nodes.launch_files import (
     Argument, arguments, BESIDE_DRIVER, check_robot, declare, declared_by, include,
-    include_declared, passed_on, require_package, values_of,
+    include_declared, passed_on, require_package, unit_of_robot, values_of,
 )
 
 # Of mock hardware, where the driver requires an address and does not use it.
@@ -79,7 +78,7 @@ def start_driver(context):
     notes = []
     if not mock:
         chosen, note = choose_effort(
-            declared, given['ur_type'], unit or load_robot(given['ur_type']).usual_effort_unit,
+            declared, given['ur_type'], unit or unit_of_robot(given['ur_type']),
             context.launch_configurations.get(EFFORT_CHOICE),
         )
         given |= chosen

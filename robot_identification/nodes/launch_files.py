@@ -22,7 +22,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from robot_identification.model import find_urdf, STATED_UNITS
+from robot_identification.model import find_urdf, load_robot, STATED_UNITS
 from robot_identification.nodes.argument_values import check_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
@@ -258,6 +258,11 @@ def check_robot() -> OpaqueFunction:
         find_urdf(LaunchConfiguration('ur_type').perform(context))
 
     return OpaqueFunction(function=check)
+
+
+def unit_of_robot(robot: str) -> str:
+    """Return the unit that a driver of a known robot or a robot YAML usually publishes."""
+    return load_robot(robot).usual_effort_unit
 
 
 def after(
