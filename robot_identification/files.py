@@ -450,6 +450,16 @@ def _interrupts_deferred() -> Iterator[None]:
             before(*received[0])
 
 
+def to_finite(value: Any) -> Any:
+    """Return a value as `to_plain` does, with None for each number that is not finite."""
+    plain = to_plain(value)
+    if isinstance(plain, dict):
+        return {key: to_finite(item) for key, item in plain.items()}
+    if isinstance(plain, list):
+        return [to_finite(item) for item in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
 def to_plain(value: Any) -> Any:
     """Return NumPy arrays and numbers, tuples and mappings as plain Python ones for YAML, JSON."""
     if isinstance(value, Mapping):

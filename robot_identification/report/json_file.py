@@ -7,20 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import json
-import math
 from typing import Any
 
-from robot_identification.files import to_plain
+from robot_identification.files import to_finite
 
 
 def json_text(content: Mapping[str, Any]) -> str:
     """Return the text of a JSON file; arrays become lists, what is not finite becomes null."""
-    return json.dumps(_finite(to_plain(content)), indent=2, allow_nan=False) + '\n'
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(to_finite(content), indent=2, allow_nan=False) + '\n'

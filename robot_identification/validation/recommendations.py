@@ -129,11 +129,9 @@ class _Question:
         changes = [
             (joint, quantity) for joint in range(self.robot.n) for quantity in QUANTITIES
         ]
-        whole = self._information_with(self._rows(self._changed(changes)))
+        whole = self._information_after(changes)
         without = np.array([
-            self._information_with(self._rows(self._changed(
-                [other for other in changes if other != change]
-            )))
+            self._information_after([other for other in changes if other != change])
             for change in changes
         ])
         answers = {}
@@ -148,9 +146,7 @@ class _Question:
                     break
                 wider = tuple(sorted((*chosen, k)))
                 if wider not in cache:
-                    cache[wider] = self._information_with(
-                        self._rows(self._changed([changes[i] for i in wider]))
-                    )
+                    cache[wider] = self._information_after([changes[i] for i in wider])
                 better = self._gain(cache[wider], place)
                 # A change that helps only together with the next one is kept until then.
                 chosen, gain = wider, max(better, gain)
@@ -180,6 +176,10 @@ class _Question:
         with np.errstate(divide='ignore', over='ignore', invalid='ignore'):
             gain = float(information[place] / self._before[place])
         return 1.0 if np.isnan(gain) else gain
+
+    def _information_after(self, changes: Sequence[tuple[int, str]]) -> FloatArray:
+        """Return `_information_with` the recorded samples, some of which are changed."""
+        return self._information_with(self._rows(self._changed(changes)))
 
     def _information_with(self, rows: FloatArray) -> FloatArray:
         """Return the information on every parameter with some rows more, as EXTRA_SAMPLES."""
@@ -214,17 +214,14 @@ class _Question:
 
     def _changed(self, changes: Sequence[tuple[int, str]]) -> Motion:
         """Return the recorded samples with some quantities of some joints made lively."""
-        values = {
-            'position': self._recorded.q.copy(),
-            'speed': self._recorded.dq.copy(),
-            'acceleration': self._recorded.ddq.copy(),
-        }
-        lively = dict(zip(
-            QUANTITIES, (self._lively.q, self._lively.dq, self._lively.ddq), strict=True
-        ))
+        recorded, lively = (
+            dict(zip(QUANTITIES, (motion.q, motion.dq, motion.ddq), strict=True))
+            for motion in (self._recorded, self._lively)
+        )
+        changed = {quantity: values.copy() for quantity, values in recorded.items()}
         for joint, quantity in changes:
-            values[quantity][:, joint] = lively[quantity][:, joint]
-        return Motion(values['position'], values['speed'], values['acceleration'])
+            changed[quantity][:, joint] = lively[quantity][:, joint]
+        return Motion(*(changed[quantity] for quantity in QUANTITIES))
 
     def _describe(self, changes: Sequence[tuple[int, str]]) -> str:
         """Return changes of the recorded motion in words."""
@@ -311,10 +308,9 @@ def _lively_motion(robot: RobotModel, samples: int) -> Motion:
     """Return random samples within the limits of the joints."""
     motion = random_motion(robot, samples, np.random.default_rng(3))
     limits = robot.limits
-    fastest = np.where(np.isfinite(limits.velocity), limits.velocity, np.inf)
     return Motion(
         np.clip(motion.q, limits.lower, limits.upper),
-        np.clip(motion.dq, -fastest, fastest),
+        np.clip(motion.dq, -limits.velocity, limits.velocity),
         motion.ddq,
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
-from robot_identification.files import to_plain
+from robot_identification.files import to_finite
 from robot_identification.model import joint_axes, RobotModel, tool_frame
 from robot_identification.options import option
 from robot_identification.processing import Dataset
@@ -304,36 +304,31 @@ def _drift_words(one: Simulated, rollout: Rollout, at: int) -> str:
 def rollout_content(rollout: Rollout) -> dict[str, Any]:
     """Return the drift as plain numbers [mrad], [mm]; what is lost is None."""
     plan, stated = rollout.plan, rollout.plan.stated
-    return {
+    content: dict[str, Any] = to_finite({
         'bag': plan.bag,
-        'joints': list(plan.joints),
+        'joints': plan.joints,
         'starts': len(plan.rows),
-        'horizons': list(plan.horizons),
+        'horizons': plan.horizons,
         'tool': rollout.tool,
         'step': rollout.step,
-        'halving': _plain(1e3 * rollout.halving),
+        'halving': 1e3 * rollout.halving,
         'servo': {
             'frequency': rollout.frequency,
-            'stiffness': _plain(rollout.stiffness),
-            'damping': _plain(rollout.damping),
+            'stiffness': rollout.stiffness,
+            'damping': rollout.damping,
         },
         'models': [
             {
                 'model': one.name,
                 'loop': one.loop,
-                'joint_median': _plain(quantile(1e3 * np.abs(one.drift), 0.5)[stated]),
-                'joint_high': _plain(quantile(1e3 * np.abs(one.drift), HIGH_SHARE)[stated]),
-                'tool_median': _plain(quantile(1e3 * one.tool, 0.5)[stated]),
-                'tool_high': _plain(quantile(1e3 * one.tool, HIGH_SHARE)[stated]),
-                'lost': np.isinf(one.drift[stated]).any(axis=2).sum(axis=1).tolist(),
+                'joint_median': quantile(1e3 * np.abs(one.drift), 0.5)[stated],
+                'joint_high': quantile(1e3 * np.abs(one.drift), HIGH_SHARE)[stated],
+                'tool_median': quantile(1e3 * one.tool, 0.5)[stated],
+                'tool_high': quantile(1e3 * one.tool, HIGH_SHARE)[stated],
+                'lost': np.isinf(one.drift[stated]).any(axis=2).sum(axis=1),
             }
             for one in rollout.simulated if plan.horizons
         ],
-        'not_checked': list(rollout.not_checked),
-    }
-
-
-def _plain(values: FloatArray) -> Any:
-    if values.ndim > 1:
-        return [_plain(row) for row in values]
-    return [value if math.isfinite(value) else None for value in to_plain(values)]
+        'not_checked': rollout.not_checked,
+    })
+    return content

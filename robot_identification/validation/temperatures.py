@@ -17,12 +17,17 @@ from robot_identification.processing import Dataset
 WIDE_RANGE = 5.0
 
 
-def mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
-    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
-    seen = [
+def _fitted(datasets: Sequence[Dataset]) -> list[FloatArray]:
+    """Return the temperatures (m, n) at the fitted samples of each recording that has them."""
+    return [
         dataset.motion.temperature[dataset.fitted]
         for dataset in datasets if dataset.motion.temperature is not None
     ]
+
+
+def mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
+    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
+    seen = _fitted(datasets)
     if not seen or not np.all(np.isfinite(values := np.concatenate(seen))):
         return None
     mean: FloatArray = values.mean(axis=0)
@@ -37,10 +42,7 @@ def temperatures_covered(
 
     `others` (m, n) are temperatures of what is fitted with the datasets, extremes at least.
     """
-    seen = [*others, *(
-        dataset.motion.temperature[dataset.fitted]
-        for dataset in datasets if dataset.motion.temperature is not None
-    )]
+    seen = [*others, *_fitted(datasets)]
     if not seen or not np.all(np.isfinite(values := np.concatenate(seen))) or not len(values):
         return None
     return np.stack([values.min(axis=0), values.max(axis=0)])
@@ -57,11 +59,7 @@ def temperature_notes(
     Joints with a law that knows of temperature are not named; `others` (m, n) [deg C] are the
     extreme temperatures, at least, of recordings that are fitted with the datasets.
     """
-    seen = [
-        dataset.motion.temperature[dataset.fitted]
-        for dataset in datasets if dataset.motion.temperature is not None
-    ]
-    seen += others
+    seen = [*_fitted(datasets), *others]
     if not seen:
         return ()
     known = {term.joint for term in parameters.friction if term.law.needs_temperature}

@@ -6,21 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 import json
 import math
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, release
-from robot_identification.files import to_plain
+from robot_identification.files import to_finite
 from robot_identification.model import (
     block_slices, continue_torque, correction_blocks, IdentifiedModel, initial_friction_states,
     KinematicFilter, RELEASED_BLOCKS, rigid_torque,
 )
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors, errors_at
-from robot_identification.validation.details import ErrorDetails, join_details, measure_details
+from robot_identification.validation.details import join_details, measure_details
 from robot_identification.validation.interval import prediction_deviation
 from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
 from robot_identification.validation.verdict import (
@@ -226,12 +226,12 @@ def errors_on(
     parts = []
     for j in range(len(dataset.joint_names)):
         joint, own = dataset.joint(j), predicted[:, j: j + 1]
+        of_joint, limit, stated, plain = (
+            None if one is None else one[..., j: j + 1]
+            for one in (urdf, limits, deviation, uncorrected)
+        )
         details = measure_details(
-            joint, own, rows,
-            urdf=None if urdf is None else urdf[:, j: j + 1],
-            limits=None if limits is None else limits[j: j + 1],
-            stated=None if deviation is None else deviation[:, j: j + 1],
-            uncorrected=None if uncorrected is None else uncorrected[:, j: j + 1],
+            joint, own, rows, urdf=of_joint, limits=limit, stated=stated, uncorrected=plain
         ) if detailed else None
         parts.append(errors_at(joint, own[rows], rows, details))
         del joint, own
@@ -311,8 +311,8 @@ def validation_content(validation: Validation) -> dict[str, Any]:
         'bags': [
             {
                 **errors_content(bag),
-                'urdf_nrmse': _plain(bag.urdf_nrmse),
-                'urdf_nrmse_mean': _finite(bag.urdf_nrmse_mean),
+                'urdf_nrmse': to_finite(bag.urdf_nrmse),
+                'urdf_nrmse_mean': to_finite(bag.urdf_nrmse_mean),
                 'training_data': bag.bag in validation.training,
             }
             for bag in validation.bags
@@ -326,33 +326,16 @@ def validation_content(validation: Validation) -> dict[str, Any]:
 
 def errors_content(bag: BagErrors) -> dict[str, Any]:
     """Return the errors of a bag as plain numbers; NaN becomes None."""
-    return {
+    content: dict[str, Any] = to_finite({
         'bag': bag.bag,
         'samples': bag.samples,
         'unit': bag.unit,
-        'joints': list(bag.joints),
-        'rmse': _plain(bag.rmse),
-        'nrmse': _plain(bag.nrmse),
-        'nrmse_mean': _finite(bag.nrmse_mean),
-        'rmse_moving': _plain(bag.rmse_moving),
-        'bias': _plain(bag.bias),
-        'details': None if bag.details is None else _details_content(bag.details),
-    }
-
-
-def _details_content(details: ErrorDetails) -> dict[str, Any]:
-    return {
-        entry.name: (
-            _finite(value) if isinstance(value := getattr(details, entry.name), float)
-            else _plain(value)
-        )
-        for entry in fields(details)
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _plain(values: FloatArray) -> list[float | None]:
-    return [_finite(value) for value in to_plain(values)]
+        'joints': bag.joints,
+        'rmse': bag.rmse,
+        'nrmse': bag.nrmse,
+        'nrmse_mean': bag.nrmse_mean,
+        'rmse_moving': bag.rmse_moving,
+        'bias': bag.bias,
+        'details': None if bag.details is None else vars(bag.details),
+    })
+    return content

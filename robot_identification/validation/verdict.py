@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from robot_identification.files import to_finite
 from robot_identification.model import EFFORT_UNITS
 from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.details import ErrorDetails
@@ -329,8 +330,7 @@ def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | 
     """Return a bandwidth as plain values."""
     if bandwidth is None:
         return None
-    cutoff = bandwidth.cutoff
-    return {'rate': bandwidth.rate, 'cutoff': cutoff if math.isfinite(cutoff) else None}
+    return {'rate': bandwidth.rate, 'cutoff': to_finite(bandwidth.cutoff)}
 
 
 def verdict_content(verdict: Verdict) -> dict[str, Any]:
