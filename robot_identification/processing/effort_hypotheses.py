@@ -135,6 +135,22 @@ def orthonormal(columns: FloatArray) -> FloatArray:
     return found
 
 
+def without_friction(
+    motion: Motion, joint: int, signals: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, float]:
+    """
+    Return weighted signals (N, m) of a joint without what friction and rotor explain.
+
+    With them goes the number of independent samples that is left; `weights` (N,) are as in
+    `sample_weights`.
+    """
+    root = np.sqrt(weights)[:, None]
+    basis = orthonormal(root * friction_columns(motion, joint))
+    weighted = root * signals
+    left: FloatArray = weighted - basis @ (basis.T @ weighted)
+    return left, max(float(weights.sum()) - basis.shape[1], 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class BodyColumns:
     """
@@ -166,19 +182,18 @@ def joint_signals(
     n = robot.n
     found = []
     for joint in range(n):
-        root = np.sqrt(weights[:, joint])[:, None]
-        basis = orthonormal(root * friction_columns(bodies.motion, joint))
         own, c = slice(10 * joint, 10 * n), 10 * (n - joint)
-        columns = root * np.column_stack([
-            moving[:, joint, own], static[:, joint, own], effort[:, joint]
-        ])
-        columns = columns - basis @ (basis.T @ columns)
+        columns, independent = without_friction(
+            bodies.motion, joint,
+            np.column_stack([moving[:, joint, own], static[:, joint, own], effort[:, joint]]),
+            weights[:, joint],
+        )
         seen = orthonormal(columns[:, :-1])
         rows = seen.T @ columns
         found.append(JointSignals(
             rows[:, :c], rows[:, c:-1], rows[:, -1],
             max(float(columns[:, -1] @ columns[:, -1] - rows[:, -1] @ rows[:, -1]), 0.0),
-            max(float(weights[:, joint].sum()) - basis.shape[1], 1.0), float(gains[joint]),
+            independent, float(gains[joint]),
         ))
     return found
 

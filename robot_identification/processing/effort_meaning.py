@@ -22,8 +22,8 @@ from robot_identification.model import (
 )
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.effort_hypotheses import (
-    body_columns, CURRENT, friction_columns, Hypotheses, joint_signals, JointSignals, KINDS,
-    log_mean, Nuisance, nuisances, orthonormal, sample_weights, TORQUE, WITHOUT_GRAVITY,
+    body_columns, CURRENT, Hypotheses, joint_signals, JointSignals, KINDS, log_mean, Nuisance,
+    nuisances, sample_weights, TORQUE, WITHOUT_GRAVITY, without_friction,
 )
 
 # Enough samples of all recordings together, and of each of many; chosen: the evidence of some
@@ -80,8 +80,7 @@ class EffortMeaning:
     @property
     def open_kinds(self) -> tuple[str, ...]:
         """Return the kinds that the recording does not rule out, the likeliest first."""
-        near = [kind for kind, value in self.likelihoods.items() if value > -MARGIN]
-        return tuple(sorted(near, key=lambda kind: -self.likelihoods[kind]))
+        return _open_kinds(self.likelihoods)
 
     def contradicts(self, unit: str) -> bool:
         """Return whether the recording shows another kind than a unit says."""
@@ -100,6 +99,15 @@ class EffortMeaning:
             f'{one.joint} {_scale(one.gravity_scale, one.gravity_error)} of gravity, '
             f'{_scale(one.inertial_scale, one.inertial_error)} of inertia' for one in telling
         )
+
+
+def _ranked(likelihoods: Mapping[str, float]) -> list[str]:
+    """Return kinds, the likeliest first."""
+    return sorted(likelihoods, key=lambda kind: -likelihoods[kind])
+
+
+def _open_kinds(likelihoods: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(kind for kind in _ranked(likelihoods) if likelihoods[kind] > -MARGIN)
 
 
 def _scale(value: float, error: float) -> str:
@@ -175,7 +183,7 @@ def _conclude(
 
 def _clear_kind(likelihoods: Mapping[str, float]) -> str | None:
     """Return the kind that all others are behind by the margin; None where there is none."""
-    best, *others = sorted(likelihoods, key=lambda kind: -likelihoods[kind])
+    best, *others = _ranked(likelihoods)
     clear = all(likelihoods[best] - likelihoods[kind] > MARGIN for kind in others)
     return best if clear else None
 
@@ -307,17 +315,15 @@ def _joint_evidence(
     moving = rigid_torque(robot, motion) - static
     found = []
     for row, joint in enumerate(joints):
-        root = np.sqrt(samples.weights[:, joint])[:, None]
-        basis = orthonormal(root * friction_columns(motion, joint))
-        columns = root * np.column_stack([
-            static[:, joint], moving[:, joint], samples.effort[:, joint]
-        ])
-        columns = columns - basis @ (basis.T @ columns)
-        count = max(float(samples.weights[:, joint].sum()) - basis.shape[1], 1.0)
+        columns, count = without_friction(
+            motion, joint,
+            np.column_stack([static[:, joint], moving[:, joint], samples.effort[:, joint]]),
+            samples.weights[:, joint],
+        )
         likelihoods = {kind: float(values[row]) for kind, values in weighed.joints.items()}
         top = max(likelihoods.values())
         likelihoods = {kind: value - top for kind, value in likelihoods.items()}
-        order = sorted(likelihoods, key=lambda kind: -likelihoods[kind])
+        order = _ranked(likelihoods)
         decided = len(order) > 1 and likelihoods[order[1]] < -VOTE
         found.append(JointEvidence(
             robot.joint_names[joint], *_scales(columns, count),
@@ -367,10 +373,7 @@ def _worst(evidence: Sequence[JointEvidence]) -> str:
 
 def _open_question(likelihoods: Mapping[str, float]) -> str:
     """Return which kinds are open."""
-    near = sorted(
-        (kind for kind, value in likelihoods.items() if value > -MARGIN),
-        key=lambda kind: -likelihoods[kind],
-    )
+    near = _open_kinds(likelihoods)
     if not near:
         return 'the effort fits none of the kinds'
     names = [f'{EFFORT_UNITS[kind].description} ({kind})' for kind in near]

@@ -17,6 +17,7 @@ from robot_identification.arrays import FloatArray, release, span_of
 from robot_identification.model import EFFORT_UNITS, Motion, rigid_torque, RobotModel
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.effort_hypotheses import without_friction
 
 # Enough samples to see a unit or a sign in.
 MOST_SAMPLES = 1000
@@ -31,7 +32,6 @@ CLEARLY_NEARER = 1.5
 USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
 # Effort beyond its limit by this factor is not in its unit.
 BEYOND_LIMIT = 1.5
-SPEED_WIDTH = 0.02  # of the smoothed sign of the velocity [rad/s]
 # An effort that stands still for so long while its joint moves so far is stale [s], [rad].
 STALE_SECONDS = 1.0
 STALE_MOTION = 0.1  # [rad]
@@ -66,16 +66,12 @@ def effort_per_torque(
     n = effort.shape[1]
     scale, correlation = np.zeros(n), np.zeros(n)
     for joint in range(n):
-        dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
-        others = np.column_stack([np.ones_like(dq), dq, np.tanh(dq / SPEED_WIDTH), ddq])
-        basis = np.linalg.svd(others, full_matrices=False)[0]
-        seen, expected = (
-            values - basis @ (basis.T @ values)
-            for values in (effort[:, joint], torque[:, joint])
-        )
+        signals = np.column_stack([effort[:, joint], torque[:, joint]])
+        left, _ = without_friction(motion, joint, signals, np.ones(len(motion)))
+        seen, expected = left.T
         size = float(np.sqrt((seen @ seen) * (expected @ expected)))
         # Rounding errors of a torque that gravity does not reach have no scale.
-        if size > 1e-12 * len(dq):
+        if size > 1e-12 * len(motion):
             scale[joint] = seen @ expected / (expected @ expected)
             correlation[joint] = seen @ expected / size
     return scale, correlation

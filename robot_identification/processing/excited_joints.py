@@ -25,12 +25,8 @@ def find_stationary_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
 def find_constant_effort_joints(dataset: Dataset) -> tuple[int, ...]:
     """Return the joints that move while their effort stays the same to the last bit."""
     moving = _ranges(dataset) >= IDLE_RANGE if dataset.scored.any() else np.zeros(0, dtype=bool)
-    constant_effort = []
     lowest, highest = _extremes(dataset, dataset.effort, dataset.fitted)
-    for joint in np.flatnonzero(moving):
-        if lowest[joint] == highest[joint]:
-            constant_effort.append(int(joint))
-    return tuple(constant_effort)
+    return tuple(j for j in np.flatnonzero(moving).tolist() if lowest[j] == highest[j])
 
 
 def find_unexcited_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
