@@ -49,13 +49,14 @@ class BaseColumns:
         self.robot = robot.with_gravity(experiment.gravity)
         self.friction = experiment.friction
         self.reduction = experiment_reduction(self.robot, experiment)
-        self._change = np.eye(self.reduction.parameters.size)
+        # Of parameters in the frames of the experiment into those of the joints.
+        self.change = np.eye(self.reduction.parameters.size)
         if experiment.frames != 'joint':
             inertial = slice(0, 10 * robot.n)
-            self._change[inertial, inertial] = link_frames(
+            self.change[inertial, inertial] = link_frames(
                 self.robot, experiment.frames
             ).to_joint_frames()
-        self._base_change = self._change[:, self.reduction.independent]
+        self._base_change = self.change[:, self.reduction.independent]
 
     def softened(self, widths: FloatArray) -> BaseColumns:
         """Return the same columns of friction that reverses within `widths` (n,) [rad/s]."""
@@ -94,7 +95,7 @@ class BaseColumns:
         theta = np.full(parameters.size, np.nan)
         inertial = slice(0, 10 * n)
         theta[inertial] = np.linalg.solve(
-            self._change[inertial, inertial], prior_inertial_parameters(self.robot)
+            self.change[inertial, inertial], prior_inertial_parameters(self.robot)
         )
         if parameters.reflected_inertia:
             theta[parameters.reflected_inertia_slice] = self.robot.drives.reflected_inertia

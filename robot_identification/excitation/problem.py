@@ -232,9 +232,8 @@ class TrajectoryProblem:
         They are of position (from the middle of the range, as shares of half of it), velocity or
         acceleration (`order` 0, 1, 2), evenly from start to end. The limits may be broken.
         """
-        limits = self.limits
-        middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
-        bound = (half, limits.velocity, limits.acceleration)[order]
+        middle = self.limits.centre('position')
+        bound = self.limits.reach(('position', 'velocity', 'acceleration')[order])
         basis = self._bases(np.linspace(0.0, self.form.duration, len(shares)))[order]
         full = self._fixed.copy()
         full[:, 0] = np.where(self._free[:, 0], middle, full[:, 0])
@@ -338,7 +337,7 @@ class TrajectoryProblem:
         """
         by_a, by_b = self._series(np.eye(self.form.n_coefficients))
         powers, reaches = amplitude_limits(self.form, self.limits)
-        harmonics, middle = len(powers), 0.5 * (self.limits.lower + self.limits.upper)
+        harmonics, middle = len(powers), self.limits.centre('position')
         width = self.size + self.robot.n * harmonics
         rows, bounds = [], []
         for joint, feature in enumerate(self.features):
@@ -509,12 +508,11 @@ class TrajectoryProblem:
         limits = self.limits
         if self.experiment.bounds == 'conservative':
             return conservative_shares(self.form, full @ self._shape.T, limits)
-        middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
         q, dq, ddq = (basis @ full.T for basis in bases)
         jerk = (self.form.jerk_basis(times) @ self._shape) @ full.T
         parts = (
-            (q - middle, half), (dq, limits.velocity), (ddq, limits.acceleration),
-            (jerk, limits.jerk),
+            (q - limits.centre('position'), limits.reach('position')), (dq, limits.velocity),
+            (ddq, limits.acceleration), (jerk, limits.jerk),
         )
         return np.column_stack([np.abs(values / bound).max(axis=0) for values, bound in parts])
 
@@ -545,7 +543,7 @@ class TrajectoryProblem:
 
     def _arrange(self, full: FloatArray) -> FloatArray:
         """Return amplitudes as an ordered form needs them, each joint where it has more room."""
-        middle = 0.5 * (self.limits.lower + self.limits.upper)
+        middle = self.limits.centre('position')
         direction = np.where(full[:, 0] < middle, 1.0, -1.0)
         arranged = self.form.arrange(full @ self._shape.T, direction)
         return np.asarray(np.linalg.solve(self._shape, arranged.T).T, dtype=float)
@@ -565,7 +563,7 @@ class TrajectoryProblem:
         """Say what the arm touches, or nearly, where it stands in the middle of its window."""
         if self.obstructed is None:
             return ''
-        middle = 0.5 * (self.limits.lower + self.limits.upper)
+        middle = self.limits.centre('position')
         nearest = self.obstructed.closest(middle[None], np.zeros(1))
         return f'; in the middle of the window {nearest}'
 

@@ -24,9 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.base_columns import (
-    BaseColumns, experiment_reduction, Knowledge,
-)
+from robot_identification.excitation.base_columns import BaseColumns, Knowledge
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.evaluation import DENSE_RATE
 from robot_identification.excitation.experiment_file import Experiment
@@ -35,7 +33,7 @@ from robot_identification.excitation.information import (
 )
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import (
-    BaseReduction, IdentifiedModel, link_frames, Motion, RobotModel, StandardParameters,
+    BaseReduction, IdentifiedModel, Motion, RobotModel, StandardParameters,
 )
 import scipy
 
@@ -160,13 +158,9 @@ def knowledge_of_model(
     if rate is None:
         rate = model.robot.sampling_rate
         rate = rate if np.isfinite(rate) else robot.sampling_rate
-    robot = robot.with_gravity(experiment.gravity)
-    reduction = experiment_reduction(robot, experiment)
+    base = BaseColumns(robot, experiment)
+    reduction, change = base.reduction, base.change
     columns, notes = _match_columns(model.parameters, reduction.parameters)
-    change = np.eye(reduction.parameters.size)
-    if experiment.frames != 'joint':
-        inertial = slice(0, 10 * robot.n)
-        change[inertial, inertial] = link_frames(robot, experiment.frames).to_joint_frames()
     root, cut = information_root(model.covariance)
     if cut:
         notes.append(
@@ -191,7 +185,8 @@ def knowledge_of_model(
         notes.append(f'the model does not determine {", ".join(unknown)}')
     return PriorKnowledge(
         rows, _weights(experiment, robot.n, noise, rate),
-        _allowed_errors(robot, experiment, theta, noise), theta, noise, rate, tuple(notes),
+        _allowed_errors(base, motion_limits(robot, experiment), theta, noise), theta, noise, rate,
+        tuple(notes),
     )
 
 
@@ -204,19 +199,20 @@ def no_knowledge(
     `noise` (n,) is the standard deviation of the measured torques [N m], `rate` that of recorded
     samples [Hz]; the experiment has one set of samples, see `next_experiment`.
     """
-    b = experiment_reduction(robot.with_gravity(experiment.gravity), experiment).rank
+    base = BaseColumns(robot, experiment)
+    theta = np.zeros(base.reduction.rank)
     weights = _weights(experiment, robot.n, noise, rate)
-    allowed = _allowed_errors(robot, experiment, np.zeros(b), noise)
-    return PriorKnowledge(np.zeros((0, b)), weights, allowed, np.zeros(b), noise, rate)
+    allowed = _allowed_errors(base, motion_limits(robot, experiment), theta, noise)
+    return PriorKnowledge(np.zeros((0, len(theta))), weights, allowed, theta, noise, rate)
 
 
 def _allowed_errors(
-    robot: RobotModel, experiment: Experiment, theta: FloatArray, noise: FloatArray
+    base: BaseColumns, limits: MotionLimits, theta: FloatArray, noise: FloatArray
 ) -> FloatArray:
     """Return `allowed_errors` of an experiment's base parameters, within its limits."""
-    motion = reference_motion(motion_limits(robot, experiment))
-    W = BaseColumns(robot.with_gravity(experiment.gravity), experiment).matrix(motion)
-    return allowed_errors(W.reshape(len(motion), robot.n, -1), theta, noise)
+    motion = reference_motion(limits)
+    W = base.matrix(motion)
+    return allowed_errors(W.reshape(len(motion), base.robot.n, -1), theta, noise)
 
 
 def allowed_errors(rows: FloatArray, theta: FloatArray, noise: FloatArray) -> FloatArray:
@@ -264,7 +260,7 @@ def weak_parameters(
     A parameter is weak if its standard error after the motion exceeds `allowed_errors`. The base
     parameters are those of the experiment; `known` is what is known without the motion.
     """
-    columns = BaseColumns(robot.with_gravity(experiment.gravity), experiment)
+    columns = BaseColumns(robot, experiment)
     period = trajectory.form.duration
     count = int(np.ceil(period * DENSE_RATE))
     # Without the end, which is the start of the next period.
