@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 import math
 from typing import Any, TypeVar
 
@@ -73,23 +73,19 @@ def option(
     """
     if not otherwise and isinstance(default, (str, int, float)) and kind is not bool:
         otherwise = str(default)
-    return field(default=default, metadata={'option': {
-        'kind': kind, 'text': text, 'otherwise': otherwise, 'choices': choices,
-        'minimum': minimum, 'maximum': maximum, 'metavar': metavar, 'count': count, 'key': key,
-        'check': check, 'bare': bare,
-    }})
+    return field(default=default, metadata={'option': Option(
+        name='', kind=kind, text=text, otherwise=otherwise, choices=choices, minimum=minimum,
+        maximum=maximum, metavar=metavar, count=count, key=key, bare=bare, check=check,
+        default=default,
+    )})
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return the options that a dataclass declares, in their order; other fields are none."""
-    found = []
-    for entry in fields(kind):
-        if 'option' not in entry.metadata:
-            continue
-        declared = dict(entry.metadata['option'])
-        declared['key'] = declared['key'] or entry.name
-        found.append(Option(entry.name, **declared, default=entry.default))
-    return tuple(found)
+    return tuple(
+        replace(declared, name=entry.name, key=declared.key or entry.name)
+        for entry in fields(kind) if (declared := entry.metadata.get('option')) is not None
+    )
 
 
 def add_arguments(
@@ -177,8 +173,7 @@ def check_kinds(instance: Any, *, but: str = '') -> None:
             continue
         right = isinstance(value, one.kind)
         if one.kind is float:
-            right = is_number(value)
-            right = right and math.isfinite(value)
+            right = is_number(value) and math.isfinite(value)
         if not right:
             raise DescriptionError(
                 f'{one.name} is {value!r:.60}, it must be {WORDS[one.kind]}'

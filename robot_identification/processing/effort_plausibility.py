@@ -30,6 +30,7 @@ NOTABLE_TORQUE = 0.002
 CLEARLY_NEARER = 1.5
 # Effort per torque of a motor current, where no drive gain is known [A/(N m)].
 USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
+ROUNDING = 1.0e-12  # share of a sum of squares that is rounding [1]
 # Effort beyond its limit by this factor is not in its unit.
 BEYOND_LIMIT = 1.5
 # An effort that stands still for so long while its joint moves so far is stale [s], [rad].
@@ -61,19 +62,19 @@ def effort_per_torque(
     """
     Return effort per rigid torque, and their correlation, both (n,).
 
-    An offset, viscous and Coulomb friction and the acceleration of the joint are taken out first.
+    An offset, viscous and Coulomb friction and the acceleration of the joint, of which a URDF says
+    nothing, are taken out first. Both are zero of a joint of which nothing is left.
     """
     n = effort.shape[1]
     scale, correlation = np.zeros(n), np.zeros(n)
     for joint in range(n):
         signals = np.column_stack([effort[:, joint], torque[:, joint]])
         left, _ = without_friction(motion, joint, signals, np.ones(len(motion)))
-        seen, expected = left.T
-        size = float(np.sqrt((seen @ seen) * (expected @ expected)))
-        # Rounding errors of a torque that gravity does not reach have no scale.
-        if size > 1e-12 * len(motion):
+        # Rounding errors, as of a torque that gravity does not reach, have no scale.
+        if np.all(np.sum(left**2, axis=0) > ROUNDING * np.sum(signals**2, axis=0)):
+            seen, expected = left.T
             scale[joint] = seen @ expected / (expected @ expected)
-            correlation[joint] = seen @ expected / size
+            correlation[joint] = seen @ expected / np.linalg.norm(seen) / np.linalg.norm(expected)
     return scale, correlation
 
 

@@ -10,7 +10,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import (
-    fit_blocks, JointFit, Prior, reduce_rows,
+    fit_blocks, JointFit, reduce_rows,
 )
 from robot_identification.validation.data_warnings.thresholds import LEAST_BODY_GAIN, LEAST_ZERO
 from robot_identification.validation.verdict import DataWarning
@@ -58,18 +58,6 @@ def _search(evidence: Evidence, torque: FloatArray, joint: int) -> tuple[float, 
     return offset, best
 
 
-def _with_step(evidence: Evidence) -> Prior:
-    """Return the prior of the parameters and of a step, which is not known to be small."""
-    prior = evidence.prior
-    return Prior(
-        np.block([
-            [prior.matrix, np.zeros((len(prior.side), 1))],
-            [np.zeros((1, len(evidence.columns))), np.ones((1, 1)) / LARGEST_ZERO],
-        ]),
-        np.append(prior.side, 0.0),
-    )
-
-
 def _step(
     evidence: Evidence, torque: FloatArray, joint: int, offset: float, fit: JointFit
 ) -> tuple[float, JointFit]:
@@ -84,6 +72,7 @@ def _step(
         evidence.deviation,
     )
     promised = fit_blocks(
-        blocks, blocks.targets[:, :, 0], _with_step(evidence), evidence.independent
+        blocks, blocks.targets[:, :, 0], evidence.prior.with_steps(1, LARGEST_ZERO),
+        evidence.independent,
     )
     return float(promised.theta[-1]), promised

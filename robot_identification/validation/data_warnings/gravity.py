@@ -10,7 +10,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import (
-    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
+    fit_blocks, JointFit, reduce_rows,
 )
 from robot_identification.validation.data_warnings.thresholds import (
     LEAST_BODY_GAIN, LEAST_GRAVITY_RATIO, LEAST_TILT,
@@ -68,27 +68,16 @@ def _search(
     start: FloatArray,
 ) -> tuple[FloatArray, JointFit]:
     """Return a gravity (3,) and the fit with it, by Gauss-Newton steps from a start."""
-    prior = evidence.prior
     # How far gravity may go in a step; unbounded, it could go anywhere.
-    wide = Prior(
-        np.block([
-            [prior.matrix, np.zeros((len(prior.side), 3))],
-            [np.zeros((3, still.shape[2])), np.eye(3) / UNIT],
-        ]),
-        np.append(prior.side, np.zeros(3)),
-    )
+    prior = evidence.prior.with_steps(3, UNIT)
 
-    def rows(gravity: FloatArray) -> FloatArray:
-        regressor: FloatArray = still + np.tensordot(gravity / UNIT, np.array(weights), axes=1)
-        return regressor
-
-    def fit(gravity: FloatArray) -> tuple[FloatArray, Blocks, JointFit]:
-        regressor = rows(gravity)
+    def fit(gravity: FloatArray) -> tuple[FloatArray, JointFit]:
+        regressor = still + np.tensordot(gravity / UNIT, np.array(weights), axes=1)
         blocks = reduce_rows(regressor, evidence.friction, torque, evidence.deviation)
-        return regressor, blocks, evidence.explain(blocks)
+        return regressor, evidence.explain(blocks)
 
     gravity = start.copy()
-    regressor, _, best = fit(gravity)
+    regressor, best = fit(gravity)
     for _ in range(STEPS):
         columns = np.stack([weight @ best.theta / UNIT for weight in weights], axis=2)
         blocks = reduce_rows(
@@ -96,9 +85,9 @@ def _search(
             evidence.deviation,
         )
         step = fit_blocks(
-            blocks, blocks.targets[:, :, 0], wide, evidence.independent
+            blocks, blocks.targets[:, :, 0], prior, evidence.independent
         ).theta[-3:]
-        regressor, _, trial = fit(gravity + step)
+        regressor, trial = fit(gravity + step)
         if not trial.score < best.score - 0.01:
             break
         gravity, best = gravity + step, trial

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.thresholds import FLOOR
+import scipy
 
 # Columns of unit length are pulled to zero by this much, so that those which the data do not show
 # are no reason for large numbers.
@@ -40,6 +41,13 @@ class Prior:
 
     matrix: FloatArray
     side: FloatArray
+
+    def with_steps(self, count: int, size: float) -> Prior:
+        """Return the prior with `count` unknowns more, steps of about `size`."""
+        return Prior(
+            scipy.linalg.block_diag(self.matrix, np.eye(count) / size),
+            np.append(self.side, np.zeros(count)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
