@@ -6,6 +6,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+from dwells import dwells_of
 from hypothesis import given
 from hypothesis import strategies as st
 from long_tests import long_test
@@ -45,7 +46,7 @@ def pose(coefficients, number):
 def sides(form, coefficients):
     """Return the sign of each joint's velocity before every rest, (rests at it, n), by pose."""
     found = {}
-    for dwell in form.itinerary.dwell_intervals():
+    for dwell in dwells_of(form.itinerary):
         on_the_way = np.array([dwell.start - 0.5 * form.move_time])
         _, dq, _ = form.sample(coefficients, on_the_way)
         found.setdefault(dwell.pose, []).append(np.sign(dq[0]))
@@ -63,7 +64,7 @@ def check_both_sides(form, coefficients):
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
 def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
     """To rounding: 1e-12 of poses of size one."""
-    dwells = form.itinerary.dwell_intervals()
+    dwells = dwells_of(form.itinerary)
     for dwell in dwells:
         assert dwell.stop - dwell.start == pytest.approx(form.dwell, rel=1e-12)
         t = np.linspace(dwell.start, dwell.stop, 11)[1:-1]
@@ -75,7 +76,7 @@ def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
 def test_dwells_follow_each_other_by_a_move(form):
     """From a first move to a last one, with two moves where the motion turns without a rest."""
-    dwells = form.itinerary.dwell_intervals()
+    dwells = dwells_of(form.itinerary)
     assert dwells[0].start == form.move_time
     assert dwells[-1].stop == pytest.approx(form.duration - form.move_time, rel=1e-12)
     for one, other in pairwise(dwells):
@@ -85,7 +86,7 @@ def test_dwells_follow_each_other_by_a_move(form):
 
 def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
     order = {
-        name: [dwell.pose for dwell in form.itinerary.dwell_intervals()]
+        name: [dwell.pose for dwell in dwells_of(form.itinerary)]
         for name, form in WAYS.items()
     }
     assert order == {

@@ -3,6 +3,7 @@
 
 """Velocities are trapezoids; a pick-and-place motion is made of them."""
 
+from dwells import dwells_of
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
@@ -53,7 +54,7 @@ def test_the_acceleration_has_three_values_and_is_zero_where_it_jumps(form, rng)
 
 def test_points_are_reached_in_their_order_and_held(rng):
     coefficients = rng.normal(size=(2, 4))
-    dwells = FORM.itinerary.dwell_intervals()
+    dwells = dwells_of(FORM.itinerary)
     assert [dwell.pose for dwell in dwells] == [1, 2, 3]
     for dwell in dwells:
         q, dq, _ = FORM.sample(coefficients, np.array([dwell.start, dwell.stop]))
@@ -62,7 +63,7 @@ def test_points_are_reached_in_their_order_and_held(rng):
         np.testing.assert_allclose(q, np.tile(expected, (2, 1)), atol=1e-12)
         np.testing.assert_allclose(dq, 0.0, atol=1e-12)
     assert FORM.duration == pytest.approx(4 * 2.0 + 3 * 0.4, rel=1e-12)
-    assert TrapezoidalParametrization(3, 0.0).itinerary.dwell_intervals() == []
+    assert dwells_of(TrapezoidalParametrization(3, 0.0).itinerary) == []
 
 
 def test_picking_and_placing_goes_over_both_places(rng):
@@ -76,7 +77,7 @@ def test_picking_and_placing_goes_over_both_places(rng):
     q, dq, _ = PICKING.sample(coefficients, arrivals)
     np.testing.assert_allclose(q, expected, atol=1e-12)
     np.testing.assert_allclose(dq, 0.0, atol=1e-12)
-    dwells = PICKING.itinerary.dwell_intervals()
+    dwells = dwells_of(PICKING.itinerary)
     rests = [(dwell.pose, dwell.stop - dwell.start) for dwell in dwells]
     assert rests == [(2, pytest.approx(0.6)), (4, pytest.approx(0.6))]
     assert PICKING.duration == pytest.approx(7 * 1.0 + 2 * 0.6, rel=1e-12)

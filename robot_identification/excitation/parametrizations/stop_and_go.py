@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -26,14 +26,6 @@ AT_JUMP = 1.0e-9
 PEAK_MISSED = 0.01
 # A grid of a thousand samples per second cannot miss this much of an acceleration [s].
 SHORTEST_BLEND = 0.01
-
-
-class Dwell(NamedTuple):
-    """A rest from `start` to `stop` [s] at pose number `pose`; 0 is where the motion starts."""
-
-    start: float
-    stop: float
-    pose: int
 
 
 @dataclass(frozen=True)
@@ -61,17 +53,6 @@ class Itinerary:
     def duration(self) -> float:
         """Time from the first stop to the last [s]."""
         return float(self.move_starts[-1] + self.move_time)
-
-    def dwell_intervals(self) -> list[Dwell]:
-        """Return when the arm rests on its way, and at which pose."""
-        starts = self.move_starts
-        return [
-            Dwell(float(left + self.move_time), float(leaves), pose)
-            for left, leaves, pose, rest in zip(
-                starts[:-1], starts[1:], self.stops[1:-1], self.rests, strict=True
-            )
-            if rest > 0.0
-        ]
 
     def instants(self, *shares: float) -> FloatArray:
         """Return the instants at some shares of every move [s], ascending, without repetition."""
