@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -197,12 +198,7 @@ def certify(
         'urdf_sha256': robot.urdf_sha256,
         'robot_sha256': robot_sha256(robot),
         'gravity': [float(value) for value in robot.gravity],
-        'margins': {
-            'position': experiment.margins.position,
-            'velocity': experiment.margins.velocity,
-            'acceleration': experiment.margins.acceleration,
-            'torque': experiment.margins.torque,
-        },
+        'margins': asdict(experiment.margins),
         'checked_at': f'{(len(times) - 1) / trajectory.form.duration:.0f} Hz',
         'limits': limits_entry(checked),
         'not_checked': unchecked_to_content(unchecked),

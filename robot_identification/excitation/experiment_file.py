@@ -26,8 +26,11 @@ from robot_identification.excitation.experiment_limits import (
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.parametrization import (
+    check_count, Parametrization,
+)
 from robot_identification.excitation.segments import Segment, segments_from_content
+from robot_identification.excitation.trajectory import MAXIMUM_PERIODS
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
 )
@@ -252,9 +255,8 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     _check_name(frames, FRAMES, 'link frames', source)
     preference = content.get('preference', DEFAULT_PREFERENCE)
     _check_name(preference, PREFERENCES, 'preference', source)
-    periods = _whole_number(content, 'periods', 1)
-    if not 1 <= periods <= 1000:
-        raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to 1000')
+    periods = content.get('periods', 1)
+    check_count(f'{source}: periods', periods, 1, MAXIMUM_PERIODS)
     window = {
         str(joint): _bounds(bounds, f'window of {joint}')
         for joint, bounds in content.get('window', {}).items()
@@ -363,13 +365,6 @@ def _friction(content: Mapping[str, Any], source: str) -> str:
     except UsageError as error:
         raise DescriptionError(f'{source}: {error}') from error
     return friction
-
-
-def _whole_number(content: Mapping[str, Any], key: str, default: int) -> int:
-    value = content.get(key, default)
-    if not is_whole_number(value):
-        raise TypeError(f'{key} is {value!r}, a whole number is needed')
-    return value
 
 
 def _bounds(value: Any, where: str) -> tuple[float, float]:

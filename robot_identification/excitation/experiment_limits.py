@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import check_keys, to_mapping, to_number
+from robot_identification.files import check_keys, to_finite, to_mapping, to_number
 
 # One number for every joint, or numbers by joint.
 JointValues = float | Mapping[str, float]
@@ -116,8 +116,8 @@ def extra_limits_to_content(extra: ExtraLimits) -> dict[str, Any]:
     if extra.workspace:
         content['workspace'] = {
             box.frame: {
-                'lower': [_or_null(value) for value in box.lower],
-                'upper': [_or_null(value) for value in box.upper],
+                'lower': to_finite(box.lower),
+                'upper': to_finite(box.upper),
             }
             for box in extra.workspace
         }
@@ -151,10 +151,6 @@ def _plain(value: JointValues) -> JointValues:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _or_null(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
 def _rule_content(rule: SumOfJoints | SineTimesCosine) -> dict[str, Any]:
     if isinstance(rule, SineTimesCosine):
         return {
@@ -163,7 +159,7 @@ def _rule_content(rule: SumOfJoints | SineTimesCosine) -> dict[str, Any]:
         }
     return {
         'kind': 'sum', 'joints': dict(rule.joints), 'offset': rule.offset,
-        'lower': _or_null(rule.lower), 'upper': _or_null(rule.upper),
+        'lower': to_finite(rule.lower), 'upper': to_finite(rule.upper),
     }
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 import json
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,8 @@ from robot_identification.excitation.fingerprint import (
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, read_text, to_plain, write_atomically,
+    canonical_sha256, check_keys, check_schema_version, read_text, to_finite, to_plain,
+    write_atomically,
 )
 from robot_identification.model import RobotModel
 
@@ -70,16 +70,16 @@ def search_owner(
 
 def dump_search(owner: SearchOwner, state: SearchState) -> str:
     """Return the text of the file; its sha256 is the last entry."""
-    content = {
+    content = to_finite({
         'schema_version': SCHEMA_VERSION,
         'owner': asdict(owner),
         'round': state.rounds,
         'evaluations': state.evaluations,
         'feasible': state.feasible,
-        'best': None if state.best is None else _from_candidate(state.best),
-        'archive': [_from_candidate(candidate) for candidate in state.archive],
-        'memory': {name: _number(value) for name, value in state.memory.items()},
-    }
+        'best': None if state.best is None else vars(state.best),
+        'archive': [vars(candidate) for candidate in state.archive],
+        'memory': {name: float(value) for name, value in state.memory.items()},
+    })
     text = json.dumps({**content, 'sha256': canonical_sha256(content)}, allow_nan=False)
     return text + '\n'
 
@@ -152,16 +152,6 @@ def _check_owner(found: Any, wanted: dict[str, Any], source: str) -> None:
             )
 
 
-def _from_candidate(candidate: Candidate) -> dict[str, Any]:
-    return {
-        'x': _from_array(candidate.x),
-        'objective': _number(candidate.objective),
-        'violation': _number(candidate.violation),
-        'feasible': bool(candidate.feasible),
-        'start': None if candidate.start is None else _from_array(candidate.start),
-    }
-
-
 def _to_candidate(entry: dict[str, Any]) -> Candidate:
     return Candidate(
         _to_array(entry['x']), _from_number(entry['objective']), _from_number(entry['violation']),
@@ -169,16 +159,8 @@ def _to_candidate(entry: dict[str, Any]) -> Candidate:
     )
 
 
-def _from_array(values: FloatArray) -> list[float | None]:
-    return [_number(value) for value in values]
-
-
 def _to_array(values: list[float | None]) -> FloatArray:
     return np.array([_from_number(value) for value in values])
-
-
-def _number(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
 
 
 def _from_number(value: float | None) -> float:

@@ -18,10 +18,11 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.parametrization import (
+    check_count, Parametrization,
+)
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, dump_yaml, is_whole_number, read_yaml,
-    to_plain,
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
 )
 from robot_identification.model import Motion
 
@@ -144,15 +145,12 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
         if not np.all(np.isfinite(coefficients)):
             raise UnsafeMotionError(f'{source}: coefficients are not all finite')
         joints = tuple(str(joint) for joint in content['joints'])
-        periods = _whole_number(content['periods'])
+        periods = content['periods']
+        check_count(f'{source}: periods', periods, 1, MAXIMUM_PERIODS)
         if coefficients.shape != (len(joints), form.n_coefficients):
             raise DescriptionError(
                 f'{source}: coefficients have shape {coefficients.shape}, the form needs '
                 f'{(len(joints), form.n_coefficients)}'
-            )
-        if not 1 <= periods <= MAXIMUM_PERIODS:
-            raise DescriptionError(
-                f'{source}: periods is {periods}, allowed 1 to {MAXIMUM_PERIODS}'
             )
         trajectory = Trajectory(
             str(content['robot']), joints, form, coefficients, periods, content['certificate']
@@ -166,12 +164,6 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
             'certified; certify it again with `excite --evaluate FILE -o NEW_FILE`'
         )
     return trajectory
-
-
-def _whole_number(value: Any) -> int:
-    if not is_whole_number(value):
-        raise TypeError(f'periods is {value!r}, a whole number is needed')
-    return value
 
 
 def trajectory_csv(trajectory: Trajectory, rate: float) -> str:
