@@ -294,6 +294,27 @@ def to_mapping(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
+def to_list(value: Any, what: str) -> list[Any]:
+    """Return a value of a file that is a list; raise DescriptionError if it is none."""
+    if not isinstance(value, list):
+        raise DescriptionError(f'{what} is {value!r:.60}, a list is needed')
+    return value
+
+
+def to_numbers(values: Any, count: int, what: str) -> list[float]:
+    """Return a list of so many finite numbers of a file; raise DescriptionError if it is none."""
+    if not isinstance(values, list) or len(values) != count:
+        raise DescriptionError(f'{what} must be a list of {count} numbers, got {values!r:.60}')
+    return [to_number(value, what) for value in values]
+
+
+def to_switch(value: Any, what: str) -> bool:
+    """Return a value of a file that is true or false; raise DescriptionError if it is neither."""
+    if not isinstance(value, bool):
+        raise DescriptionError(f'{what} is {value!r:.60}, it must be true or false')
+    return value
+
+
 def check_schema_version(content: Mapping[str, Any], source: str, version: int) -> None:
     """Raise DescriptionError if the `schema_version` of a file is absent or not `version`."""
     found = content.get('schema_version')

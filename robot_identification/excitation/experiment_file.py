@@ -33,6 +33,7 @@ from robot_identification.excitation.segments import Segment, segments_from_cont
 from robot_identification.excitation.trajectory import MAXIMUM_PERIODS
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
+    to_numbers, to_switch,
 )
 from robot_identification.model import (
     DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
@@ -216,11 +217,7 @@ def _obstacle(name: str, entry: Any, source: str) -> Obstacle:
 
 
 def _triple(values: Any, where: str) -> tuple[float, float, float]:
-    if not isinstance(values, list) or len(values) != 3:
-        raise DescriptionError(f'{where} must be three numbers, got {values!r}')
-    x, y, z = (float(value) for value in values)
-    if not np.all(np.isfinite([x, y, z])):
-        raise DescriptionError(f'{where} is {values}, finite numbers are needed')
+    x, y, z = to_numbers(values, 3, where)
     return x, y, z
 
 
@@ -282,8 +279,10 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         center=_center(content, window, source),
         frames=frames,
         preference=preference,
-        rotor_inertia=_switch(content, 'rotor_inertia', True, source),
-        generic=_switch(content, 'generic', False, source),
+        rotor_inertia=to_switch(
+            content.get('rotor_inertia', True), f'{source}: rotor_inertia'
+        ),
+        generic=to_switch(content.get('generic', False), f'{source}: generic'),
         collision=_collision(content, source),
         clearance=_clearance(content, source),
         obstacles=obstacles_from_content(content.get('obstacles', {}), source),
@@ -349,13 +348,6 @@ def _center(
                 f'[{lower}, {upper}]'
             )
     return center
-
-
-def _switch(content: Mapping[str, Any], key: str, default: bool, source: str) -> bool:
-    value = content.get(key, default)
-    if not isinstance(value, bool):
-        raise DescriptionError(f'{source}: {key} is {value!r}, it must be true or false')
-    return value
 
 
 def _friction(content: Mapping[str, Any], source: str) -> str:

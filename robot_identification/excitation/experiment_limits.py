@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import check_keys, to_finite, to_mapping, to_number
+from robot_identification.files import check_keys, to_finite, to_list, to_mapping, to_number
 
 # One number for every joint, or numbers by joint.
 JointValues = float | Mapping[str, float]
@@ -86,9 +86,7 @@ def extra_limits_from_content(content: Mapping[str, Any], source: str) -> ExtraL
     limits = to_mapping(content.get('limits', {}), f'{source}: limits')
     check_keys(limits, f'{source}: limits', set(), set(TIGHTENED))
     workspace = to_mapping(content.get('workspace', {}), f'{source}: workspace')
-    rules = content.get('rules', [])
-    if not isinstance(rules, list):
-        raise DescriptionError(f'{source}: rules must be a list, got {rules!r}')
+    rules = to_list(content.get('rules', []), f'{source}: rules')
     return ExtraLimits(
         jerk=_joint_values(content['jerk'], f'{source}: jerk') if 'jerk' in content else None,
         limits={

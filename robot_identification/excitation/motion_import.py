@@ -26,7 +26,7 @@ from robot_identification.excitation.parametrizations.sampled import (
 )
 from robot_identification.excitation.trajectory import MAXIMUM_PERIODS, Trajectory
 from robot_identification.files import (
-    check_keys, is_number, is_whole_number, parse_yaml, read_text,
+    check_keys, is_number, is_whole_number, parse_yaml, read_text, to_list, to_mapping,
 )
 import scipy
 
@@ -219,9 +219,7 @@ def _read_message(
     """Return times (N,) and what the points of a message hold, (N, n) each."""
     check_keys(content, source, {'joint_names', 'points'}, {'header'})
     order = _joint_order(content['joint_names'], joints, source)
-    points = content['points']
-    if not isinstance(points, list):
-        raise DescriptionError(f'{source}: points is {points!r:.40}, a list is needed')
+    points = to_list(content['points'], f'{source}: points')
     if len(points) > MAXIMUM_KNOTS:
         raise DescriptionError(
             f'{source} has {len(points)} points, at most {MAXIMUM_KNOTS} are read: {FEWER}'
@@ -292,10 +290,9 @@ def _check_point(point: Any, place: str) -> None:
         raise DescriptionError(
             f'{place} stands for points that were not printed: use `ros2 topic echo --full-length`'
         )
-    if not isinstance(point, dict):
-        raise DescriptionError(f'{place} is {point!r:.40}, a mapping is needed')
     check_keys(
-        point, place, {'positions', 'time_from_start'}, {'velocities', 'accelerations', 'effort'}
+        to_mapping(point, place), place, {'positions', 'time_from_start'},
+        {'velocities', 'accelerations', 'effort'},
     )
 
 

@@ -27,8 +27,8 @@ from robot_identification.excitation.fingerprint import (
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, read_text, to_finite, to_plain,
-    write_atomically,
+    canonical_sha256, check_keys, check_schema_version, read_text, to_finite, to_mapping,
+    to_plain, write_atomically,
 )
 from robot_identification.model import RobotModel
 
@@ -140,9 +140,8 @@ def _is_unchanged(content: dict[str, Any]) -> bool:
         return False
 
 
-def _check_owner(found: Any, wanted: dict[str, Any], source: str) -> None:
-    if not isinstance(found, dict):
-        raise DescriptionError(f'{source}: owner is {found!r:.40}, a mapping is needed')
+def _check_owner(entry: Any, wanted: dict[str, Any], source: str) -> None:
+    found = to_mapping(entry, f'{source}: owner')
     for key, words in WORDS.items():
         if found.get(key) != wanted[key]:
             named = '' if key.endswith('sha256') else f' ({found.get(key)!r}, not {wanted[key]!r})'

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
 from robot_identification.excitation.constraints import tightened
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.files import check_keys
+from robot_identification.files import check_keys, to_list, to_mapping
 from robot_identification.model import massless_joints, RobotModel
 
 NOT_CHECKED = 'NOT CHECKED'
@@ -181,20 +180,14 @@ def unchecked_from_content(content: Any, source: str) -> tuple[Unchecked, ...]:
 
     Raises DescriptionError if it is no such entry.
     """
-    if not isinstance(content, list):
-        raise DescriptionError(f'{source}: not_checked is {content!r:.80}, a list is needed')
     found = []
-    for entry in content:
-        if not isinstance(entry, dict):
-            raise DescriptionError(
-                f'{source}: not_checked has the entry {entry!r:.80}, a mapping is needed'
-            )
-        check_keys(entry, f'{source}, not_checked', {'kind', 'joints', 'reason'}, set())
-        if not isinstance(entry['joints'], list):
-            raise DescriptionError(
-                f'{source}: joints of not_checked is {entry["joints"]!r:.80}, a list is needed'
-            )
+    for entry in to_list(content, f'{source}: not_checked'):
+        check_keys(
+            to_mapping(entry, f'{source}: an entry of not_checked'), f'{source}, not_checked',
+            {'kind', 'joints', 'reason'}, set(),
+        )
+        joints = to_list(entry['joints'], f'{source}: joints of not_checked')
         found.append(Unchecked(
-            str(entry['kind']), tuple(map(str, entry['joints'])), str(entry['reason'])
+            str(entry['kind']), tuple(map(str, joints)), str(entry['reason'])
         ))
     return tuple(found)

@@ -21,7 +21,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import (
-    check_keys, check_schema_version, HAND_WRITTEN, is_number, read_yaml,
+    check_keys, check_schema_version, HAND_WRITTEN, is_number, read_yaml, to_mapping,
 )
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
@@ -87,10 +87,9 @@ def read_link_table(path: Path) -> LinkTable:
     if not isinstance(entries, dict) or not entries:
         raise DescriptionError(f'{source}: `links` must map joint names to rows')
     for joint, entry in entries.items():
-        if not isinstance(entry, dict):
-            raise DescriptionError(f'{source}: joint {joint}: must be a mapping')
+        where = f'{source}: joint {joint}'
         geometry = {'xyz', 'zyx'} if convention == FIXED_ANGLES else _DH_KEYS
-        check_keys(entry, f'{source}: joint {joint}', geometry | _LINK_KEYS, _JOINT_KEYS)
+        check_keys(to_mapping(entry, where), where, geometry | _LINK_KEYS, _JOINT_KEYS)
     placements, frames = _frames(convention, entries, source)
     rows = tuple(
         _row(str(joint), entry, own_frames, about, f'{source}: joint {joint}')

@@ -17,7 +17,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    AnyPath, check_keys, check_schema_version, dump_yaml, read_yaml, to_mapping, to_plain,
+    AnyPath, check_keys, check_schema_version, dump_yaml, read_yaml, to_list, to_mapping,
+    to_plain, to_switch,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.corrections import CORRECTIONS
@@ -300,8 +301,7 @@ def _quality(content: Any, n: int, b: int) -> Mapping[str, Any]:
             raise DescriptionError(f'quality.{name} is {stated!r:.60}, numbers of shape {shape} '
                                    'are needed')
     for name in ('reasons', 'lost'):
-        if not isinstance(figures.get(name, []), list):
-            raise DescriptionError(f'quality.{name} is {figures[name]!r:.60}, a list is needed')
+        to_list(figures.get(name, []), f'quality.{name}')
     to_mapping(figures.get('cross_validation', {}), 'quality.cross_validation')
     return figures
 
@@ -340,19 +340,13 @@ def _joint_correction(entry: Mapping[str, Any], joints: Sequence[str]) -> JointC
     )
 
 
-def _true_or_false(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise DescriptionError(f'{what} is {value!r}, it must be true or false')
-    return value
-
-
 def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
     robot = _robot_from_content(content)
     friction = _friction_from_content(content, robot)
     parameters = StandardParameters(
         robot.n,
         tuple(term for term, _ in friction),
-        _true_or_false(content['reflected_inertia'], 'reflected_inertia'),
+        to_switch(content['reflected_inertia'], 'reflected_inertia'),
     )
     names = list(content['covariance']['names'])
     reduction, theta = _reduction_from_content(
@@ -386,7 +380,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
         ),
         provenance=_provenance(content['provenance']),
         quality=_quality(content['quality'], robot.n, len(names)),
-        relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
+        relative_scale=to_switch(content['effort']['relative_scale'], 'relative_scale'),
         covariance_kind=str(content['covariance']['kind']),
         payloads=tuple(
             Payload(

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
-    to_number,
+    to_mapping, to_number, to_numbers,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.effort_units import STATED_UNITS
@@ -359,9 +358,7 @@ def _table(
     if entry is None:
         return None
     where = f'{source}: denavit_hartenberg'
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{where} must be a mapping')
-    check_keys(entry, where, _TABLE_KEYS, {'base'})
+    check_keys(to_mapping(entry, where), where, _TABLE_KEYS, {'base'})
     if entry['convention'] not in CONVENTIONS:
         raise DescriptionError(
             f'{where}: convention is {entry["convention"]!r}, it must be '
@@ -370,15 +367,14 @@ def _table(
     names = [str(joint) for joint in content['joints']]
     kinds = {joint.name: joint.kind for joint in urdf.joints}
     columns = {
-        key: _numbers(entry[key], len(names), f'{where}: {key}')
+        key: np.array(to_numbers(entry[key], len(names), f'{where}: {key}'))
         for key in ('a', 'alpha', 'd', 'theta')
     }
-    base = entry.get('base', {})
-    if not isinstance(base, dict):
-        raise DescriptionError(f'{where}: base must be a mapping of xyz and rpy')
+    base = to_mapping(entry.get('base', {}), f'{where}: base')
     check_keys(base, f'{where}: base', set(), {'xyz', 'rpy'})
     xyz, rpy = (
-        _numbers(base.get(key, [0.0] * 3), 3, f'{where}: base {key}') for key in ('xyz', 'rpy')
+        np.array(to_numbers(base.get(key, [0.0] * 3), 3, f'{where}: base {key}'))
+        for key in ('xyz', 'rpy')
     )
     return DenavitHartenberg(
         convention=entry['convention'],
@@ -387,12 +383,6 @@ def _table(
         locked=np.array([model.locked.get(name, math.nan) for name in names]),
         base=pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz).homogeneous,
     )
-
-
-def _numbers(values: Any, count: int, where: str) -> FloatArray:
-    if not isinstance(values, list) or len(values) != count:
-        raise DescriptionError(f'{where} must be a list of {count} numbers, got {values!r}')
-    return np.array([to_number(value, where) for value in values])
 
 
 def _sampling_rate(content: dict[str, Any], source: str) -> float:
@@ -405,9 +395,8 @@ def _sampling_rate(content: dict[str, Any], source: str) -> float:
 
 
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{where}: must be a mapping of limits and drive data')
-    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS | {'encoder', 'drive'})
+    keys = _JOINT_KEYS | _DRIVE_KEYS | {'encoder', 'drive'}
+    check_keys(to_mapping(entry, where), where, set(), keys)
     _check_drive(entry.get('drive', ''), where)
     position = entry.get('position', [None, None])
     if not isinstance(position, list) or len(position) != 2:

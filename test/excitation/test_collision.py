@@ -337,7 +337,7 @@ def test_execution_proves_the_clearance_again(robots, motion):
         ('not checked', 'proves no clearance'),
         ({**entry, 'clearance': entry['nearest'] + 0.05}, 'the clearance is'),
         ({**entry, 'obstacles': {'box': {'size': [1, 1, 1], 'xyz': [0.4, 0, 0.4]}}}, 'box'),
-        ({**entry, 'obstacles': {'box': {'size': [1, 1], 'xyz': [0, 0, 0]}}}, 'three numbers'),
+        ({**entry, 'obstacles': {'box': {'size': [1, 1], 'xyz': [0, 0, 0]}}}, 'list of 3 numbers'),
         ({'clearance': 0.02}, 'damaged'),
     ):
         edited = trajectory.with_certificate({**trajectory.certificate, 'collision': changed})

@@ -174,7 +174,7 @@ WRONG = {
     ),
     'a tool without speed': ({'tool_speed': {'frame': 'tool0'}}, 'missing limit'),
     'a tool that stands': ({'tool_speed': {'frame': 'a', 'limit': 0}}, 'tool_speed: limit is 0'),
-    'a rule alone': ({'rules': SUM}, 'rules must be a list'),
+    'a rule alone': ({'rules': SUM}, 'a list is needed'),
     'an unknown rule': ({'rules': [{'kind': 'product'}]}, "rule 1: kind is 'product', known are"),
     'a rule of nothing': ({'rules': [SUM, {**SUM, 'joints': {}}]}, 'rule 2: joints names none'),
     'a rule without sides': ({'rules': [{**SUM, 'upper': None}]}, 'rule 1: lower is -inf'),

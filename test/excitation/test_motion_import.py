@@ -209,7 +209,7 @@ def changed(**changes):
         (lambda c: c.update(goal=1), 'unknown key goal'),
         (lambda c: c.pop('points'), 'missing points'),
         (lambda c: c['points'].append('...'), r'points\[9\] .*ros2 topic echo --full-length'),
-        (lambda c: c['points'].append(3), r'points\[9\] is 3, a mapping'),
+        (lambda c: c['points'].append(3), r'points\[9\] is 3, it must be a mapping'),
         (lambda c: c['points'][1].pop('positions'), r'points\[1\]: missing positions'),
         (changed(positions=[1.0]), r'points\[1\].positions is \[1.0\], a list of 2 numbers'),
         (changed(positions=[]), r'points\[1\].positions is \[\]'),

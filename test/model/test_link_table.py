@@ -282,7 +282,7 @@ WRONG = {
         (('inertia_about', 'tip'),), "inertia_about is 'tip', it must be center_of_mass or frame",
     ),
     'a list of links': ((('links', []),), '`links` must map joint names to rows'),
-    'a link that is a number': (((*ELBOW, 3.0),), 'joint elbow_joint: must be a mapping'),
+    'a link that is a number': (((*ELBOW, 3.0),), 'elbow_joint is 3.0, it must be a mapping'),
     'unknown key of a link': (((*ELBOW, 'weight', 1.0),), 'joint elbow_joint: unknown key weight'),
     'no length': (((*ELBOW, 'a', DELETE),), 'joint elbow_joint: missing a'),
     'a length that is text': (((*ELBOW, 'd', '0.1 m'),), "elbow_joint: d is '0.1 m'"),

@@ -189,7 +189,7 @@ WRONG = {
     'unknown unit': ((('effort_unit', 'V'),), "effort_unit is 'V'"),
     'a list of joints': ((('joints', ['elbow_joint']),), '`joints` must map'),
     'no joints': ((('joints', {}),), '`joints` must map'),
-    'a joint that is a number': (((*ELBOW, 3.0),), 'elbow_joint: must be a mapping'),
+    'a joint that is a number': (((*ELBOW, 3.0),), 'elbow_joint is 3.0, it must be a mapping'),
     'a limit that is text': (((*ELBOW, 'velocity', 'fast'),), "velocity is 'fast'"),
     'a limit that is true': (((*ELBOW, 'velocity', True),), 'velocity is True'),
     'a limit of nan': (((*ELBOW, 'effort', float('nan')),), 'effort is nan'),

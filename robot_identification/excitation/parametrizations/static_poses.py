@@ -18,6 +18,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
 from robot_identification.excitation.parametrizations.stop_and_go import (
     check_dwell, Itinerary, quintic_step,
 )
+from robot_identification.files import to_switch
 
 # So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
 SAMPLES_OF_A_MOVE = 40
@@ -59,10 +60,7 @@ class StaticPosesParametrization(Parametrization):
         check_dwell('dwell', self.dwell, none_allowed=False)
         check_seconds('move_time', self.move_time)
         for name in ('both_directions', 'monotone'):
-            if not isinstance(getattr(self, name), bool):
-                raise DescriptionError(
-                    f'{name} is {getattr(self, name)!r}, it must be true or false'
-                )
+            to_switch(getattr(self, name), name)
         if self.monotone and not self.both_directions:
             raise DescriptionError(
                 'monotone is true and both_directions false: poses are reached from both sides '
