@@ -23,7 +23,7 @@ from robot_identification.model import (
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.effort_hypotheses import (
     body_columns, CURRENT, Hypotheses, joint_signals, JointSignals, KINDS, log_mean, Nuisance,
-    nuisances, sample_weights, TORQUE, WITHOUT_GRAVITY, without_friction,
+    nuisances, sample_weights, TORQUE, without_friction, WITHOUT_GRAVITY,
 )
 
 # Enough samples of all recordings together, and of each of many; chosen: the evidence of some
