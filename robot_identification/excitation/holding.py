@@ -1,5 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
+
 """
 Poses of its range that an arm can hold against gravity, within its torque limits.
 

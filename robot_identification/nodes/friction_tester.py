@@ -70,7 +70,7 @@ FREE_SHARE = 0.05
 
 
 class FrictionTester(Node):
-    """Holds the state of one test; the numerics are in `excitation` and `estimation`."""
+    """Holds the state of one test; the numerics are in `studies.break_away`."""
 
     def __init__(self) -> None:
         super().__init__('friction_tester')

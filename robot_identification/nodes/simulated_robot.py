@@ -5,9 +5,8 @@
 A simulated robot that stands where ur_robot_driver stands.
 
 Same topics, joint names in alphabetical order, effort in ampere, or in N m for an arm whose YAML
-says so. It leaves (exit code 5) as soon
-as another node publishes joint states or listens to commands: it must not share a graph with a
-real arm.
+says so. It leaves (exit code 5) as soon as another node publishes joint states or listens to
+commands: it must not share a graph with a real arm.
 """
 
 from __future__ import annotations
