@@ -17,6 +17,7 @@ from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
+from robot_identification.processing import SAFE_MODES, SAFETY_MODES
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, UInt8
 
@@ -26,12 +27,6 @@ SAFETY_TOPIC = 'io_and_status_controller/safety_mode'
 MODE_TOPIC = 'io_and_status_controller/robot_mode'
 TEMPERATURE_TOPICS = ('joint_temperatures', 'rtde/joint_temperatures')
 RUNNING_MODE = 7  # RUNNING of ur_dashboard_msgs/RobotMode
-# Modes of ur_dashboard_msgs/SafetyMode.
-SAFETY_MODES = {
-    1: 'NORMAL', 2: 'REDUCED', 3: 'PROTECTIVE_STOP', 4: 'RECOVERY', 5: 'SAFEGUARD_STOP',
-    6: 'SYSTEM_EMERGENCY_STOP', 7: 'ROBOT_EMERGENCY_STOP', 8: 'VIOLATION', 9: 'FAULT',
-}
-SAFE_MODES = (1, 2)  # of these, those in which an arm may move: NORMAL and REDUCED
 # Depth: 0.1 s of a 500 Hz driver, which the scheduler of a busy machine takes from a thread.
 _JOINT_STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 

@@ -45,7 +45,10 @@ from .processing import (
     check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
     process as process,
 )
-from .robot_state import temperatures_so_far as temperatures_so_far
+from .robot_state import (
+    SAFE_MODES as SAFE_MODES, SAFETY_MODES as SAFETY_MODES,
+    temperatures_so_far as temperatures_so_far,
+)
 from .rows import (
     decimation_step as decimation_step, fast_enough as fast_enough,
     parallel_decimate as parallel_decimate, with_smooth_effort as with_smooth_effort,

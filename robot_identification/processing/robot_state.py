@@ -19,7 +19,7 @@ FULL_SPEED = 0.99
 FIRST_MESSAGE = 1.0
 # Intervals of a reason that are named one by one.
 MOST_NAMED = 5
-SAFE_MODES = (1, 2)  # NORMAL and REDUCED
+SAFE_MODES = (1, 2)  # those in which an arm may move: NORMAL and REDUCED
 # As ur_dashboard_msgs/msg/SafetyMode numbers them.
 SAFETY_MODES: Mapping[int, str] = {
     1: 'NORMAL',
