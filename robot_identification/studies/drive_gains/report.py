@@ -191,7 +191,10 @@ def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') 
         header=header,
         rows=rows,
         option=result.option,
-        bags=[str(bag) for bag in (*result.bags, *result.options.loaded)],
+        made=[
+            ('Torque', found.torque_from), ('Current', found.current_from),
+            *(('Recording', bag) for bag in (*result.bags, *result.options.loaded)),
+        ],
         command_line=command_line,
         pictures=[
             _picture(joint, points)

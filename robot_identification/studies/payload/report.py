@@ -31,6 +31,7 @@ MODEL_FILE = 'identified_model.yaml'
 # Samples that are drawn, from the start; chosen: more are not seen in a picture.
 MOST_DRAWN = 5000
 HEADER = ('', 'value', 'std. error', 'unit')
+JOINT_HEADER = ('joint', 'left by the bare arm [N m]', 'with the payload [N m]')
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,16 @@ def _rows(found: PayloadEstimate) -> list[list[str]]:
     return rows
 
 
+def _joint_rows(result: PayloadResult) -> list[tuple[str, str, str]]:
+    """Return the cells of the table of what is left of torque; titles are JOINT_HEADER."""
+    return [
+        (joint, number(before), number(after))
+        for joint, before, after in zip(
+            result.model.robot.joint_names, result.found.before, result.found.after, strict=True
+        )
+    ]
+
+
 def summary(found: PayloadEstimate) -> list[str]:
     """Return in sentences whether there is a payload, and in which frame it is stated."""
     finding = (
@@ -278,16 +289,7 @@ def payload_text(result: PayloadResult) -> str:
     for sentence in summary(found):
         lines += wrap(sentence)
     lines += ['', *text_table(HEADER, _rows(found)), '']
-    lines += text_table(
-        ('joint', 'left by the bare arm [N m]', 'with the payload [N m]'),
-        [
-            [joint, number(before), number(after)]
-            for joint, before, after in zip(
-                model.robot.joint_names, found.before, found.after, strict=True
-            )
-        ],
-    )
-    lines.append('')
+    lines += [*text_table(JOINT_HEADER, _joint_rows(result)), '']
     for note in found.notes:
         lines += wrap(note, first='  - ')
     pasted = controller_lines(found)
@@ -328,10 +330,14 @@ def render_payload_report(result: PayloadResult, command_line: str = '') -> str:
         meaning=payload_meaning(found),
         header=HEADER,
         rows=_rows(found),
-        joints=list(zip(model.robot.joint_names, found.before, found.after, strict=True)),
+        joint_header=JOINT_HEADER,
+        joints=_joint_rows(result),
         call='\n'.join(controller_lines(found)),
-        model_file=str(result.model_file),
-        bags=[str(bag) for bag in result.bags],
+        made=[
+            ('Model of the bare arm', result.model_file),
+            *(('Recording', bag) for bag in result.bags),
+            ('Poses' if found.static else 'Samples', found.samples),
+        ],
         command_line=command_line,
         pictures=[
             _picture(name, left[:, joint], explained[:, joint], joined=not found.static)

@@ -21,6 +21,7 @@ HEADER = (
     'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
     'Coulomb',
 )
+TORQUE_HEADER = ('joint', 'mean [N m]', 'largest [N m]', 'of limit')
 # A change of friction that other causes make as well.
 SMALL_CHANGE = 0.05
 
@@ -44,7 +45,7 @@ def temperature_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
 
 
 def torque_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
-    """Return joint, mean and largest change of torque, and its share of the joint's limit."""
+    """Return the cells of the table of changes of torque; titles are TORQUE_HEADER."""
     change = study.torque
     return [
         (name, number(float(mean)), number(float(largest)), percent(float(share)))
@@ -76,7 +77,7 @@ def temperature_text(study: TemperatureStudy) -> str:
         '',
         *wrap(f'Change of torque between these two, along a motion of {study.torque.samples} '
               'samples:'),
-        *text_table(('joint', 'mean [N m]', 'largest [N m]', 'of limit'), torque_rows(study)),
+        *text_table(TORQUE_HEADER, torque_rows(study)),
         *wrap(share_words(study)),
     ]
     for note in study.notes:
@@ -188,6 +189,7 @@ def render_temperature_report(
         meaning=temperature_meaning(study),
         header=HEADER,
         rows=temperature_rows(study),
+        torque_header=TORQUE_HEADER,
         torque_rows=torque_rows(study),
         share_words=share_words(study),
         pictures=[_picture(study, j) for j in range(len(study.joints))],
