@@ -30,9 +30,8 @@ from robot_identification.model.regressor import (
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.processing.loading import load_for_model
-from robot_identification.recording.simulated_run import (
-    simulate, SimulatedRun, write_simulated_bag,
-)
+from robot_identification.recording.simulated_run import simulate, write_simulated_bag
+from robot_identification.simulation import SimulatedRun
 from robot_identification.simulation.ground_truth import GroundTruth, with_static_friction
 from robot_identification.simulation.mujoco_robot import Sensors
 

@@ -7,7 +7,10 @@ from .bag import (
 )
 from .bag_files import data_hashes as data_hashes
 from .bag_metadata import METADATA_FILE as METADATA_FILE, read_metadata as read_metadata
-from .bag_writer import BagWriter as BagWriter, new_bag as new_bag, OfferedQos as OfferedQos
+from .bag_writer import (
+    BagWriter as BagWriter, joint_state_maker as joint_state_maker, new_bag as new_bag,
+    OfferedQos as OfferedQos, write_samples as write_samples,
+)
 from .cdr import Walker as Walker
 from .driver_record import (
     DRIVER as DRIVER, read_driver_record as read_driver_record, driver_remarks as driver_remarks,
@@ -27,9 +30,8 @@ from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
     write_simulated_bag as write_simulated_bag,
 )
-from .table_description import describe_table as describe_table
 from .table_mapping import mapping_text as mapping_text
 from .tables import (
-    is_table as is_table, OpenedTable as OpenedTable, read_command as read_command,
-    understand_table as understand_table,
+    describe_table as describe_table, is_table as is_table, OpenedTable as OpenedTable,
+    read_command as read_command, understand_table as understand_table,
 )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, MissingDependencyError
 from robot_identification.recording.column_names import take_apart, time_rank
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
 import scipy
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ ARRAY_SUFFIXES = ('.npz', '.mat')
 _MOST_COLUMNS = 64
 # Structures in structures; chosen, no log goes deeper.
 _DEEPEST = 6
-# Windows that units are judged from, and their rows; chosen.
-_WINDOWS, _WINDOW_ROWS = 24, 200
 _HDF5 = 2  # version of MAT files that are HDF5, as scipy counts
 _RATES = ('fs', 'rate', 'fps', 'hz', 'frequency', 'sample_rate', 'sampling_rate')
 _PERIODS = ('ts', 'dt', 'tsample', 'sample_time', 'period', 'sampling_period')
@@ -36,24 +35,16 @@ _JOINTS = ('joint_names', 'joints', 'names', 'name', 'jointnames')
 Arrays = dict[str, NDArray[Any]]
 
 
-class ArrayTable:
+class ArrayTable(TableSource):
     """A table of arrays; raise BagError if the file holds none."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.cut_off = ''
-        self.notes: tuple[str, ...] = ()
-        self.units: Mapping[str, str] = {}
+        super().__init__(path)
         arrays = _read_npz(path) if path.suffix.lower() == '.npz' else _read_mat(path)
         self.rate = _find_rate(arrays)
         self.joints = _find_joints(arrays)
         self._columns = _to_columns(path, arrays)
         self.columns = tuple(self._columns)
-        self._first = 0
-
-    def row_name(self, row: int) -> str:
-        """Return where a row of the last block stands."""
-        return f'row {self._first + row + 1}'
 
     def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
         return np.column_stack([
@@ -70,9 +61,9 @@ class ArrayTable:
     def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
         """Return windows of consecutive rows from all over the table."""
         count = len(self._columns[self.columns[0]])
-        step = max(count // _WINDOWS, _WINDOW_ROWS)
+        step = max(count // WINDOWS, WINDOW_ROWS)
         return [
-            self._rows(places, slice(first, first + _WINDOW_ROWS))
+            self._rows(places, slice(first, first + WINDOW_ROWS))
             for first in range(0, count, step)
         ]
 

@@ -34,11 +34,7 @@ BagFile = McapFile | SqliteFile
 
 @contextmanager
 def open_bag(path: Path) -> Iterator[BagFiles]:
-    """
-    Open a bag to be read.
-
-    Raise UsageError if there is no such bag, BagError if nothing in it can be read.
-    """
+    """Open a bag; raise UsageError if there is none, BagError if nothing in it can be read."""
     with ExitStack() as stack:
         try:
             files = BagFiles(path, stack)
@@ -48,11 +44,7 @@ def open_bag(path: Path) -> Iterator[BagFiles]:
 
 
 class BagFiles:
-    """
-    The files of a folder in natural order, or a single one.
-
-    Raise UsageError if there is no such bag. Raise BagError if nothing in it can be read.
-    """
+    """The files of a folder in natural order, or a single one."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         if not path.exists():
@@ -122,11 +114,7 @@ class BagFiles:
             raise NotIntactError
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """
-        Yield the messages of some topics in the order of the files, read with care.
-
-        Raise Damage after the last block that is good, if anything is wrong with the bag.
-        """
+        """Yield the messages of some topics, read with care; Damage behind the last good block."""
         counts = dict.fromkeys(topics, 0)
         number, damage = len(self._files), self._damage
         for index, opened in enumerate(self._files):

@@ -35,11 +35,7 @@ class BagMetadata:
 
 
 def read_metadata(path: Path) -> BagMetadata:
-    """
-    Return the contents of a metadata.yaml.
-
-    Raises Damage if it cannot be read or has another structure.
-    """
+    """Return the contents of a metadata.yaml; raises Damage if it cannot be read."""
     try:
         if path.stat().st_size > MAXIMUM_METADATA_BYTES:
             raise Damage(f'{path.name} has more than {MAXIMUM_METADATA_BYTES} bytes')

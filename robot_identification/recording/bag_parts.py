@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import allocate, BoolArray, FloatArray
-from robot_identification.errors import DataError
 from robot_identification.recording.bag_files import BagFiles
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.joint_states import (
-    is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS,
+    is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, prefixes_of, several_arms,
 )
 from robot_identification.recording.raw_bag import Damage
 
@@ -31,14 +30,6 @@ class Part:
     topic: str
     joints: tuple[int, ...]  # Places in the order of the model
     names: Mapping[str, str] = field(default_factory=dict)  # Model name by that of the bag
-
-
-@dataclass(frozen=True)
-class Renaming:
-    """Names of joints in a bag that differ from those of the model."""
-
-    names: Mapping[str, str]  # Model name by that of the bag
-    note: str  # What a reader should know of it
 
 
 @dataclass(frozen=True)
@@ -64,31 +55,28 @@ def find_split(
            for joint in joint_names}
     wanted = [own[joint] for joint in joint_names]
     present = {name for _, found in layouts for name in found}
-    renamings = [Renaming(names, '')]
-    prefixes = _prefixes(wanted, present)
+    # Model names by those of the bag, and what a reader should know of them.
+    renamings = [(names, '')]
+    prefixes = prefixes_of(wanted, present) - {''}
     if len(prefixes) > 1 and not set(wanted) <= present:
-        listing = ', '.join(map(repr, sorted(prefixes)))
-        raise DataError(
-            f'{bag.path} has the joints {", ".join(wanted)} with the prefixes {listing}: say '
-            'which arm is meant with --joint-names BAG=MODEL,..'
-        )
+        raise several_arms(str(bag.path), wanted, prefixes)
     renamings += [
-        Renaming({prefix + one: joint for one, joint in zip(wanted, joint_names, strict=True)},
-                 f'the names of all joints begin with {prefix!r}, which the model does not have')
+        ({prefix + one: joint for one, joint in zip(wanted, joint_names, strict=True)},
+         f'the names of all joints begin with {prefix!r}, which the model does not have')
         for prefix in prefixes
     ]
     common = _common_prefix(wanted)
     if common:
-        renamings.append(Renaming(
+        renamings.append((
             {one.removeprefix(common): joint
              for one, joint in zip(wanted, joint_names, strict=True)},
             f'its names of joints lack {common!r}, with which those of the model begin',
         ))
-    for renaming in renamings:
-        parts = _cover(layouts, joint_names, renaming.names)
+    for renamed, note in renamings:
+        parts = _cover(layouts, joint_names, renamed)
         if parts is not None:
             return Split(parts, (
-                *([f'{bag.path}: {renaming.note}'] if renaming.note else []),
+                *([f'{bag.path}: {note}'] if note else []),
                 *_describe(bag, parts, joint_names),
             ))
     return None
@@ -110,15 +98,6 @@ def _layouts(bag: BagFiles, topics: Sequence[str]) -> list[tuple[str, tuple[str,
                 )]
                 break
     return found
-
-
-def _prefixes(wanted: Sequence[str], present: set[str]) -> set[str]:
-    """Return what can be put before all wanted names to get names that are there."""
-    first = wanted[0]
-    return {
-        prefix for name in present if name.endswith(first) and name != first
-        and all((prefix := name.removesuffix(first)) + one in present for one in wanted)
-    }
 
 
 def _common_prefix(names: Sequence[str]) -> str:

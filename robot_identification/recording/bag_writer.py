@@ -12,7 +12,7 @@ Format: https://mcap.dev/spec, and the metadata.yaml of rosbag2, version 9.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, MissingDependencyError, UsageError
 from robot_identification.files import write_atomically
@@ -37,15 +38,14 @@ _VERSION = 9  # of metadata.yaml
 # rosbag2's time of the first message where there is none [ns].
 _NO_TIME = (1 << 63) - 1
 
+IntegerTimes = NDArray[np.int64]
+# Type of the messages on a topic, and what makes one of the number of its row and a stamp [ns].
+Maker = tuple[str, Callable[[int, int], Any]]
+
 
 @cache
 def mcap_library() -> Any:
-    """
-    Return what we use of the mcap library.
-
-    Raise MissingDependencyError if it is not installed: on a robot machine it does not come with
-    ROS.
-    """
+    """Return what is used of the mcap library to write; it does not come with ROS."""
     try:
         from mcap import writer
     except ImportError:
@@ -231,11 +231,7 @@ class BagWriter:
         self._topics[topic] = _Topic(topic, msgtype, type_hash, tuple(qos), channel)
 
     def write(self, topic: str, log_time: int, data: bytes) -> None:
-        """
-        Write one serialized message; `log_time` in ns.
-
-        Raises BagError if the disk refuses it; nothing can be written any more.
-        """
+        """Write a serialized message at a log time [ns]; BagError if the disk refuses it."""
         entry = self._topics[topic]
         with self._whole_records():
             self._writer.add_message(entry.channel, log_time, data, log_time)
@@ -244,11 +240,7 @@ class BagWriter:
         self._first, self._last = min(self._first, log_time), max(self._last, log_time)
 
     def flush(self) -> None:
-        """
-        Write the collected messages.
-
-        Raises BagError if the disk refuses them; nothing can be written any more.
-        """
+        """Write the collected messages; raises BagError if the disk refuses them."""
         with self._whole_records():
             self._writer.flush()
 
@@ -411,6 +403,32 @@ def new_bag(path: Path, metadata: Mapping[str, str]) -> Iterator[BagWriter]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def write_samples(
+    writer: BagWriter, nanoseconds: IntegerTimes, makers: Mapping[str, Maker]
+) -> None:
+    """Write a message on every topic at each log time (N,) [ns]; `makers` give type and maker."""
+    types = rosbags_library().types
+    for topic, (kind, _) in makers.items():
+        writer.add_topic(topic, kind)
+    for k, stamp in enumerate(nanoseconds.tolist()):
+        for topic, (kind, make) in makers.items():
+            writer.write(topic, stamp, bytes(types.serialize_cdr(make(k, stamp), kind)))
+
+
+def joint_state_maker(
+    names: Sequence[str], q: FloatArray, dq: FloatArray, effort: FloatArray
+) -> Maker:
+    """Return what makes the joint state of a row of values (N, n), or (N, 0), and a stamp [ns]."""
+    types = rosbags_library().types.types
+    header, time = types['std_msgs/msg/Header'], types['builtin_interfaces/msg/Time']
+    # The serializer wants rows that lie in one piece.
+    rows = [np.ascontiguousarray(values, dtype=float) for values in (q, dq, effort)]
+    return JOINT_STATE, lambda k, stamp: types[JOINT_STATE](
+        header(time(*divmod(stamp, 1_000_000_000)), ''), list(names),
+        *(values[k] for values in rows),
+    )
+
+
 def write_joint_states(
     path: Path,
     joint_names: Sequence[str],
@@ -421,28 +439,10 @@ def write_joint_states(
     """
     Write a bag of joint states, whole or not at all, stamped at `stamps` [s].
 
-    By topic, samples are position [rad], velocity [rad/s] and effort, each (N, n).
-
-    Raise UsageError if `path` exists.
+    By topic, samples are position [rad], velocity [rad/s] and effort, each (N, n). Raise
+    UsageError if `path` exists.
     """
-    types = rosbags_library().types
-    header = types.types['std_msgs/msg/Header']
-    time = types.types['builtin_interfaces/msg/Time']
-    joint_state = types.types[JOINT_STATE]
     with new_bag(path, metadata) as writer:
-        for topic in samples:
-            writer.add_topic(topic, JOINT_STATE)
-        # The serializer wants rows that lie in one piece.
-        rows = {
-            topic: tuple(np.ascontiguousarray(values, dtype=float) for values in arrays)
-            for topic, arrays in samples.items()
-        }
-        nanoseconds = np.round(np.asarray(stamps) * 1e9).astype(np.int64)
-        for k, stamp in enumerate(nanoseconds.tolist()):
-            seconds, rest = divmod(stamp, 1_000_000_000)
-            for topic, (q, dq, effort) in rows.items():
-                message = joint_state(
-                    header(time(seconds, rest), ''), list(joint_names), q[k], dq[k], effort[k]
-                )
-                data = types.serialize_cdr(message, JOINT_STATE)
-                writer.write(topic, stamp, bytes(data))
+        write_samples(writer, np.round(np.asarray(stamps) * 1e9).astype(np.int64), {
+            topic: joint_state_maker(joint_names, *arrays) for topic, arrays in samples.items()
+        })

@@ -19,8 +19,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import IndexArray
-from robot_identification.recording.compression import is_packed, unpack_message
-from robot_identification.recording.raw_bag import Damage
+from robot_identification.recording.compression import unpack, ZSTD_MAGIC
+from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE
 
 # Layouts of a block that are looked for in all of its messages; further ones are decoded singly.
 LARGEST_LAYOUTS = 16
@@ -107,11 +107,7 @@ class Walker:
             raise Damage(f'a message of {len(self._payload)} bytes that ends too early')
 
     def finish(self) -> None:
-        """
-        Check that nothing but padding is left.
-
-        Raise Damage if there is.
-        """
+        """Raise Damage if more than padding is left."""
         left = len(self._payload) - self._position
         if left > _LARGEST_PADDING:
             raise Damage(f'a message of another type: {left} bytes are left over')
@@ -197,12 +193,13 @@ def group_by_layout(
 
 def _unpack(payloads: Sequence[bytes]) -> tuple[Sequence[bytes], Damage | None]:
     """Return messages that rosbag2 compressed one by one as they were, up to the first damage."""
-    if not (payloads and is_packed(payloads[0])):
+    # None in CDR begins so.
+    if not (payloads and payloads[0].startswith(ZSTD_MAGIC)):
         return payloads, None
     unpacked: list[bytes] = []
     try:
         for payload in payloads:
-            unpacked.append(unpack_message(payload))
+            unpacked.append(unpack('zstd', payload, LARGEST_MESSAGE))
     except Damage as damage:
         return unpacked, damage
     return unpacked, None

@@ -33,6 +33,10 @@ _SPAN = 20
 _EXPLAINED = 0.7
 # The 95th percentile of motor currents of arms stays below this [A], in mA it is above; chosen.
 _LARGEST_CURRENT = 60.0
+# Units that are tried where no header states one.
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    'time': ('s', 'ms', 'us', 'ns'), 'q': ('rad', 'deg'), 'dq': ('rad/s', 'deg/s'),
+}
 # A second choice that costs so little more is worth a warning; chosen.
 _CLOSE = 0.35
 
@@ -81,17 +85,15 @@ def find_units(
     # What cannot be a number of an arm is named by its line when the table is read.
     with np.errstate(all='ignore'):
         figures = _measure(windows)
-    open_quantities = [
-        quantity for quantity in ('time', 'q', 'dq') if units.get(quantity) == ''
-    ]
+    open_quantities = [quantity for quantity in _CHOICES if units.get(quantity) == '']
     checks: dict[str, str] = {}
     alternative = ''
     if open_quantities:
         choices = [
-            tuple(_choices(quantity)) if quantity in open_quantities else (units[quantity],)
-            for quantity in ('time', 'q', 'dq') if quantity in units
+            choices_of if quantity in open_quantities else (units[quantity],)
+            for quantity, choices_of in _CHOICES.items() if quantity in units
         ]
-        names: list[str] = [name for name in ('time', 'q', 'dq') if name in units]
+        names = [name for name in _CHOICES if name in units]
         found = sorted(
             ((_cost(dict(zip(names, choice, strict=True)), figures), choice)
              for choice in product(*choices)),
@@ -109,12 +111,6 @@ def find_units(
     if units.get('effort') == '' and natural:
         units['effort'], checks['effort'] = _effort_unit(natural, windows)
     return FoundUnits(units, checks, alternative)
-
-
-def _choices(quantity: str) -> tuple[str, ...]:
-    return {
-        'time': ('s', 'ms', 'us', 'ns'), 'q': ('rad', 'deg'), 'dq': ('rad/s', 'deg/s'),
-    }[quantity]
 
 
 def _measure(windows: Sequence[Rows]) -> _Figures:

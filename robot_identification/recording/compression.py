@@ -10,7 +10,7 @@ import importlib
 from typing import Any, BinaryIO
 
 from robot_identification.errors import MissingDependencyError
-from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE
+from robot_identification.recording.raw_bag import Damage
 
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
 _PIECE = 1 << 20  # of a file that is unpacked at a time [bytes]
@@ -40,11 +40,7 @@ def _lz4() -> Any:
 
 
 def unpack(kind: str, data: bytes, size: int) -> bytes:
-    """
-    Return the first `size` bytes of what was compressed, fewer where `data` is cut short.
-
-    Raise Damage if the data are not of that kind.
-    """
+    """Return the first `size` bytes of what was compressed; raise Damage if it was not so."""
     if kind == 'zstd':
         make, error_type = _zstd().ZstdDecompressor, _zstd().ZstdError
     elif kind == 'lz4':
@@ -61,20 +57,6 @@ def unpack(kind: str, data: bytes, size: int) -> bytes:
         size -= len(frames[-1])
         data = (frame.unused_data or b'') if frame.eof else b''
     return frames[0] if len(frames) == 1 else b''.join(frames)
-
-
-def is_packed(payload: bytes) -> bool:
-    """Return whether a message was compressed by itself; none in CDR begins so."""
-    return payload.startswith(ZSTD_MAGIC)
-
-
-def unpack_message(payload: bytes) -> bytes:
-    """
-    Return a message that was compressed by itself.
-
-    Raise Damage if it was not, or cannot be unpacked.
-    """
-    return unpack('zstd', payload, LARGEST_MESSAGE)
 
 
 def unpack_file(source: BinaryIO, target: BinaryIO) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,6 +95,23 @@ def widen_ranges(
             ranges[name] = min(low, float(finite.min())), max(high, float(finite.max()))
 
 
+def prefixes_of(wanted: Sequence[str], present: Set[str]) -> set[str]:
+    """Return what can be put before all wanted names to get names that are there."""
+    return {
+        prefix for name in present if wanted and name.endswith(wanted[0])
+        and all((prefix := name.removesuffix(wanted[0])) + one in present for one in wanted)
+    }
+
+
+def several_arms(source: str, joints: Sequence[str], prefixes: Collection[str]) -> DataError:
+    """Return the error of a source with the joints of several arms."""
+    return DataError(
+        f'{source} has the joints {", ".join(joints)} with the prefixes '
+        f'{", ".join(map(repr, sorted(prefixes)))}: say which arm is meant with --joint-names '
+        'BAG=MODEL,..'
+    )
+
+
 class JointColumns:
     """Finds the joints of the model among the names of a message."""
 
@@ -109,11 +126,7 @@ class JointColumns:
         self.prefix = ''
 
     def columns(self, fields: JointFields) -> IndexArray | None:
-        """
-        Return the places of the joints in a message; None if it is of other joints.
-
-        Raise DataError if it has a part of the joints, or values without names.
-        """
+        """Return the places of the joints, None without any; DataError of a part or no names."""
         if fields.nameless:
             raise DataError(
                 f'{self._source}: a message has {fields.nameless} positions and no names, and '
@@ -144,11 +157,7 @@ class JointColumns:
         return JointColumns(self._source, self.joint_names, self._names)
 
     def check_found(self) -> None:
-        """
-        Check that a message named the joints.
-
-        Raise DataError if all were of other joints.
-        """
+        """Raise DataError if all messages were of other joints."""
         if not self._any_found:
             raise self._missing(next(iter(self._found), ()), set())
 
@@ -159,7 +168,7 @@ class JointColumns:
     def _find(self, names: tuple[str, ...]) -> IndexArray | None:
         renamed = [self._names.get(name, name) for name in names]
         wanted = set(self.joint_names)
-        prefixes = {''} if wanted & set(renamed) else self._prefixes(renamed)
+        prefixes = {''} if wanted & set(renamed) else prefixes_of(self.joint_names, set(renamed))
         plain_so_far = self._any_found and not self.prefix
         if not prefixes or (plain_so_far and '' not in prefixes):
             # A gripper that publishes on the same topic, or another arm.
@@ -167,26 +176,12 @@ class JointColumns:
         if self._any_found:
             prefixes.add(self.prefix)
         if len(prefixes) > 1:
-            listing = ', '.join(repr(prefix) for prefix in sorted(prefixes))
-            raise DataError(
-                f'{self._source} has the joints {", ".join(self.joint_names)} with the prefixes '
-                f'{listing}: say which arm is meant with --joint-names BAG=MODEL,..'
-            )
+            raise several_arms(self._source, self.joint_names, prefixes)
         self.prefix, = prefixes
         bare = [name.removeprefix(self.prefix) for name in renamed]
         if not wanted <= set(bare):
             raise self._missing(names, set(bare))
         return np.array([bare.index(name) for name in self.joint_names])
-
-    def _prefixes(self, names: Sequence[str]) -> set[str]:
-        """Return what can be put before all joints of the model to get names of a message."""
-        if not self.joint_names:
-            return set()
-        first, known = self.joint_names[0], set(names)
-        return {
-            prefix for name in names if name.endswith(first)
-            and all((prefix := name[:-len(first)]) + joint in known for joint in self.joint_names)
-        }
 
     def _missing(self, names: Sequence[str], present: set[str]) -> DataError:
         absent = [name for name in self.joint_names if name not in present]
@@ -196,6 +191,13 @@ class JointColumns:
             f'{", ".join(self.joint_names)}: choose joints with --joints, or say what is what '
             'with --joint-names BAG=MODEL,..'
         )
+
+
+def to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> FloatArray:
+    """Return readings of a quantity, of a bag or a table, as the model counts them."""
+    if quantity in ('position', 'q', 'rotor_position'):
+        return encoders.to_model(readings)
+    return readings if quantity == 'temperature' else encoders.sign * readings
 
 
 class JointTable:
@@ -248,16 +250,11 @@ class JointTable:
         self._stamps.append(stamps[used, None])
         for quantity, array in self._arrays.items():
             rows = values[quantity] if used.all() else values[quantity][used]
-            array.append(self._to_model(quantity, rows))
+            array.append(to_model(quantity, rows, self._encoders))
             if np.isfinite(rows).any():
                 self.seen.add(quantity)
         if damage is not None:
             raise damage
-
-    def _to_model(self, quantity: str, readings: FloatArray) -> FloatArray:
-        if quantity in ('position', 'rotor_position'):
-            return self._encoders.to_model(readings)
-        return readings if quantity == 'temperature' else self._encoders.sign * readings
 
     def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, FloatArray]]:
         """Return log times [ns], header stamps [ns], and what was measured by quantity."""

@@ -204,11 +204,7 @@ class McapFile:
             return False
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """
-        Yield the messages of some topics in the order of the file.
-
-        Raise Damage after the last block that is good, if anything is wrong with the file.
-        """
+        """Yield the messages of some topics; raise Damage behind the last good block."""
         wanted = {topic: RawBlock(topic) for topic in topics}
         found: Counter[str] = Counter()
         damage = Damage(self._index_damage) if self._index_damage else None

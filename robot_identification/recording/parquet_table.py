@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,12 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, MissingDependencyError
 from robot_identification.files import read_text
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
 
 PARQUET_SUFFIXES = ('.parquet', '.pq')
 INFO_FILE = Path('meta') / 'info.json'
 # Between the episodes of a dataset [s]: longer than any pause that is bridged. Chosen.
 _PAUSE = 1.0
-# Windows that units are judged from, and their rows; chosen.
-_WINDOWS, _WINDOW_ROWS = 24, 200
 # Columns of a dataset that count, not measure.
 _EPISODE, _TIMESTAMP = 'episode_index', 'timestamp'
 
@@ -31,16 +31,11 @@ def is_dataset(path: Path) -> bool:
     return (path / INFO_FILE).is_file()
 
 
-class ParquetTable:
+class ParquetTable(TableSource):
     """A Parquet file, or the episodes of a LeRobot dataset one after the other."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.cut_off = ''
-        self.units: Mapping[str, str] = {}
-        self.rate: float | None = None
-        self.joints: tuple[str, ...] = ()
-        self.notes: tuple[str, ...] = ()
+        super().__init__(path)
         self._parquet = _library(path)
         self._is_dataset = path.is_dir()
         self._files = _find_files(path)
@@ -48,13 +43,6 @@ class ParquetTable:
         # Where each column is: the name in the file, and the place in its lists, if it has some
         self._sources = self._find_sources()
         self.columns = tuple(self._sources)
-        self._last: tuple[float, float] | None = None
-        self._first = 0
-        self._episodes = 0
-
-    def row_name(self, row: int) -> str:
-        """Return where a row of the last block stands."""
-        return f'row {self._first + row + 1}'
 
     def _open(self, file: Path) -> Any:
         try:
@@ -147,7 +135,9 @@ class ParquetTable:
 
     def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
         """Yield some of the columns; times of a dataset's episodes follow each other."""
-        self._last, self._first, self._episodes = None, 0, 0
+        # Number of the episode and its time at the end of the last block, and what is added [s].
+        self._episode, self._end, self._offset = math.nan, -_PAUSE, 0.0
+        self._first, self._episodes = 0, 0
         wanted = list(places)
         episode = self._episode_place(time)
         if episode is not None:
@@ -181,27 +171,23 @@ class ParquetTable:
         starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()]
         for first, last in zip(starts, [*starts[1:], len(block)], strict=True):
             times = block[first:last, time]
-            if self._last is None or numbers[first] != self._last[0]:
-                end = self._last_time() if self._last is not None else -_PAUSE + times[0]
-                self._offset = end + _PAUSE - times[0]
+            if numbers[first] != self._episode:
+                # The first one keeps its times.
+                self._offset = self._end + _PAUSE - times[0] if self._episodes else 0.0
                 self._episodes += 1
             times += self._offset
-            self._last = (float(numbers[first]), float(times[-1]))
-
-    def _last_time(self) -> float:
-        assert self._last is not None
-        return self._last[1]
+            self._episode, self._end = float(numbers[first]), float(times[-1])
 
     def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
         """Return windows of consecutive rows from all over the table."""
         names = list(dict.fromkeys(self._sources[self.columns[place]][0] for place in places))
         windows = []
-        for path in self._files[::max(len(self._files) // _WINDOWS, 1)]:
+        for path in self._files[::max(len(self._files) // WINDOWS, 1)]:
             with self._open(path) as file:
                 rows = file.metadata.num_rows
-                step = max(rows * min(len(self._files), _WINDOWS) // _WINDOWS, _WINDOW_ROWS)
+                step = max(rows * min(len(self._files), WINDOWS) // WINDOWS, WINDOW_ROWS)
                 at, due = 0, 0
-                for batch in self._batches(file, names, _WINDOW_ROWS):
+                for batch in self._batches(file, names, WINDOW_ROWS):
                     if at >= due and batch.num_rows:
                         windows.append(self._numbers(batch, places))
                         due = at + step

@@ -24,11 +24,7 @@ class NotIntactError(Exception):
 
 @cache
 def rosbags_library() -> Any:
-    """
-    Return the parts of rosbags that are used here, with its types of ROS 2 Jazzy.
-
-    Raises MissingDependencyError if rosbags is not installed: it does not come with ROS.
-    """
+    """Return what is used of rosbags, which does not come with ROS, and types of ROS 2 Jazzy."""
     try:
         from rosbags import rosbag2, typesys
     except ImportError:

@@ -5,31 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.excitation import Trajectory
 from robot_identification.model import Motion, RobotModel
-from robot_identification.recording.bag_writer import new_bag
-from robot_identification.recording.joint_states import JOINT_STATE
+from robot_identification.recording.bag_writer import (
+    joint_state_maker, Maker, new_bag, write_samples,
+)
 from robot_identification.recording.rosbags_reader import rosbags_library
 from robot_identification.simulation import (
-    DEFAULT_RATE, driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion,
-    Sensors, SimulatedRun,
+    driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion, Sensors,
+    SimulatedRun,
 )
-
-__all__ = [
-    'DEFAULT_RATE',
-    'SIMULATED_EPOCH',
-    'SimulatedRun',
-    'simulate',
-    'simulate_repeats',
-    'write_simulated_bag',
-]
 
 # Simulated stamps start here [s]: a stamp of zero would mean that it was not set.
 SIMULATED_EPOCH = 1.0
@@ -119,9 +109,9 @@ def write_simulated_bag(
     metadata = {'robot': robot.name, 'effort_unit': run.unit, 'simulated': 'true'}
     if trajectory is not None:
         metadata['trajectory_sha256'] = trajectory.sha256
-    makers = {'/joint_states': (JOINT_STATE, _joint_states(robot, *run.measured))}
+    makers = {'/joint_states': _joint_states(robot, *run.measured)}
     if run.rotors is not None:
-        makers['/rotor_states'] = JOINT_STATE, _joint_states(
+        makers['/rotor_states'] = _joint_states(
             robot, *run.rotors, np.empty((len(run.stamps), 0))
         )
     sign = robot.encoders.sign
@@ -131,45 +121,25 @@ def write_simulated_bag(
         ('/target_current', None if run.target_current is None else sign * run.target_current),
     ):
         if values is not None:
-            makers[topic] = ARRAY, _arrays(values)
-    types = rosbags_library().types
+            makers[topic] = _arrays(values)
     with new_bag(path, metadata) as writer:
-        for topic, (kind, _) in makers.items():
-            writer.add_topic(topic, kind)
-        nanoseconds = np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64)
-        for k, stamp in enumerate(nanoseconds.tolist()):
-            for topic, (kind, make) in makers.items():
-                data = types.serialize_cdr(make(k, stamp), kind)
-                writer.write(topic, stamp, bytes(data))
+        write_samples(
+            writer, np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64), makers
+        )
 
 
-def _joint_states(
-    robot: RobotModel, q: FloatArray, dq: FloatArray, effort: FloatArray
-) -> Callable[[int, int], Any]:
-    """Return what makes the joint state of a row and a stamp [ns]."""
-    types = rosbags_library().types.types
-    header, time = types['std_msgs/msg/Header'], types['builtin_interfaces/msg/Time']
-    order = np.argsort(robot.joint_names)
-    names = [robot.joint_names[i] for i in order]
-    sign = robot.encoders.sign
-    readings = [robot.encoders.to_reading(q), sign * dq]
-    readings.append(sign * effort if effort.size else effort)
-    # The serializer wants rows that lie in one piece.
-    rows = [
-        np.ascontiguousarray(values[:, order] if values.size else values, dtype=float)
-        for values in readings
-    ]
-
-    def make(k: int, stamp: int) -> Any:
-        moment = time(*divmod(stamp, 1_000_000_000))
-        return types[JOINT_STATE](header(moment, ''), names, *(values[k] for values in rows))
-
-    return make
+def _joint_states(robot: RobotModel, q: FloatArray, dq: FloatArray, effort: FloatArray) -> Maker:
+    """Return what makes joint states, in alphabetical order, as the driver reads them."""
+    order, sign = np.argsort(robot.joint_names), robot.encoders.sign
+    return joint_state_maker(
+        [robot.joint_names[i] for i in order], robot.encoders.to_reading(q)[:, order],
+        (sign * dq)[:, order], (sign * effort)[:, order] if effort.size else effort,
+    )
 
 
-def _arrays(values: FloatArray) -> Callable[[int, int], Any]:
-    """Return what makes the array of a row, which has no stamp."""
+def _arrays(values: FloatArray) -> Maker:
+    """Return what makes arrays, which have no stamp."""
     types = rosbags_library().types.types
     layout = types['std_msgs/msg/MultiArrayLayout']([], 0)
     rows = np.ascontiguousarray(values, dtype=float)
-    return lambda k, _: types[ARRAY](layout, rows[k])
+    return ARRAY, lambda k, _: types[ARRAY](layout, rows[k])

@@ -36,11 +36,7 @@ _STEPS_BETWEEN_LOOKS = 10_000  # chosen: a look costs far less
 
 
 class SqliteFile:
-    """
-    One file.
-
-    Raise Damage if its list of topics cannot be read.
-    """
+    """One file; raise Damage if its list of topics cannot be read."""
 
     storage = 'sqlite3'
     span: tuple[int, int] | None = None  # A table has no statistics of its own
@@ -78,11 +74,7 @@ class SqliteFile:
                 self.topics[str(name)] = Topic(str(kind), counts[key])
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """
-        Yield the messages of some topics in the order of the file.
-
-        Raise Damage after the last block that is good, if anything is wrong with the file.
-        """
+        """Yield the messages of some topics; raise Damage behind the last good block."""
         wanted = {self._keys[name]: RawBlock(name) for name in topics if name in self._keys}
         damages = [self._damage] if self._damage else []
         with closing(self._connect()) as connection:

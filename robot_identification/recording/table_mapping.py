@@ -50,6 +50,17 @@ class Columns:
             return fill(self.names, index, joint)
         return self.names[index] if index < len(self.names) else ''
 
+    def joints_in(self, header: Sequence[str]) -> tuple[str, ...]:
+        """Return the joints whose columns a header has, none where no pattern names them."""
+        if not isinstance(self.names, str) or '{joint}' not in self.names:
+            return ()
+        before, _, after = self.names.partition('{joint}')
+        return tuple(
+            name[len(before):len(name) - len(after)] for name in header
+            if name.startswith(before) and name.endswith(after)
+            and len(name) > len(before) + len(after)
+        )
+
     def shown(self) -> str:
         """Return the names in one line; of many the first and the last."""
         if isinstance(self.names, str):
@@ -95,11 +106,7 @@ class TableMapping:
 
 
 def load_mapping(path: Path) -> TableMapping:
-    """
-    Return a mapping file's content.
-
-    Raise UsageError if there is no such file. Raise DescriptionError if it cannot be used.
-    """
+    """Return a mapping; raise UsageError if there is no file, DescriptionError if it is none."""
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
@@ -180,11 +187,7 @@ def _are_texts(content: Any) -> bool:
 
 
 def find_mapping(path: Path, mapping: Path | None) -> TableMapping | None:
-    """
-    Return the mapping that was named or lies beside a table; None if there is none.
-
-    Raise UsageError if there is no such mapping. Raise DescriptionError if it cannot be used.
-    """
+    """Return the mapping that was named or lies beside a table; None if there is none."""
     if mapping is None:
         neighbor = path.with_name(f'{path.name}.yaml')
         return load_mapping(neighbor) if neighbor.exists() else None

@@ -18,7 +18,9 @@ from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import EFFORT_UNITS, JointEncoders
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
-from robot_identification.recording.joint_states import JointColumns, JointFields, widen_ranges
+from robot_identification.recording.joint_states import (
+    JointColumns, JointFields, to_model, widen_ranges,
+)
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
 from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
@@ -35,6 +37,10 @@ _LATEST_TIME = 2.0**63 * 1e-9
 # What becomes a channel of the recording, of the same name.
 CHANNELS = ('temperature', ROTOR_CHANNEL)
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *ARRAY_SUFFIXES, *PARQUET_SUFFIXES)
+_WORDS = {
+    'time': 'time', 'q': 'position', 'dq': 'velocity', 'effort': 'effort',
+    'temperature': 'temperature', 'rotor_position': 'rotor position',
+}
 # Share of rows with efforts at other stamps than positions that is no single lost message; chosen.
 _OTHER_STAMPS = 0.1
 
@@ -45,12 +51,7 @@ def is_table(path: Path) -> bool:
 
 
 def open_table(path: Path, delimiter: str = '') -> TableSource:
-    """
-    Open a table.
-
-    Raise UsageError if there is none. Raise BagError if it cannot be read. Raise
-    MissingDependencyError if a library for it is not installed.
-    """
+    """Open a table; raise what `read_recording` raises, and MissingDependencyError."""
     if not path.exists():
         raise UsageError(f'no such bag: {path}')
     if path.is_dir():
@@ -64,11 +65,7 @@ def open_table(path: Path, delimiter: str = '') -> TableSource:
 
 
 def table_joint_names(path: Path, mapping: Path | None = None) -> tuple[str, ...]:
-    """
-    Return the joints of a table; where nothing names them, those its mapping or numbers count.
-
-    Raise UsageError if there is no such table. Raise BagError if it cannot be read.
-    """
+    """Return the joints of a table; where none is named, those its mapping or numbers count."""
     given = find_mapping(path, mapping)
     table = open_table(path, given.delimiter if given else '')
     if given is None:
@@ -76,14 +73,9 @@ def table_joint_names(path: Path, mapping: Path | None = None) -> tuple[str, ...
     if given.joints:
         return given.joints
     columns = given.quantities['q']
+    if named := columns.joints_in(table.columns):
+        return named
     found: list[str] = []
-    if isinstance(columns.names, str) and '{joint}' in columns.names:
-        before, _, after = columns.names.partition('{joint}')
-        return tuple(
-            name[len(before):len(name) - len(after)] for name in table.columns
-            if name.startswith(before) and name.endswith(after)
-            and len(name) > len(before) + len(after)
-        )
     while (name := columns.of_joint(len(found), '')) in table.columns:
         found.append(name)
     return tuple(found)
@@ -103,16 +95,46 @@ def understand_table(
     names: Mapping[str, str] | None = None,
     mapping: Path | None = None,
 ) -> OpenedTable:
-    """
-    Return a table with its mapping: that which was named, lies beside it, or is recognized.
-
-    Raise what `read_recording` raises, but for what is in the rows.
-    """
+    """Return a table with its mapping: that which was named, lies beside it, or is recognized."""
     given = find_mapping(path, mapping)
     source = open_table(path, given.delimiter if given else '')
     if given is not None:
         return OpenedTable(source, given)
     return OpenedTable(source, recognize(source, joint_names, names or {}))
+
+
+def describe_table(opened: OpenedTable) -> list[str]:
+    """Return what the columns of a table are, in lines; those after the first are indented."""
+    source, mapping = opened.source, opened.mapping
+    how = 'understood as' if mapping.recognized else 'by its mapping'
+    lines = [f'{source.path}: a table of {len(source.columns)} columns, {how}']
+    rows = [('time', _describe_time(mapping))]
+    for quantity, columns in mapping.quantities.items():
+        unit = columns.unit or 'unit not stated'
+        rows.append((quantity, f'{columns.shown()} [{unit}]'))
+    for quantity, text in rows:
+        check = mapping.checks.get(quantity)
+        reason = f' ({check})' if check else ''
+        lines.append(f'  {_WORDS[quantity]:<11} {text}{reason}')
+    without_effort = (
+        'nothing can be identified' if mapping.command is None else
+        f'{mapping.command.shown()} are commands, --effort-from command takes them'
+    )
+    for quantity, loss in (
+        ('dq', 'it is differentiated from position'), ('effort', without_effort),
+    ):
+        if quantity not in mapping.quantities:
+            lines.append(f'  {_WORDS[quantity]:<11} not there: {loss}')
+    if mapping.recognized:
+        lines.append(f'  joints      {", ".join(mapping.joints)}, in this order')
+    return [*lines, *(f'  note        {note}' for note in mapping.notes)]
+
+
+def _describe_time(mapping: TableMapping) -> str:
+    if mapping.rate is not None:
+        return f'from the number of the row, {mapping.rate:g} Hz'
+    nanoseconds = f' and {mapping.nanoseconds} [ns]' if mapping.nanoseconds else ''
+    return f'{mapping.time.shown()} [{mapping.time.unit}]{nanoseconds}'
 
 
 def read_table(
@@ -126,9 +148,7 @@ def read_table(
     """
     Read a table as if it were a bag.
 
-    Raise UsageError if there is no such table or mapping. Raise DescriptionError if the mapping
-    cannot be used. Raise BagError if it is no table, or has no row. Raise DataError if columns are
-    missing, or hold something else than numbers.
+    Raise what `read_recording` raises, and DescriptionError if the mapping cannot be used.
     """
     opened = understand_table(path, joint_names, names, mapping)
     rows = _Rows(opened, tuple(joint_names), names, others)
@@ -145,8 +165,8 @@ def read_command(
     """
     Return a recording of a table with the positions that were commanded as a channel.
 
-    Raise UsageError if it is of no table. Raise DataError if the table has none, or several may be
-    meant. Else raise what `read_table` raises.
+    Raise UsageError if it is of no table, DataError if the table has none, or several may be
+    meant; else what `read_table` raises.
     """
     path = Path(recording.source)
     if not is_table(path):
@@ -236,11 +256,10 @@ class _Rows:
     ) -> dict[str, list[int]]:
         """Return where the columns of every quantity are, in the order of the model's joints."""
         header, path, mapping = self._table.columns, self._table.path, self._mapping
+        by_name = True
         if not joints:
-            joints = self._joints_of_header() or self._joint_names
+            joints = mapping.quantities['q'].joints_in(header) or self._joint_names
             by_name = joints != self._joint_names
-        else:
-            by_name = True
         places = columns.columns(JointFields(0, joints, {}))
         columns.check_found()
         assert places is not None
@@ -257,17 +276,6 @@ class _Rows:
             wanted = [named.of_joint(int(index), joints[index]) for index in places]
             found[quantity] = self._place(wanted) if quantity in mapping.quantities else []
         return found
-
-    def _joints_of_header(self) -> tuple[str, ...]:
-        pattern = self._mapping.quantities['q'].names
-        if not isinstance(pattern, str) or '{joint}' not in pattern:
-            return ()
-        before, _, after = pattern.partition('{joint}')
-        return tuple(
-            name[len(before):len(name) - len(after)] for name in self._table.columns
-            if name.startswith(before) and name.endswith(after)
-            and len(name) > len(before) + len(after)
-        )
 
     def read(self, encoders: JointEncoders) -> None:
         """Read all rows; those without any value of a joint are left out."""
@@ -291,7 +299,7 @@ class _Rows:
                     scale = self._mapping.quantities[quantity].scale
                     readings = scale * values[:, :array.width]
                     values = values[:, array.width:]
-                array.append(_to_model(quantity, readings, encoders))
+                array.append(to_model(quantity, readings, encoders))
                 if quantity in self._whole:
                     self._whole[quantity].append(np.isfinite(readings).all(axis=1))
 
@@ -391,9 +399,3 @@ def converted_units(mapping: TableMapping) -> list[str]:
           if columns[quantity].unit not in (usual[quantity], *EFFORT_UNITS)),
         *mapping.notes,
     ]
-
-
-def _to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> FloatArray:
-    if quantity in ('q', ROTOR_CHANNEL):
-        return encoders.to_model(readings)
-    return readings if quantity == 'temperature' else encoders.sign * readings

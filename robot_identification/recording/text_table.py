@@ -10,7 +10,7 @@ the first lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 import csv
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -24,14 +24,14 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, DataError
 from robot_identification.recording.column_names import is_unit
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
+from robot_identification.recording.table_source import TableSource, WINDOWS
 
 TEXT_SUFFIXES = ('.csv', '.tsv', '.txt', '.log', '.dat', '.asc')
 _LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
 # What is read to find out how a text is laid out [bytes, lines]; chosen: headers of loggers have
 # up to some fifty lines.
 _HEAD_BYTES, _HEAD_LINES = 4_000_000, 200
-# Windows over the file that units are judged from, and their length [bytes]; chosen.
-_WINDOWS, _WINDOW_BYTES = 24, 40_000
+_WINDOW_BYTES = 40_000  # length of the windows that units are judged from; chosen
 _DELIMITERS = (',', ';', '\t', '|', ' ')
 _COMMENT = re.compile(r'^\s*(#|%|//)+\s*')
 # Texts of a cell that holds no value, in lower case.
@@ -54,22 +54,16 @@ class Layout:
     lead: frozenset[str] = frozenset()
 
 
-class TextTable:
+class TextTable(TableSource):
     """A table in a text file; raise BagError if it has no line with names."""
 
     def __init__(self, path: Path, delimiter: str = '') -> None:
-        self.path = path
-        self.cut_off = ''  # What is wrong with the last line, known when all were read
-        self.notes: tuple[str, ...] = ()
-        self.rate: float | None = None
-        self.joints: tuple[str, ...] = ()
+        super().__init__(path)
         with self._open() as stream:
             head = stream.read(_HEAD_BYTES)
         self._layout = find_layout(path, head, delimiter)
         self.columns = self._layout.names
-        self.units: Mapping[str, str] = dict(
-            zip(self.columns, self._layout.units, strict=False)
-        )
+        self.units = dict(zip(self.columns, self._layout.units, strict=False))
         self._lines: list[int] = []  # Numbers of the lines of the last block
 
     def _open(self) -> BinaryIO:
@@ -107,7 +101,7 @@ class TextTable:
         found = []
         with self._open() as stream:
             size = stream.seek(0, io.SEEK_END)
-            step = max(size // _WINDOWS, _WINDOW_BYTES)
+            step = max(size // WINDOWS, _WINDOW_BYTES)
             starts = range(0, max(size - 1, 1), step)
             if self._layout.encoding.startswith('utf-16'):
                 starts = range(0, 1)
@@ -161,16 +155,13 @@ class TextTable:
         """Return how many columns a line has; a separator at its end adds none."""
         delimiter, names = self._layout.delimiter, len(self.columns)
         if delimiter == ' ':
-            return len(line.split()) if '"' not in line else len(self._split(line))
+            return len(line.split() if '"' not in line else split_line(line, delimiter))
         width = line.count(delimiter) + 1
         if width == names:
             return width
         if '"' in line:
-            width = len(self._split(line))
+            width = len(split_line(line, delimiter))
         return width - 1 if width == names + 1 and line.rstrip().endswith(delimiter) else width
-
-    def _split(self, line: str) -> list[str]:
-        return split_line(line, self._layout.delimiter)
 
     def _numbers(
         self, lines: list[str], places: Sequence[int], time: int | None
@@ -179,7 +170,7 @@ class TextTable:
         try:
             return self._fast_numbers(lines, places)
         except ValueError:
-            rows = [self._split(line) for line in lines]
+            rows = [split_line(line, self._layout.delimiter) for line in lines]
             return np.array([
                 [self._number(row[place], place, line, place == time) for place in places]
                 for row, line in zip(rows, range(len(rows)), strict=True)
@@ -265,10 +256,8 @@ def find_layout(path: Path, head: bytes, delimiter: str = '') -> Layout:
         lines = lines[:-1]
     lines = [line.rstrip('\r\n') for line in lines]
     layouts = [
-        (score, found)
-        for one in ((delimiter,) if delimiter else _DELIMITERS)
+        judged for one in ((delimiter,) if delimiter else _DELIMITERS)
         if (judged := _try_layout(lines, one, encoding)) is not None
-        for score, found in [judged]
     ]
     if not layouts:
         given = [line for line in lines if line.strip()]
