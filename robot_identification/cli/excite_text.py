@@ -16,6 +16,7 @@ from robot_identification.excitation import (
     Progress, rounded, Trajectory, UNITS_NOTE,
 )
 from robot_identification.processing import Tracking
+from robot_identification.report import criteria_columns
 
 WIDTH = 99  # of the lines [characters]
 Columns = Mapping[str, Mapping[str, float | None]]
@@ -75,18 +76,12 @@ def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> 
 
     `more` are criteria of other motions by their titles, in columns of their own.
     """
-    columns: dict[str, Mapping[str, float | None]] = dict(more or {})
-    columns['recorded' if not evaluation.optimized else 'dense'] = evaluation.dense
-    for one in evaluation.optimized:
-        columns[f'{one.samples} {"with both ends" if one.both_ends else "at k T/N"}'] = (
-            one.criteria
-        )
     reduction = evaluation.reduction
     lines = [
         f'  base set: {reduction.rank} base parameters in {reduction.frames} frames, '
         f'{reduction.preference} order, friction {evaluation.friction}, '
         f'{"with" if reduction.parameters.reflected_inertia else "without"} rotor inertia',
-        *_table(columns),
+        *_table(criteria_columns(evaluation, more)),
         *(
             line for name, criterion in CRITERIA.items()
             for line in _wrapped(f'{name}: {criterion.meaning}')

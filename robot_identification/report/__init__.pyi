@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .figures import (
-    decimate as decimate, MARGINS as MARGINS, MAXIMUM_POINTS as MAXIMUM_POINTS,
-    single_panel as single_panel, temperature_picture as temperature_picture,
-    WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
+    decimate as decimate, draw_panel as draw_panel, MARGINS as MARGINS,
+    MAXIMUM_POINTS as MAXIMUM_POINTS, single_panel as single_panel,
+    temperature_picture as temperature_picture, WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
 )
 from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
     text_table as text_table, wrap as wrap,
 )
-from .json_file import json_text as json_text
-from .meaning import Meaning as Meaning
-from .page import render_page as render_page
+from .json_file import finite_content as finite_content, json_text as json_text
+from .page import Meaning as Meaning, render_page as render_page
 from .paper_tables import table_files as table_files, validation_tables as validation_tables
 from .plot import (
     BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
@@ -23,14 +22,15 @@ from .save import (
     RESULT_FILES as RESULT_FILES, save_identification as save_identification,
     TABLE_FILES as TABLE_FILES,
 )
-from .scatter_figure import draw_panel as draw_panel
 from .tables import coefficients as coefficients
 from .text_report import (
     short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,
     summary_text as summary_text, validation_text as validation_text,
 )
 from .trajectory_figure import trajectory_png as trajectory_png
-from .trajectory_report import render_trajectory_report as render_trajectory_report
+from .trajectory_report import (
+    criteria_columns as criteria_columns, render_trajectory_report as render_trajectory_report,
+)
 from .truth import (
     compare_with_truth as compare_with_truth, GroundTruthComparison as GroundTruthComparison,
 )

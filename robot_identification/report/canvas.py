@@ -16,60 +16,23 @@ from typing import Any, TYPE_CHECKING
 
 from markupsafe import escape, Markup
 import numpy as np
-from robot_identification.report.plot import FONT_SIZE, Picture
+from robot_identification.report.plot import Picture
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Of the palette of a picture.
 COLOURS = 64
 
 
-def new_figure(
-    width: float,
-    height: float,
-    resolution: float,
-    margins: tuple[float, float, float, float] | None = None,
-) -> Figure:
-    """
-    Return an empty figure that needs no screen; size in inch, resolution in dots/inch.
-
-    `margins` are the space of the labels at the left, below, at the right and above [inch];
-    without them it is found from the labels, which takes as long as drawing them.
-    """
+def new_figure(width: float, height: float, resolution: float) -> Figure:
+    """Return an empty figure that needs no screen; size in inch, resolution in dots/inch."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(
-        figsize=(width, height), dpi=resolution,
-        layout='constrained' if margins is None else None,
-    )
+    figure = Figure(figsize=(width, height), dpi=resolution, layout='constrained')
     FigureCanvasAgg(figure)
-    if margins is not None:
-        left, below, right, above = margins
-        figure.subplots_adjust(
-            left / width, below / height, 1.0 - right / width, 1.0 - above / height
-        )
     return figure
-
-
-def label_axes(axes: Axes, vertical: str, horizontal: str) -> None:
-    """Give a panel its labels, no text of the user's, and the look of all panels."""
-    from matplotlib import ticker
-
-    for axis in (axes.xaxis, axes.yaxis):
-        # Labels have the room that is left for them: no more than five, none of many digits.
-        if axis.get_scale() == 'linear':
-            axis.set_major_locator(ticker.MaxNLocator(5))
-            axis.set_major_formatter(ticker.FormatStrFormatter('%.4g'))
-    axes.set_ylabel(vertical, fontsize=FONT_SIZE)
-    axes.set_xlabel(horizontal, fontsize=FONT_SIZE)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, color='#e0e0e0', linewidth=0.6)
-    axes.margins(x=0.01)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
 
 
 def picture_of(

@@ -20,7 +20,7 @@ from robot_identification.report.formatting import (
 )
 from robot_identification.report.plot import Drawing, Picture, PREDICTED, RESIDUAL
 from robot_identification.report.residual_figures import (
-    power_density, SHORTEST_SPECTRUM, SPECTRUM_POINTS, SPECTRUM_SECONDS,
+    SHORTEST_SPECTRUM, SPECTRUM_POINTS, SPECTRUM_SECONDS,
 )
 from robot_identification.validation import (
     contiguous_parts, ErrorDetails, measure_details, predict_effort,
@@ -175,7 +175,7 @@ def _spectra(
         (dataset.effort - effort)[one.rows, joint][part] for effort in (without, one.predicted)
     ]
     (frequencies, before), (_, after) = (
-        power_density(values, dataset.rate, length) for values in residuals
+        scipy.signal.welch(values, dataset.rate, nperseg=length) for values in residuals
     )
     coherence = None
     if dataset.measured_dq is not None:

@@ -88,11 +88,12 @@ def neighbour_correlation(bags: Sequence[Scored]) -> float:
 def _size_of_error(bag: Scored, joint: int) -> str:
     errors, unit = bag.errors, bag.errors.unit
     measured = bag.dataset.effort[bag.rows, joint]
+    deviation, rms = float(np.std(measured)), float(np.sqrt(np.mean(measured**2)))
     return (
         f'{errors.joints[joint]} has the largest error next to its own effort: NRMSE '
         f'{fixed(errors.nrmse[joint])}, which is an RMSE of {_quantity(errors.rmse[joint], unit)} '
-        f'on an effort that varies by {_quantity(_standard_deviation(measured), unit)} (standard '
-        f'deviation) and has an RMS of {_quantity(_rms(measured), unit)} ({errors.bag}).'
+        f'on an effort that varies by {_quantity(deviation, unit)} (standard deviation) and has '
+        f'an RMS of {_quantity(rms, unit)} ({errors.bag}).'
     )
 
 
@@ -100,15 +101,13 @@ def _make_up_of_effort(model: IdentifiedModel, bag: Scored, joint: int) -> str:
     if not model.parameters.friction:
         return 'The model has no friction, so that all friction of the joint is error.'
     unit = bag.errors.unit
-    rigid, friction = _parts_of_effort(model, bag, joint)
-    sentence = (
-        'In the model, friction makes its effort vary by '
-        f'{_quantity(_standard_deviation(friction), unit)}, '
-        f'the rigid body with its rotor by {_quantity(_standard_deviation(rigid), unit)}'
+    rigid, friction = (float(np.std(part)) for part in _parts_of_effort(model, bag, joint))
+    fitting = 'its friction law fits' if friction > rigid else 'the inertial parameters fit'
+    return (
+        f'In the model, friction makes its effort vary by {_quantity(friction, unit)}, the rigid '
+        f'body with its rotor by {_quantity(rigid, unit)}: this joint mainly shows how well '
+        f'{fitting}.'
     )
-    if _standard_deviation(friction) > _standard_deviation(rigid):
-        return f'{sentence}: this joint mainly shows how well its friction law fits.'
-    return f'{sentence}: this joint mainly shows how well the inertial parameters fit.'
 
 
 def _parts_of_effort(
@@ -180,11 +179,3 @@ def _noise_of(effort: FloatArray) -> float:
 def _quantity(value: float, unit: str) -> str:
     """Return a number with its unit, which no line break separates."""
     return f'{number(value)} {effort_unit_text(unit)}'.replace(' ', '\N{NO-BREAK SPACE}')
-
-
-def _standard_deviation(values: FloatArray) -> float:
-    return float(np.std(values))
-
-
-def _rms(values: FloatArray) -> float:
-    return float(np.sqrt(np.mean(values**2)))

@@ -24,7 +24,7 @@ from robot_identification.report.plot import (
 
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
-EFFORT_HEIGHT = 2.9  # [inches]
+EFFORT_HEIGHT, SCATTER_HEIGHT = 2.9, 2.8  # [inches]
 # Room for the labels of a panel [inch]: left, below, right, above.
 MARGINS = (0.78, 0.52, 0.08, 0.08)
 # At the left where the label has two lines.
@@ -42,6 +42,8 @@ UNEVEN_SHARE = 0.1
 MAXIMUM_POINTS, FULL_PANELS = 2000, 24
 # Samples of a recording at which the URDF's effort is computed; chosen: a tenth of a second.
 MOST_URDF_SAMPLES = 20_000
+# Abscissa, ordinate and colour.
+Series = tuple[FloatArray, FloatArray, str]
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class PictureGroup:
 
     bag: str
     pictures: tuple[Picture, ...]
-    zooms: tuple[Picture, ...] = ()
-    arm: str = ''  # markup of its poses, for the script
+    zooms: tuple[Picture, ...]
+    arm: str  # markup of its poses, for the script
 
 
 def drawn_bags(joints: int, bags: int) -> int:
@@ -235,6 +237,29 @@ def temperature_picture(
     return drawing.picture(
         name, f'Viscous friction of {name} over its temperature, with a line'
     )
+
+
+def draw_panel(
+    points: Sequence[Series], line: Series | None, labels: tuple[str, str], *, joined: bool = False
+) -> Drawing:
+    """
+    Draw points, or curves if `joined`, and a line behind them.
+
+    A series is abscissa, ordinate and colour. `labels` are those of the two axes, abscissa first,
+    and contain no text of the user's.
+    """
+    drawing, panel = single_panel(SCATTER_HEIGHT, MARGINS[0])
+    if line is not None:
+        panel.curve(*line, 1.2)
+    for series in points:
+        if joined:
+            panel.curve(*series, 0.9)
+        else:
+            panel.dots(*series, 4.0)
+    panel.label(labels[1], labels[0])
+    if not joined:
+        panel.x.margin = 0.05
+    return drawing
 
 
 def single_panel(height: float, left: float = WIDE_LABELS) -> tuple[Drawing, Panel]:

@@ -1,11 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""HTML pages from the templates beside this module."""
+"""HTML pages from the templates beside this module, and the head of those of studies."""
 
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from functools import cache
 import hashlib
 from pathlib import Path
@@ -18,6 +19,28 @@ from robot_identification import __version__
 from robot_identification.report import formatting
 
 _TEMPLATES = Path(__file__).resolve().parent / 'templates'
+LEVELS = ('good', 'usable', 'bad', 'plain')
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """
+    Summary for a reader in a hurry.
+
+    `label` is the finding in a word or two, `level` its colour: 'good', 'usable', 'bad', or
+    'plain' for a finding that is neither good nor bad. `sentences` explain it, the most important
+    one first; `next_step` is a sentence without its full stop. Raises ValueError if the level is
+    unknown.
+    """
+
+    label: str
+    level: str
+    sentences: tuple[str, ...]
+    next_step: str
+
+    def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise ValueError(f'level {self.level!r} is none of {", ".join(LEVELS)}')
 
 
 def render_page(template: str, **content: Any) -> str:

@@ -37,8 +37,7 @@ class PaperTable:
 
     name: str  # of its files
     caption: str  # what it shows
-    # Title and unit of each; the unit is empty where there is none.
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]  # titles, with the unit in brackets where there is one
     rows: tuple[tuple[Cell, ...], ...]  # texts, and numbers; NaN where one is not known
 
 
@@ -76,7 +75,7 @@ def csv_text(table: PaperTable) -> str:
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator='\n')
-    writer.writerow([_title(title, unit) for title, unit in table.columns])
+    writer.writerow(table.columns)
     for row in table.rows:
         writer.writerow([
             csv_cell(cell) if isinstance(cell, str)
@@ -92,9 +91,7 @@ def latex_text(table: PaperTable) -> str:
 
     Names are escaped, and numbers rounded; units stand in the header.
     """
-    kept = [
-        index for index, (title, _) in enumerate(table.columns) if title not in CSV_ONLY
-    ]
+    kept = [index for index, title in enumerate(table.columns) if title not in CSV_ONLY]
     letters = ''.join(
         'l' if all(isinstance(row[index], str) for row in table.rows) else 'r' for index in kept
     )
@@ -106,7 +103,7 @@ def latex_text(table: PaperTable) -> str:
         rf'  \label{{tab:{table.name}}}',
         rf'  \begin{{tabular}}{{{letters}}}',
         r'    \toprule',
-        _latex_row([escape_latex(_title(*table.columns[index])) for index in kept]),
+        _latex_row([escape_latex(table.columns[index]) for index in kept]),
         r'    \midrule',
         *(_latex_row([_latex_cell(row[index]) for index in kept]) for row in table.rows),
         r'    \bottomrule',
@@ -120,10 +117,6 @@ def escape_latex(text: str) -> str:
     """Return a text that LaTeX prints as it is; powers of units become superscripts."""
     escaped = ''.join(_ESCAPES.get(letter, letter) for letter in printable(text))
     return escaped.replace(r'\textasciicircum{}2', '$^2$')
-
-
-def _title(title: str, unit: str) -> str:
-    return f'{title} [{unit}]' if unit else title
 
 
 def _latex_row(cells: Sequence[str]) -> str:
@@ -149,9 +142,8 @@ def _parameters(identification: Identification) -> PaperTable:
         'parameters',
         f'Base parameters of {model.robot.name}',
         (
-            ('parameter', ''), ('combination', ''), ('unit', ''), ('URDF', ''), ('estimate', ''),
-            ('standard error', ''), ('relative', '%'), ('95 % from', ''), ('95 % to', ''),
-            ('known from', ''),
+            'parameter', 'combination', 'unit', 'URDF', 'estimate', 'standard error',
+            'relative [%]', '95 % from', '95 % to', 'known from',
         ),
         tuple(
             (
@@ -181,16 +173,13 @@ def _friction(identification: Identification) -> PaperTable:
     return PaperTable(
         'friction',
         f'Friction of {model.robot.name}',
-        (
-            ('joint', ''), ('term', ''), ('constant', ''), ('coefficient', ''),
-            ('standard error', ''), ('unit', ''),
-        ),
+        ('joint', 'term', 'constant', 'coefficient', 'standard error', 'unit'),
         tuple(rows),
     )
 
 
 def _errors(
-    bags: Sequence[BagErrors], caption: str, urdf: Sequence[FloatArray] | None
+    bags: Sequence[BagErrors], caption: str, urdf: Sequence[FloatArray]
 ) -> PaperTable:
     unit = effort_unit_text(bags[0].unit)
     rows: list[tuple[Cell, ...]] = []
@@ -200,15 +189,14 @@ def _errors(
             rows.append((
                 bag.bag, name, bag.samples, nrmse, 100.0 * (1.0 - nrmse),
                 float(bag.rmse[joint]), float(bag.rmse_moving[joint]), float(bag.bias[joint]),
-                *(() if urdf is None else (float(urdf[place][joint]),)),
+                float(urdf[place][joint]),
             ))
     return PaperTable(
         'errors',
         caption,
         (
-            ('recording', ''), ('joint', ''), ('samples', ''), ('NRMSE', ''), ('fit', '%'),
-            ('RMSE', unit), ('RMSE moving', unit), ('bias', unit),
-            *(() if urdf is None else (('NRMSE of the URDF', ''),)),
+            'recording', 'joint', 'samples', 'NRMSE', 'fit [%]', f'RMSE [{unit}]',
+            f'RMSE moving [{unit}]', f'bias [{unit}]', 'NRMSE of the URDF',
         ),
         tuple(rows),
     )

@@ -194,9 +194,8 @@ class Panel:
 
     def bars(self, edges: FloatArray, heights: FloatArray, colour: str) -> None:
         """Fill the bins (m,) of a histogram between edges (m + 1,)."""
-        self._add(
-            np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]]),
-            f'fill="{_ink(colour)}" stroke="none"',
+        self._fill(
+            np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]]), colour
         )
 
     def error_bars(self, x: FloatArray, y: FloatArray, half: FloatArray, colour: str) -> None:
@@ -217,17 +216,15 @@ class Panel:
 
     def band(self, low: float, high: float, colour: str) -> None:
         """Fill what lies between two levels."""
-        self._add(
-            np.array([-np.inf, np.inf, np.inf, -np.inf]), np.array([low, low, high, high]),
-            f'fill="{_ink(colour)}" stroke="none"',
-        )
+        ends = np.array([-np.inf, np.inf])
+        self.area(ends, np.full(2, low), np.full(2, high), colour)
 
     def area(self, x: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> None:
         """Fill what lies between two curves over the same x."""
-        self._add(
-            np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]),
-            f'fill="{_ink(colour)}" stroke="none"',
-        )
+        self._fill(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]), colour)
+
+    def _fill(self, x: FloatArray, y: FloatArray, colour: str) -> None:
+        self._add(x, y, f'fill="{_ink(colour)}" stroke="none"')
 
     def label(self, vertical: str, horizontal: str) -> None:
         """Name the axes; a line break in the vertical label makes two lines."""

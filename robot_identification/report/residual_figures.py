@@ -58,27 +58,10 @@ def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
     density, weight = np.zeros(length // 2 + 1), 0
     for part in residual.parts:
         if len(part) >= length:
-            frequencies, own = power_density(part, residual.rate, length)
+            frequencies, own = scipy.signal.welch(part, residual.rate, nperseg=length)
             density += len(part) * own
             weight += len(part)
     return frequencies[1:], np.sqrt(density[1:] / weight)
-
-
-def power_density(x: FloatArray, rate: float, length: int) -> tuple[FloatArray, FloatArray]:
-    """
-    Return frequencies [Hz] and the density of the power of samples (N,), both (length // 2 + 1,).
-
-    By Welch's method: the mean over windows of that length which overlap by half, each less its
-    mean and under Hann's window.
-    """
-    step = length - length // 2
-    windows = np.lib.stride_tricks.sliding_window_view(x, length)[::step]
-    hann = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(length) / length)
-    spectra = np.fft.rfft((windows - windows.mean(axis=1, keepdims=True)) * hann)
-    power = np.mean(np.abs(spectra) ** 2, axis=0) / (rate * np.sum(hann**2))
-    # Every frequency stands for its negative as well, but the first and that of half the rate.
-    power[1: (length + 1) // 2] *= 2.0
-    return np.arange(length // 2 + 1) * rate / length, power
 
 
 def _draw_histogram(panel: Panel, values: FloatArray, unit: str) -> None:

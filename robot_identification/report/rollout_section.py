@@ -28,23 +28,14 @@ JOINT_HEIGHT = 2.0  # [inch]
 
 
 @dataclass(frozen=True)
-class DriftRow:
-    """A row of the table: a model in a loop, a joint or the tool, and cells by horizon."""
-
-    model: str
-    loop: str
-    where: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class RolloutSection:
     """Section of the rollouts of one recording."""
 
     bag: str
     facts: tuple[str, ...]
-    horizons: tuple[str, ...]
-    rows: tuple[DriftRow, ...]
+    # Of the table: a row is a model in a loop, a joint or the tool, and cells by horizon.
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
     course: Picture | None
     joints: tuple[Picture, ...]
     not_checked: tuple[str, ...]
@@ -61,7 +52,7 @@ def _section(rollout: Rollout) -> RolloutSection:
     return RolloutSection(
         plan.bag,
         _facts(rollout) if drawn else (),
-        tuple(f'{horizon:g} s' for horizon in plan.horizons),
+        ('simulated', 'loop', 'drift of', *(f'{horizon:g} s' for horizon in plan.horizons)),
         tuple(row for one in rollout.simulated for row in _rows(rollout, one)),
         course_picture(rollout) if drawn else None,
         joint_pictures(rollout) if drawn else (),
@@ -93,7 +84,7 @@ def _facts(rollout: Rollout) -> tuple[str, ...]:
     )
 
 
-def _rows(rollout: Rollout, one: Simulated) -> list[DriftRow]:
+def _rows(rollout: Rollout, one: Simulated) -> list[tuple[str, ...]]:
     """Return the rows of one model in one loop, in mm at the tool, in mrad or mm of the joints."""
     stated = rollout.plan.stated
     places = [('tool', 'mm', 1e3 * one.tool)] + [
@@ -103,9 +94,9 @@ def _rows(rollout: Rollout, one: Simulated) -> list[DriftRow]:
         )
     ]
     return [
-        DriftRow(
+        (
             WORDS[one.name], LOOPS[one.loop], f'{name} [{unit}]',
-            tuple(
+            *(
                 f'{_cell(middle)} ({_cell(high)})' for middle, high in zip(
                     quantile(values, 0.5)[stated], quantile(values, HIGH_SHARE)[stated],
                     strict=True,

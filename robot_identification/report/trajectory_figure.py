@@ -18,10 +18,10 @@ from robot_identification.excitation import (
     Experiment, motion_limits, MotionLimits, Obstacle, tool_frame, tool_path, Trajectory,
 )
 from robot_identification.model import rigid_torque, RobotModel
-from robot_identification.report.canvas import label_axes, new_figure, picture_of
-from robot_identification.report.figures import MARGINS, WIDE_LABELS
+from robot_identification.report.canvas import new_figure, picture_of
+from robot_identification.report.figures import GAP, MARGINS, WIDE_LABELS
 from robot_identification.report.figures import WIDTH as PAGE_WIDTH
-from robot_identification.report.plot import Picture
+from robot_identification.report.plot import Drawing, Picture
 import scipy
 
 if TYPE_CHECKING:
@@ -104,16 +104,19 @@ def joint_pictures(
     )
     pictures = []
     for joint, name in enumerate(robot.joint_names):
-        figure = new_figure(PAGE_WIDTH, 4.4, 110.0, (WIDE_LABELS, *MARGINS[1:]))
-        panels = figure.subplots(len(rows), 1, sharex=True, gridspec_kw={'hspace': 0.14})
-        for axes, (values, lower, upper, unit) in zip(panels, rows, strict=True):
-            axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
-            _draw_limits(axes, values[:, joint], lower[joint], upper[joint])
-            label_axes(axes, unit, 'time [s]' if axes is panels[-1] else '')
-            axes.margins(y=0.12)
-        figure.align_ylabels(panels)
-        pictures.append(picture_of(
-            figure, name,
+        drawing = Drawing(PAGE_WIDTH, 4.4)
+        panels = drawing.panels(
+            (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(rows), gaps=(0.0, GAP)
+        )
+        for panel, (values, lower, upper, unit) in zip(panels, rows, strict=True):
+            panel.curve(t, values[:, joint], CURVE, 1.2)
+            for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
+                panel.curve(t[[0, -1]], np.full(2, limit), LIMIT, 1.0, dashed=True)
+            panel.y.margin = 0.12
+            panel.x.numbered = panel is panels[-1]
+            panel.label(unit, 'time [s]' if panel is panels[-1] else '')
+        pictures.append(drawing.picture(
+            name,
             f'Position, velocity, acceleration and torque of {name} over one period, limits '
             'dashed',
         ))
@@ -149,7 +152,9 @@ def _draw_joints(
         for joint in range(robot.n):
             axes = panels[joint, column]
             axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
-            _draw_limits(axes, values[:, joint], lower[joint], upper[joint])
+            for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
+                axes.axhline(limit, color=LIMIT, linewidth=1.0, linestyle='--')
+            axes.margins(x=0.0, y=0.12)
             _tidy(axes)
         panels[0, column].set_title(
             title.format('rad, m' if slides else 'rad'), fontsize=FONT_SIZE + 1
@@ -162,14 +167,11 @@ def _draw_joints(
         )
 
 
-def _draw_limits(axes: Axes, values: FloatArray, lower: float, upper: float) -> None:
-    """Draw the limits that are near enough to be of interest."""
+def _near_limits(values: FloatArray, *limits: float) -> list[float]:
+    """Return the limits that are near enough to be of interest."""
     middle = 0.5 * (values.max() + values.min())
     reach = max(FAR * float(np.ptp(values)) / 2.0, 1e-3)
-    for limit in (lower, upper):
-        if abs(limit - middle) <= reach:
-            axes.axhline(limit, color=LIMIT, linewidth=1.0, linestyle='--')
-    axes.margins(x=0.0, y=0.12)
+    return [limit for limit in limits if abs(limit - middle) <= reach]
 
 
 def _draw_path(

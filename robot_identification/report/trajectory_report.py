@@ -63,6 +63,8 @@ def render_trajectory_report(
     certificate, empty if it has one.
     """
     certificate = {} if refused else trajectory.certificate
+    before = certificate.get('search', {}).get('criteria_before')
+    columns = criteria_columns(evaluation, {'random start': before} if before else None)
     return render_page(
         'trajectory.html.j2',
         robot=robot,
@@ -76,8 +78,15 @@ def render_trajectory_report(
         refused=refused,
         not_checked=describe_certificate_gaps(certificate, trajectory.joint_names),
         limits=limit_rows(certificate),
-        criteria_titles=tuple(_criteria_columns(certificate, evaluation)),
-        criteria=_criteria_rows(certificate, evaluation),
+        criteria_titles=tuple(columns),
+        # Name, meaning and values of each.
+        criteria=[
+            (
+                name.replace('_', ' '), criterion.meaning,
+                [_cell(values.get(name)) for values in columns.values()],
+            )
+            for name, criterion in CRITERIA.items()
+        ],
         units_note=UNITS_NOTE,
         weak=evaluation.weak,
         hardly_shown=hardly_shown(evaluation),
@@ -175,30 +184,16 @@ def _clearance_words(certificate: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _criteria_columns(
-    certificate: Mapping[str, Any], evaluation: Evaluation
+def criteria_columns(
+    evaluation: Evaluation, more: Mapping[str, Mapping[str, float | None]] | None = None
 ) -> dict[str, Mapping[str, float | None]]:
-    before = certificate.get('search', {}).get('criteria_before')
-    columns: dict[str, Mapping[str, float | None]] = {'random start': before} if before else {}
-    columns['dense'] = evaluation.dense
+    """Return criteria by the titles of their columns, those of other motions (`more`) first."""
+    columns = dict(more or {})
+    columns['dense' if evaluation.optimized else 'recorded'] = evaluation.dense
     for one in evaluation.optimized:
         ends = 'with both ends' if one.both_ends else 'at k T/N'
         columns[f'{one.samples} {ends}'] = one.criteria
     return columns
-
-
-def _criteria_rows(
-    certificate: Mapping[str, Any], evaluation: Evaluation
-) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Return name, meaning and values of every criterion."""
-    columns = _criteria_columns(certificate, evaluation)
-    return tuple(
-        (
-            name.replace('_', ' '), criterion.meaning,
-            tuple(_cell(values.get(name)) for values in columns.values()),
-        )
-        for name, criterion in CRITERIA.items()
-    )
 
 
 def _cell(value: float | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import JointTest
 from robot_identification.report.formatting import fixed
-from robot_identification.report.meaning import Meaning
+from robot_identification.report.page import Meaning
 from robot_identification.studies.comparison.report import comparison_meaning
 from robot_identification.studies.drive_gains.report import gain_meaning
 from robot_identification.studies.payload.report import payload_meaning

@@ -55,7 +55,7 @@ def test_csv_holds_the_numbers_of_the_model(found):
 
 
 def test_what_is_not_known_is_left_empty():
-    table = PaperTable('t', 'c', (('name', ''), ('value', 'N m')), (('one', math.nan),))
+    table = PaperTable('t', 'c', ('name', 'value [N m]'), (('one', math.nan),))
     assert csv_text(table) == 'name,value [N m]\none,\n'
     assert r'one & --' in latex_text(table)
 
@@ -90,7 +90,7 @@ def test_any_name_is_text():
 def test_texts_are_no_formulas_and_numbers_stay_numbers():
     """A joint may be named `=1+1`; only texts that begin so get an apostrophe."""
     cells = ('=1+1', '+a', '-m2 + 0.5 mx3', '@a', 'plain', "'", -2.5, 1.0)
-    table = PaperTable('t', 'c', tuple((str(k), '') for k in range(len(cells))), (cells,))
+    table = PaperTable('t', 'c', tuple(map(str, range(len(cells)))), (cells,))
     assert list(read(csv_text(table))[0].values()) == [
         "'=1+1", "'+a", "'-m2 + 0.5 mx3", "'@a", 'plain', "'", '-2.5', '1',
     ]
@@ -98,7 +98,7 @@ def test_texts_are_no_formulas_and_numbers_stay_numbers():
 
 def test_small_and_large_numbers_are_powers_of_ten():
     table = PaperTable(
-        't', 'c', (('value', ''),), ((-2.21e-5,), (123456.0,), (0.5,), (12345,)),
+        't', 'c', ('value',), ((-2.21e-5,), (123456.0,), (0.5,), (12345,)),
     )
     assert [line.strip() for line in latex_text(table).splitlines() if '$' in line] == [
         r'$-2.210 \times 10^{-5}$ \\', r'$1.235 \times 10^{5}$ \\', r'$0.5000$ \\', r'$12345$ \\',

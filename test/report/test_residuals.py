@@ -11,7 +11,7 @@ from report import report_cases
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import worst_part
 from robot_identification.report.residual_figures import (
-    power_density, residual_picture, spectrum_of,
+    residual_picture, spectrum_of,
 )
 from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
 from robot_identification.validation.validation import errors_on
@@ -160,15 +160,3 @@ def test_the_shortest_residuals_are_drawn(recording, samples):
     first, _ = collected([bag])
     assert len(first) == samples
     assert residual_picture(first).markup.startswith('<svg')
-
-
-@pytest.mark.parametrize(('samples', 'length'), [(1000, 250), (1000, 251), (300, 300), (64, 33)])
-def test_density_is_that_of_welch(samples, length):
-    """As scipy.signal has it, which is a second of loading away."""
-    from scipy import signal
-
-    x = np.random.default_rng(length).standard_normal(samples) + 3.0
-    frequencies, power = power_density(x, 125.0, length)
-    expected = signal.welch(x, 125.0, nperseg=length)
-    np.testing.assert_allclose(frequencies, expected[0])
-    np.testing.assert_allclose(power, expected[1], rtol=1e-9, atol=1e-15)
