@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import Identification, IdentifyArguments
-from robot_identification.export import EXPORTERS, ExportOptions, make_urdf
+from robot_identification.export import export_urdf, EXPORTERS, ExportOptions
 from robot_identification.files import file_name, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.options import add_arguments, from_values
@@ -151,21 +152,19 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
 
 
 def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
-    """Return what writes each file, by its place in the folder."""
-    writers = {'urdf': _urdf_text, **{kind: _writer(kind) for kind in EXPORTERS}}
+    """Return what writes each file with its default options, by its place in the folder."""
+    writers: dict[str, Callable[[IdentifiedModel], str]] = {'urdf': export_urdf}
+    writers |= {kind: partial(_write, write) for kind, (_, write) in EXPORTERS.items()}
     return {
         f'export/{file_name(name)}.{SUFFIXES.get(kind, kind)}': write
         for kind, write in writers.items()
     }
 
 
-def _writer(kind: str) -> Callable[[IdentifiedModel], str]:
-    """Return what writes a format with its default options."""
-    return lambda model: EXPORTERS[kind][1](model, ExportOptions())
-
-
-def _urdf_text(model: IdentifiedModel) -> str:
-    return make_urdf(model).text
+def _write(
+    write: Callable[[IdentifiedModel, ExportOptions], str], model: IdentifiedModel
+) -> str:
+    return write(model, ExportOptions())
 
 
 def _export(

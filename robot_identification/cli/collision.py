@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification import load_model
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_output_option, model_file,
+    add_json_option, add_mapping_option, add_model_argument, add_output_option,
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import UsageError
@@ -32,10 +32,7 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification collision result/identified_model.yaml free_motion '
         '--check another_motion -o collision.yaml', run,
     )
-    parser.add_argument(
-        'model', type=model_file, metavar='MODEL',
-        help='identified_model.yaml, or its folder',
-    )
+    add_model_argument(parser)
     parser.add_argument(
         'bags', type=Path, nargs='+', metavar='BAG',
         help='recordings of free motion from which the model was not identified',

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, model_file, result_folder
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, model_file, result_folder,
+)
 from robot_identification.cli.output import print_results, show
 from robot_identification.options import add_arguments, from_values
 from robot_identification.studies.comparison import (
@@ -31,12 +32,9 @@ def add_parser(subparsers: Any) -> None:
         help='identified_model.yaml; each is compared with the first',
     )
     add_arguments(parser, ComparisonOptions)
-    parser.add_argument(
-        '-o', '--output', type=Path, metavar='OUT',
-        help='folder for comparison.json, report and results; by default nothing is written',
-    )
-    parser.add_argument(
-        '--force', action='store_true', help='overwrite existing files'
+    add_output_option(
+        parser, 'folder for comparison.json, report and results; by default nothing is written',
+        required=False,
     )
     add_json_option(parser)
 

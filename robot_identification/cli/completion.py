@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, model_file
+from robot_identification.cli.options import add_json_option, add_output_option, model_file
 from robot_identification.cli.output import print_json
 from robot_identification.errors import MissingDependencyError
 from robot_identification.files import check_writable, write_atomically
@@ -29,10 +29,7 @@ def add_parser(subparsers: Any) -> None:
         '-o ~/.local/share/bash-completion/completions/robot-identification', run,
     )
     parser.add_argument('shell', choices=SHELLS, help='shell that reads the script')
-    parser.add_argument(
-        '-o', '--output', type=Path, metavar='OUT', help='script to write (default: print it)'
-    )
-    parser.add_argument('--force', action='store_true', help='overwrite existing files')
+    add_output_option(parser, 'script to write (default: print it)', required=False)
     add_json_option(parser)
 
 
@@ -71,8 +68,7 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     for action in _actions(parser):
         if action.dest in known and not action.choices:
             _complete(action, {
-                'bash': _function(action.dest),
-                'zsh': _function(action.dest),
+                **dict.fromkeys(('bash', 'zsh'), _function(action.dest)),
                 'tcsh': f'({" ".join(known[action.dest])})',
             })
         elif action.type in (Path, model_file):

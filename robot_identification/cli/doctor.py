@@ -17,7 +17,8 @@ from robot_identification import load_experiment, load_model, load_robot, read_r
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_xacro_arguments, parse_xacro_arguments,
+    add_force_option, add_json_option, add_mapping_option, add_save_mapping_option,
+    add_xacro_arguments, parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_json, show
 from robot_identification.cli.tables import save_mapping
@@ -67,12 +68,12 @@ class ExamineOptions:
 class Finding:
     """Finding of the doctor about one file."""
 
-    path: Path  # the file
-    kind: str  # what it is
-    facts: tuple[str, ...] = ()  # what is in it
-    warnings: tuple[str, ...] = ()  # what is wrong with it, the worst first
-    unchecked: tuple[str, ...] = ()  # quantities of a motion that cannot be checked with it
+    facts: Sequence[str] = ()  # what is in it
+    warnings: Sequence[str] = ()  # what is wrong with it, the worst first
+    unchecked: Sequence[str] = ()  # quantities of a motion that cannot be checked with it
     error: str | None = None  # why it cannot be used
+    path: Path = Path()  # the file
+    kind: str = ''  # what it is
 
     @property
     def conclusion(self) -> str:
@@ -82,16 +83,6 @@ class Finding:
         if self.unchecked:
             return f'usable, without a check of {", ".join(self.unchecked)}'
         return 'usable'
-
-
-@dataclass(frozen=True)
-class _Examined:
-    """Contents of a file that can be read; see `Finding`."""
-
-    facts: Sequence[str]
-    warnings: Sequence[str] = ()
-    unchecked: Sequence[str] = ()
-    refused: str | None = None
 
 
 def add_parser(subparsers: Any) -> None:
@@ -108,14 +99,8 @@ def add_parser(subparsers: Any) -> None:
         help='arm of the recordings, for the check of their effort; by default a URDF or robot '
         'YAML among the paths, or the name in a bag',
     )
-    parser.add_argument(
-        '--save-mapping', type=Path, metavar='FILE',
-        help='write the recognized columns of the first table as a mapping, to edit and pass '
-        'with --mapping',
-    )
-    parser.add_argument(
-        '--force', action='store_true', help='overwrite an existing mapping'
-    )
+    add_save_mapping_option(parser)
+    add_force_option(parser, 'overwrite an existing mapping')
     add_json_option(parser)
 
 
@@ -134,9 +119,7 @@ def run(args: argparse.Namespace) -> int:
         save_mapping(args.save_mapping, _understood(tables, args.mapping), args.force)
     if args.json:
         print_json({'findings': [
-            {'path': f.path, 'kind': f.kind, 'facts': f.facts, 'warnings': f.warnings,
-             'unchecked': f.unchecked, 'error': f.error}
-            for f in findings
+            {'path': finding.path, 'kind': finding.kind, **vars(finding)} for finding in findings
         ]})
     else:
         for finding in findings:
@@ -194,17 +177,13 @@ def examine(path: Path, options: ExamineOptions | None = None) -> Finding:
         # It says nothing of the file.
         raise
     except IdentificationError as error:
-        return Finding(path, kind, error=str(error))
-    return Finding(
-        path, kind, tuple(found.facts), tuple(found.warnings), tuple(found.unchecked),
-        found.refused,
-    )
+        found = Finding(error=str(error))
+    return replace(found, path=path, kind=kind)
 
 
-_Examination = Callable[[Path], _Examined]
-
-
-def _examination(path: Path, options: ExamineOptions) -> tuple[str, _Examination]:
+def _examination(
+    path: Path, options: ExamineOptions
+) -> tuple[str, Callable[[Path], Finding]]:
     if is_table(path):
         return 'table', partial(_examine_table, options=options)
     if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd'):
@@ -218,7 +197,7 @@ def _examination(path: Path, options: ExamineOptions) -> tuple[str, _Examination
     return 'configuration', _examine_yaml
 
 
-def _examine_bag(path: Path, options: ExamineOptions) -> _Examined:
+def _examine_bag(path: Path, options: ExamineOptions) -> Finding:
     joints = sorted(find_joint_names(path, topic=options.topic))
     recording = read_recording(path, joints, topic=options.topic)
     return _with_meaning(
@@ -227,7 +206,7 @@ def _examine_bag(path: Path, options: ExamineOptions) -> _Examined:
     )
 
 
-def _examine_table(path: Path, options: ExamineOptions) -> _Examined:
+def _examine_table(path: Path, options: ExamineOptions) -> Finding:
     mapping = options.mapping
     joints = find_joint_names(path, mapping=mapping)
     if not joints:
@@ -245,15 +224,15 @@ def _examine_table(path: Path, options: ExamineOptions) -> _Examined:
 
 
 def _with_meaning(
-    found: _Examined, recording: Recording, robots: Sequence[RobotModel],
+    found: Finding, recording: Recording, robots: Sequence[RobotModel],
     read: Callable[[Sequence[str]], Recording], *, numbered: bool = False,
-) -> _Examined:
+) -> Finding:
     """
     Add what the effort is, by the arm whose joints a recording has; `read` takes its joints.
 
     Columns of a table may be `numbered`: they are those of an arm with as many joints.
     """
-    if found.refused is not None:
+    if found.error is not None:
         return found
     named = recording.metadata.get('robot')
     if not robots and named in [known.name for known in known_robots()]:
@@ -289,7 +268,7 @@ def _with_meaning(
     return replace(found, warnings=warnings, facts=[*found.facts, meaning.describe()])
 
 
-def _examine_recording(recording: Recording, what: str) -> _Examined:
+def _examine_recording(recording: Recording, what: str) -> Finding:
     period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
     # Those out of order are not missing.
@@ -315,9 +294,9 @@ def _examine_recording(recording: Recording, what: str) -> _Examined:
     if 'effort_unit' not in recording.metadata:
         warnings.append('the recording does not state the unit of its effort: give --effort-unit')
     refusal = _refusal(recording)
-    return _Examined(
+    return Finding(
         facts, [*warnings, *recording.notes],
-        refused=None if refusal is None else f'`identify` refuses it: {refusal}',
+        error=None if refusal is None else f'`identify` refuses it: {refusal}',
     )
 
 
@@ -412,7 +391,7 @@ def _refusal(recording: Recording) -> str | None:
     return None
 
 
-def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
+def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> Finding:
     urdf = read_urdf(path, arguments=arguments)
     facts: list[str] = []
     warnings: list[str] = []
@@ -448,18 +427,14 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> _Examined:
     carried = frozenset[str]().union(*(robot.carried_links for robot in robots))
     facts += [*urdf.remarks, *_harmless_faults(urdf, carried, refusals)]
     facts.append('acceleration limits: a URDF states none, a robot YAML does')
-    return _Examined(
+    return Finding(
         facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)),
         None if robots else 'none of its arms can be used',
     )
 
 
 def _arms_of_urdf(urdf: Urdf) -> tuple[list[RobotModel], dict[tuple[str, ...], str]]:
-    """
-    Return the arms of a description, and by their joints why others cannot be used.
-
-    Raises DescriptionError if it has one arm, which cannot be used.
-    """
+    """Return the arms of a description, and by joints why others of several cannot be used."""
     try:
         return [make_robot_model(urdf)], {}
     except SeveralArmsError as error:
@@ -539,10 +514,8 @@ def _gap_warnings(
     ]
 
 
-def _unchecked(
-    massless: Sequence[str], unknown: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*(['torque'] if massless else []), *unknown]))
+def _unchecked(massless: Sequence[str], unknown: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys([*(['torque'] if massless else []), *unknown]))
 
 
 def _bodies(urdf: Urdf) -> list[str]:
@@ -558,19 +531,19 @@ def _bodies(urdf: Urdf) -> list[str]:
     ]
 
 
-def _examine_calibration(path: Path) -> _Examined:
+def _examine_calibration(path: Path) -> Finding:
     calibration = read_calibration(path)
     kind = (
         f'corrections of a Denavit-Hartenberg table of {calibration.d.size} joints'
         if isinstance(calibration, DhCorrections)
         else f'poses of {len(calibration.poses)} joints'
     )
-    return _Examined(
+    return Finding(
         [f'{kind}; `robot-identification urdf --calibration` checks whether they fit an arm']
     )
 
 
-def _examine_yaml(path: Path) -> _Examined:
+def _examine_yaml(path: Path) -> Finding:
     content = read_yaml(path)
     if 'form' in content:
         return _examine_trajectory(path)
@@ -580,12 +553,13 @@ def _examine_yaml(path: Path) -> _Examined:
         return _examine_calibration(path)
     if 'trajectory' in content:
         load_experiment(path)
-        return _Examined(['experiment'])
+        return Finding(['experiment'])
     if 'convention' in content:
         table = read_link_table(path)
         parse_urdf(urdf_of_link_table(table), str(path))
-        return _Examined([f'link table of {table.name}, joints '
-                          f'{", ".join(row.joint for row in table.rows)}'])
+        return Finding([
+            f'link table of {table.name}, joints {", ".join(row.joint for row in table.rows)}'
+        ])
     if 'urdf' in content:
         return _examine_robot(load_robot(str(path)))
     raise DescriptionError(
@@ -595,7 +569,7 @@ def _examine_yaml(path: Path) -> _Examined:
     )
 
 
-def _examine_trajectory(path: Path) -> _Examined:
+def _examine_trajectory(path: Path) -> Finding:
     trajectory = load_trajectory(path)
     facts = [f'trajectory of {trajectory.robot}, {trajectory.duration:g} s, hash correct']
     certificate = trajectory.certificate
@@ -606,10 +580,10 @@ def _examine_trajectory(path: Path) -> _Examined:
     waived = describe_waived_collision(certificate)
     if waived:
         warnings.append(waived)
-    return _Examined(facts, warnings, tuple(dict.fromkeys(gap.kind for gap in gaps)))
+    return Finding(facts, warnings, tuple(dict.fromkeys(gap.kind for gap in gaps)))
 
 
-def _examine_robot(robot: RobotModel) -> _Examined:
+def _examine_robot(robot: RobotModel) -> Finding:
     if robot.denavit_hartenberg is not None:
         check_table(robot, robot.denavit_hartenberg)
     massless, unknown = massless_joints(robot), unknown_limits(robot)
@@ -620,18 +594,17 @@ def _examine_robot(robot: RobotModel) -> _Examined:
     if gains.any() and (unit is None or unit.is_current):
         joints = ', '.join(np.array(robot.joint_names)[gains])
         warnings.append(f'drive gain of {joints} is unknown; effort in N m needs none')
-    return _Examined(
-        [f'robot {robot.name}, {robot.n} joints'], warnings,
-        _unchecked(massless, unknown),
+    return Finding(
+        [f'robot {robot.name}, {robot.n} joints'], warnings, _unchecked(massless, unknown)
     )
 
 
-def _examine_model(model: IdentifiedModel) -> _Examined:
+def _examine_model(model: IdentifiedModel) -> Finding:
     robot, parameters = model.robot, model.parameters
     facts = [f'identified model of {robot.name}, {model.reduction.rank} parameters']
     theta = model.theta_consistent
     if theta is None:
-        return _Examined(facts, [model.consistency_note])
+        return Finding(facts, [model.consistency_note])
     rotors = theta[parameters.reflected_inertia_slice] if parameters.reflected_inertia else None
     found = find_implausibilities(
         robot, theta[:10 * robot.n], maker=prior_inertial_parameters(robot),
@@ -639,4 +612,4 @@ def _examine_model(model: IdentifiedModel) -> _Examined:
     )
     if not found:
         facts.append("its standard parameters are those of possible bodies, near the maker's")
-    return _Examined(facts, [implausibility.text for implausibility in found])
+    return Finding(facts, [implausibility.text for implausibility in found])

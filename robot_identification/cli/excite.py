@@ -21,7 +21,9 @@ from robot_identification.cli.excite_text import (
     describe_certificate, describe_evaluation, describe_motion, describe_search, describe_tracking,
     evaluation_json, tracking_json,
 )
-from robot_identification.cli.options import add_json_option, add_robot_options, add_window_options
+from robot_identification.cli.options import (
+    add_force_option, add_json_option, add_robot_options, add_window_options,
+)
 from robot_identification.cli.output import (
     end_progress_line, print_json, progress_line, say, show, warn,
 )
@@ -79,7 +81,7 @@ def add_parser(subparsers: Any) -> None:
         '--servoj', type=Path, metavar='FILE.script',
         help='URScript program that executes the motion without ROS',
     )
-    group.add_argument('--force', action='store_true', help='overwrite existing files')
+    add_force_option(group)
     add_json_option(parser)
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from robot_identification import load_model
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, model_file
+from robot_identification.cli.options import (
+    add_force_option, add_json_option, add_model_argument,
+)
 from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import UsageError
 from robot_identification.export import (
@@ -39,10 +41,7 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification export result/identified_model.yaml --urdf ur5_identified.urdf '
         '--mjcf ur5.xml', run,
     )
-    parser.add_argument(
-        'model', type=model_file, metavar='MODEL',
-        help='identified_model.yaml, or its folder',
-    )
+    add_model_argument(parser)
     parser.add_argument(
         '--urdf', type=Path, metavar='OUT', help='URDF with identified inertials and friction'
     )
@@ -72,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
             f'{form}, {what}' for form, what in FORMS.items()
         ) + f'; default {PLAIN}',
     )
-    parser.add_argument('--force', action='store_true', help='overwrite existing files')
+    add_force_option(parser)
     add_json_option(parser)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from robot_identification import identify
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, add_tables_option, RECORDING,
-    robot_from_options,
+    add_json_option, add_output_option, add_robot_options, add_save_mapping_option,
+    add_tables_option, RECORDING, robot_from_options,
 )
 from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
@@ -46,11 +46,7 @@ def add_parser(subparsers: Any) -> None:
         '--processes', type=int, metavar='N',
         help=f'number of processes of --scheduler {LOCAL}; by default one for each processor',
     )
-    parser.add_argument(
-        '--save-mapping', type=Path, metavar='FILE',
-        help='write the recognized columns of the first table as a mapping, to edit and pass '
-        'with --mapping',
-    )
+    add_save_mapping_option(parser)
     add_output_option(parser, 'folder for model, report and results')
     add_tables_option(parser)
     add_json_option(parser)

@@ -17,8 +17,8 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.init_guide import guide_text, Study, study_content
 from robot_identification.cli.init_questions import CELL, DESCRIBED, Question, QUESTIONS
 from robot_identification.cli.options import (
-    add_description_options, add_json_option, described_robot, description_words,
-    parse_xacro_arguments,
+    add_description_options, add_force_option, add_json_option, described_robot,
+    description_words, parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import IdentificationError, UsageError
@@ -68,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
         '-o', '--output', type=Path, default=DEFAULT_FOLDER, metavar='FOLDER',
         help='folder of the files (default: %(default)s)',
     )
-    parser.add_argument('--force', action='store_true', help='overwrite existing files')
+    add_force_option(parser)
     add_json_option(parser)
 
 
@@ -229,11 +229,7 @@ class _Interview:
 
 
 def _ask(words: str, default: str) -> str:
-    """
-    Return the answer that a person types, the default for an empty line.
-
-    Raises UsageError if the input has ended.
-    """
+    """Return the answer that a person types, the default for an empty line."""
     print(f'{words}\n  [{default}] ', end='', file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:

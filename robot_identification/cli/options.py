@@ -85,12 +85,15 @@ def description_words(args: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def model_file(text: str) -> Path:
-    """
-    Return the model file that a path names: a result folder stands for the model in it.
+def add_model_argument(
+    parser: argparse.ArgumentParser, what: str = 'identified_model.yaml, or its folder'
+) -> None:
+    """Add the model file."""
+    parser.add_argument('model', type=model_file, metavar='MODEL', help=what)
 
-    Raises ArgumentTypeError if it is a bag.
-    """
+
+def model_file(text: str) -> Path:
+    """Return the model file that a path names: a result folder stands for the model in it."""
     path = Path(text)
     inside = path / MODEL_FILE
     if inside.is_file():
@@ -144,12 +147,10 @@ def parse_xacro_arguments(texts: list[str]) -> dict[str, str]:
 
 def add_window_options(parser: argparse.ArgumentParser) -> None:
     """Add --start and --stop."""
-    parser.add_argument(
-        '--start', type=duration, metavar='S', help='seconds after the first joint state'
-    )
-    parser.add_argument(
-        '--stop', type=duration, metavar='S', help='seconds after the first joint state'
-    )
+    for name in ('--start', '--stop'):
+        parser.add_argument(
+            name, type=duration, metavar='S', help='seconds after the first joint state'
+        )
 
 
 def add_mapping_option(parser: argparse.ArgumentParser) -> None:
@@ -176,13 +177,29 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output_option(parser: argparse.ArgumentParser, what: str) -> None:
+def add_output_option(
+    parser: argparse.ArgumentParser, what: str, *, required: bool = True
+) -> None:
     """Add -o/--output and --force."""
     parser.add_argument(
-        '-o', '--output', type=Path, required=True, metavar='OUT', help=what
+        '-o', '--output', type=Path, required=required, metavar='OUT', help=what
     )
+    add_force_option(parser)
+
+
+def add_force_option(
+    parser: argparse._ActionsContainer, what: str = 'overwrite existing files'
+) -> None:
+    """Add --force."""
+    parser.add_argument('--force', action='store_true', help=what)
+
+
+def add_save_mapping_option(parser: argparse.ArgumentParser) -> None:
+    """Add --save-mapping."""
     parser.add_argument(
-        '--force', action='store_true', help='overwrite existing files'
+        '--save-mapping', type=Path, metavar='FILE',
+        help='write the recognized columns of the first table as a mapping, to edit and pass '
+        'with --mapping',
     )
 
 

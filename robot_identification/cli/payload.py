@@ -11,7 +11,7 @@ from typing import Any
 
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, model_file, result_folder,
+    add_json_option, add_model_argument, add_output_option, result_folder,
 )
 from robot_identification.cli.output import print_results
 from robot_identification.options import add_arguments, from_values
@@ -26,9 +26,7 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'payload',
         'robot-identification payload result/identified_model.yaml loaded_bag -o payload', run,
     )
-    parser.add_argument(
-        'model', type=model_file, metavar='MODEL', help='identified_model.yaml of the bare arm'
-    )
+    add_model_argument(parser, 'identified_model.yaml of the bare arm')
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',
         help='recordings of the arm with the payload: bags or tables',

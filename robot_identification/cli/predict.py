@@ -16,7 +16,7 @@ from robot_identification import load_model, predict
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_output_option, model_file, RECORDING,
+    add_json_option, add_mapping_option, add_model_argument, add_output_option, RECORDING,
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
@@ -24,7 +24,9 @@ from robot_identification.files import check_writable, ResultFolder, write_atomi
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.prediction import EffortComparison
-from robot_identification.recording import JOINT_STATE, new_bag, rosbags_library, SIMULATED_EPOCH
+from robot_identification.recording import (
+    joint_state_maker, new_bag, SIMULATED_EPOCH, write_samples,
+)
 from robot_identification.studies.energy import (
     energy_columns, energy_content, energy_text, EnergyOptions, MotionEnergy, run_energy,
 )
@@ -39,13 +41,8 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'predict',
         'robot-identification predict result/identified_model.yaml bag -o predicted.mcap', run,
     )
-    parser.add_argument(
-        'model', type=model_file, metavar='MODEL',
-        help='identified_model.yaml, or its folder',
-    )
-    parser.add_argument(
-        'bag', nargs='?', type=Path, metavar='BAG', help=RECORDING
-    )
+    add_model_argument(parser)
+    parser.add_argument('bag', nargs='?', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
         '--causal', action='store_true',
         help='predict from past samples only, as the live node does',
@@ -210,27 +207,15 @@ def write_signals_mcap(
     path: Path, model: IdentifiedModel, stamps: FloatArray, signals: Signals
 ) -> None:
     """Write signals as joint-state topics of one MCAP, their values in `effort`."""
-    types = rosbags_library().types
-    header = types.types['std_msgs/msg/Header']
-    time = types.types['builtin_interfaces/msg/Time']
-    joint_state = types.types[JOINT_STATE]
-    empty = np.zeros(0)
-    rows = {
-        topic: (list(names), np.ascontiguousarray(values, dtype=float))
-        for topic, (names, values) in signals.items()
-    }
+    nothing = np.zeros((len(stamps), 0))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as folder:
         bag = Path(folder) / path.stem
         metadata = {'robot': model.robot.name, 'effort_unit': model.effort_unit}
         with new_bag(bag, metadata) as writer:
-            for topic in rows:
-                writer.add_topic(f'/{topic}', JOINT_STATE)
-            nanoseconds = np.round((SIMULATED_EPOCH + stamps) * 1e9).astype(np.int64)
-            for k, stamp in enumerate(nanoseconds.tolist()):
-                stated = header(time(*divmod(stamp, 1_000_000_000)), '')
-                for topic, (names, values) in rows.items():
-                    message = joint_state(stated, names, empty, empty, values[k])
-                    data = bytes(types.serialize_cdr(message, JOINT_STATE))
-                    writer.write(f'/{topic}', stamp, data)
+            write_samples(
+                writer, np.round((SIMULATED_EPOCH + stamps) * 1e9).astype(np.int64),
+                {f'/{topic}': joint_state_maker(names, nothing, nothing, values)
+                 for topic, (names, values) in signals.items()},
+            )
         shutil.move(str(bag / writer.file.name), path)

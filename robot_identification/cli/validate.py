@@ -12,8 +12,8 @@ from typing import Any
 from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_output_option, add_tables_option, add_window_options,
-    model_file, RECORDING, result_folder,
+    add_json_option, add_mapping_option, add_model_argument, add_output_option, add_tables_option,
+    add_window_options, RECORDING, result_folder,
 )
 from robot_identification.cli.output import print_json, warn
 from robot_identification.files import check_writable, ResultFolder, write_results
@@ -40,10 +40,7 @@ def add_parser(subparsers: Any) -> None:
         subparsers, 'validate',
         'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
     )
-    parser.add_argument(
-        'model', type=model_file, metavar='MODEL',
-        help='identified_model.yaml, or its folder',
-    )
+    add_model_argument(parser)
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
         '--consistent', action='store_true',
