@@ -44,11 +44,7 @@ SECONDS_PER_HOUR = 3600.0
 
 
 class PredictionBand:
-    """
-    Standard deviation of the model's torque at a state.
-
-    Raises DataError if the model does not say how large its residuals were.
-    """
+    """Standard deviation of the model's torque at a state; DataError if residuals are unknown."""
 
     def __init__(self, model: IdentifiedModel) -> None:
         noise = np.asarray(model.quality.get('residual_standard_deviation', []), dtype=float)

@@ -67,11 +67,7 @@ def average_run_length(chart: Chart) -> float:
 
 @lru_cache(maxsize=256)
 def design_chart(retention: float, weight: float, slack: float, run_length: float) -> Chart:
-    """
-    Return the chart with a mean number of samples, 10 to 1e8, from its start to a false alarm.
-
-    Raises UsageError if a number is out of range.
-    """
+    """Return the chart with so many samples, 10 to 1e8, from its start to a false alarm."""
     if not (0.0 < retention <= 1.0 and 0.0 < weight <= 1.0 and 0.0 <= slack <= 5.0):
         raise UsageError(
             f'control chart: retention {retention:g}, weight {weight:g} and slack {slack:g} must '

@@ -49,9 +49,7 @@ class HealthOptions:
         for item in fields(self):
             low, high = _BOUNDS[item.name]
             value = getattr(self, item.name)
-            if not is_number(value) or not (
-                low <= value <= high
-            ):
+            if not is_number(value) or not low <= value <= high:
                 raise UsageError(
                     f'friction health: {item.name} is {value!r}, it must be from {low:g} to '
                     f'{high:g}'

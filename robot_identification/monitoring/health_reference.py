@@ -95,10 +95,9 @@ class JointReference:
         The upper end of a one-sided interval: charts with limits for it keep the stated rate for
         nine in ten references, and not only in the mean over references (Gandy and Kvaloy 2013).
         """
-        follow = min(max(self.repeat, 0.0), MOST_LIKE)
-        free = max((self.windows - 2) * (1.0 - follow) / (1.0 + follow), 2.0)
+        longer = _lengthening(self.repeat)
+        free = max((self.windows - 2) / longer**2, 2.0)
         inflation = np.sqrt(free / scipy.special.chdtri(free, CONFIDENCE))
-        longer = np.sqrt((1.0 + follow) / (1.0 - follow))
         return float(max(self.scatter, SMALLEST_SCATTER) * longer * inflation)
 
     @property
@@ -149,8 +148,6 @@ def learn_reference(
     left = fit.residuals
     scatter = float(np.sqrt(left @ left / (k.size - len(fit.coefficients))))
     repeat = _repeat(left)
-    follow = min(max(repeat, 0.0), MOST_LIKE)
-    longer = float(np.sqrt((1.0 + follow) / (1.0 - follow)))
     return JointReference(
         windows=int(k.size),
         change=float(fit.coefficients[0]),
@@ -161,10 +158,18 @@ def learn_reference(
         coldest=float(T.min()) if known else None,
         warmest=float(T.max()) if known else None,
         slope=float(fit.coefficients[1]) if sloped else None,
-        slope_error=scatter * longer * float(1.0 / abs(fit.factor[1, 1])) if sloped else None,
+        slope_error=(
+            scatter * _lengthening(repeat) / float(abs(fit.factor[1, 1])) if sloped else None
+        ),
         unexplained=float(usual),
         load=float(np.median([window.load for window in good])),
     )
+
+
+def _lengthening(repeat: float) -> float:
+    """Return what a correlation with the next value makes of the standard error of a mean."""
+    follow = min(max(repeat, 0.0), MOST_LIKE)
+    return float(np.sqrt((1.0 + follow) / (1.0 - follow)))
 
 
 def _repeat(left: FloatArray) -> float:
@@ -218,9 +223,7 @@ class HealthReference:
         }, set())
         for name in ('sliding_time', 'slow_velocity'):
             value = content[name]
-            if not is_number(value) or not (
-                0.0 < value <= 3600.0
-            ):
+            if not is_number(value) or not 0.0 < value <= 3600.0:
                 raise DescriptionError(
                     f'{source}: {name} is {value!r}, it must be a number above 0 and up to 3600'
                 )
@@ -268,13 +271,9 @@ def friction_sha256(model: IdentifiedModel) -> str:
     }))
 
 
-def write_reference(path: Path, reference: HealthReference, force: bool = False) -> None:
-    """
-    Write the file of a reference.
-
-    Raises UsageError if there is one already and `force` is not set.
-    """
-    write_results(path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, force)
+def write_reference(path: Path, reference: HealthReference) -> None:
+    """Write the file of a reference; raises UsageError if there is one already."""
+    write_results(path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, False)
 
 
 def read_reference(path: Path, model: IdentifiedModel) -> HealthReference:

@@ -41,7 +41,7 @@ from robot_identification.model import (
 )
 from robot_identification.monitoring.online_noise import ResidualNoise
 from robot_identification.studies.payload import (
-    BODY_LENGTH, PayloadErrors, UNKNOWN_PAYLOAD,
+    BODY_LENGTH, payload_errors, PayloadErrors, UNKNOWN_PAYLOAD, whitened,
 )
 import scipy
 
@@ -86,8 +86,6 @@ MOST_UNKNOWN = 0.5
 MOST_CHANGES = 100
 # Relative size of a direction in which the last samples say nothing.
 UNSEEN = 1.0e-6
-# For derivatives by differences, relative to the size of a number.
-DIFFERENCE = 1.0e-6
 ROUNDING = 1.0e-9  # relative; chosen between double precision and noise
 
 
@@ -419,7 +417,7 @@ class RecursivePayload:
         covariance = _pooled(level) * state.covariance[:10, :10] + self._of_model
         T = self._to_frame
         parameters, covariance = T @ theta[:10], T @ covariance @ T.T
-        errors = _errors(parameters, covariance)
+        errors = payload_errors(parameters, covariance)
         status = _status(parameters, errors)
         verdict, payload, reason = _judge(parameters, covariance, status, self.frame)
         return LivePayload(
@@ -464,25 +462,6 @@ def _updated(state: RecursiveState, rows: list[_Rows]) -> RecursiveState:
     )
 
 
-def _errors(parameters: FloatArray, covariance: FloatArray) -> PayloadErrors:
-    """Return standard errors of mass, centre and inertia about it, by their derivatives."""
-    mass_error = math.sqrt(max(float(covariance[0, 0]), 0.0))
-    if not parameters[0] > 0.0:
-        return PayloadErrors(mass_error, np.full(3, np.inf), np.full((3, 3), np.inf))
-    steps = DIFFERENCE * np.maximum(np.abs(parameters), parameters[0] * BODY_LENGTH**2)
-    derivative = np.column_stack([
-        (_figures(parameters + change) - _figures(parameters - change)) / (2.0 * step)
-        for change, step in zip(np.diag(steps), steps, strict=True)
-    ])
-    deviation = np.sqrt(np.maximum(np.diag(derivative @ covariance @ derivative.T), 0.0))
-    return PayloadErrors(mass_error, deviation[:3], deviation[3:].reshape(3, 3))
-
-
-def _figures(parameters: FloatArray) -> FloatArray:
-    body = payload_from_parameters(parameters, '')
-    return np.concatenate([body.center_of_mass, body.inertia.ravel()])
-
-
 def _status(parameters: FloatArray, errors: PayloadErrors) -> dict[str, str]:
     """Return which quantities are observed."""
     mass = float(parameters[0])
@@ -524,9 +503,8 @@ def _judge(
         )
     if body.is_possible:
         return PAYLOAD, body, stated
-    R, z = _whitened(parameters, covariance)
     try:
-        near = fit_consistent_body(R, z, BODY_LENGTH)
+        near = fit_consistent_body(*whitened(parameters, covariance), BODY_LENGTH)
     except NotIdentifiableError as error_of_fit:
         return IMPOSSIBLE, None, f'{stated}: no body is near the numbers found ({error_of_fit})'
     if near.cost > scipy.special.chdtri(len(parameters), IMPROBABLE):
@@ -537,15 +515,6 @@ def _judge(
     return PAYLOAD, payload_from_parameters(near.parameters, frame), (
         f'{stated}; the nearest body that can be is stated'
     )
-
-
-def _whitened(parameters: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return matrix and side whose squares are the distance from an estimate in its errors."""
-    errors = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    scaled = covariance / errors / errors[:, None] + ROUNDING * np.eye(len(parameters))
-    lower = np.linalg.cholesky(scaled)
-    R = scipy.linalg.solve_triangular(lower, np.eye(len(parameters)), lower=True) / errors
-    return R, R @ parameters
 
 
 def in_words(estimate: LivePayload) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from robot_identification.files import dump_yaml
 from robot_identification.report.json_file import json_text
 from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
 from robot_identification.studies.campaign.health import judge_health
-from robot_identification.studies.campaign.outcome import CampaignOutcome
+from robot_identification.studies.campaign.report import CampaignOutcome
 
 FIRST = datetime(2025, 1, 1, tzinfo=timezone.utc)
 # Seconds of the clock at which the first bag begins; the others are a month later each.

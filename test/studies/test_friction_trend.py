@@ -157,8 +157,8 @@ def test_summary_is_that_of_the_laws(ur5):
     model = known_model(ur5, 'coulomb,viscous,offset', fc=2.0, fv=3.0, f0=1.0)
     model = model.with_quality({'speeds': [1.0] * 5 + [0.3]})
     found = friction_summary(model, (0.5, 0.2))
-    np.testing.assert_allclose(found.coulomb, 2.0)
-    np.testing.assert_allclose(found.viscous, 3.0)
+    np.testing.assert_allclose(found['coulomb'], 2.0)
+    np.testing.assert_allclose(found['viscous'], 3.0)
     expected = [
         sum(
             sliding_torque(term.law, np.array([value]), np.array([speed]), 0.0)[0]
@@ -169,12 +169,12 @@ def test_summary_is_that_of_the_laws(ur5):
         )
         for speed in (0.5, 0.2)
     ]
-    np.testing.assert_allclose(found.torque[0], expected)
+    np.testing.assert_allclose(found['torque'][0], expected)
     # Errors of 1 of both coefficients, covariance zero.
-    np.testing.assert_allclose(found.torque_errors[0], np.hypot(1.0, (0.5, 0.2)), rtol=1e-6)
+    np.testing.assert_allclose(found['torque_error'][0], np.hypot(1.0, (0.5, 0.2)), rtol=1e-6)
     # The last joint was never that fast.
-    assert np.isnan(found.torque[5, 0])
-    assert np.isfinite(found.torque[5, 1])
+    assert np.isnan(found['torque'][5, 0])
+    assert np.isfinite(found['torque'][5, 1])
 
 
 def test_identified_arms_that_warm_up_have_no_drift(tmp_path):
@@ -185,8 +185,8 @@ def test_identified_arms_that_warm_up_have_no_drift(tmp_path):
     found = [friction_summary(arm.run(one, 20 + k), (0.5,)) for k, one in enumerate(warmth)]
     histories = [
         history(
-            [one.torque[joint, 0] for one in found], 56.0 + 0.1 * np.arange(6), warmth,
-            [one.torque_errors[joint, 0] for one in found], joint=name,
+            [one['torque'][joint, 0] for one in found], 56.0 + 0.1 * np.arange(6), warmth,
+            [one['torque_error'][joint, 0] for one in found], joint=name,
         )
         for joint, name in enumerate(arm.robot.joint_names)
     ]

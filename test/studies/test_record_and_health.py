@@ -3,6 +3,7 @@
 
 """Record, health and report of campaigns whose runs nobody did."""
 
+from contextlib import closing
 from dataclasses import replace
 import re
 import sqlite3
@@ -34,7 +35,7 @@ def ask(folder, question):
 
 def test_record_holds_what_the_states_say(tmp_path):
     """Parameters, friction by quantity and speed, quality; a failed run has its error alone."""
-    with Record(tmp_path) as record:
+    with closing(Record(tmp_path)) as record:
         for one in (state('a', torque=9.0), failed_state('b')):
             record.add(one)
     assert ask(tmp_path, 'SELECT run, status, exit_code, model FROM runs ORDER BY run') == [
@@ -56,7 +57,7 @@ def test_record_holds_what_the_states_say(tmp_path):
 
 def test_the_page_on_the_format_has_every_column(tmp_path):
     """Tables and columns of the record, and keys of a run's state, are those of the page."""
-    with Record(tmp_path):
+    with closing(Record(tmp_path)):
         pass
     text = page('campaign')
     columns = dict(re.findall(r'^\| `(\w+)` \| ((?:`\w+`.*?)) \|$', text, re.MULTILINE))
@@ -72,7 +73,7 @@ def test_the_page_on_the_format_has_every_column(tmp_path):
 
 def test_record_follows_the_runs(tmp_path):
     """A run that is done again is in it once; those that are no longer there are not."""
-    with Record(tmp_path) as record:
+    with closing(Record(tmp_path)) as record:
         record.add(state('a', torque=9.0))
         record.add(state('a', torque=8.0))
         record.add(state('b'))
@@ -85,7 +86,7 @@ def test_record_follows_the_runs(tmp_path):
 
 def test_record_is_readable_while_it_is_written(tmp_path):
     """A reader sees whole runs, and does not keep the writer from writing."""
-    with Record(tmp_path) as record:
+    with closing(Record(tmp_path)) as record:
         record.add(state('a'))
         reader = sqlite3.connect(tmp_path / RECORD_FILE)
         cursor = reader.execute('SELECT run FROM runs')
@@ -99,7 +100,7 @@ def test_record_is_readable_while_it_is_written(tmp_path):
 @pytest.mark.parametrize('damage', ['not sqlite', 'another version', 'cut'])
 def test_a_damaged_record_is_made_anew(tmp_path, damage):
     """The folders of the runs are the truth."""
-    with Record(tmp_path) as record:
+    with closing(Record(tmp_path)) as record:
         record.add(state('old'))
     path = tmp_path / RECORD_FILE
     if damage == 'not sqlite':
@@ -110,7 +111,7 @@ def test_a_damaged_record_is_made_anew(tmp_path, damage):
         connection = sqlite3.connect(path)
         connection.execute('PRAGMA user_version = 99')
         connection.close()
-    with Record(tmp_path) as record:
+    with closing(Record(tmp_path)) as record:
         record.match([state('new')])
     assert ask(tmp_path, 'SELECT run FROM runs') == [('new',)]
 
@@ -235,11 +236,11 @@ def test_joints_of_one_size_are_compared(tmp_path, robots):
 
 def test_two_writers_do_not_lose_a_run(tmp_path):
     """Whoever comes second waits for the first."""
-    with Record(tmp_path) as first:
+    with closing(Record(tmp_path)) as first:
         first.add(state('a'))
 
         def write():
-            with Record(tmp_path) as second:
+            with closing(Record(tmp_path)) as second:
                 second.add(state('b'))
 
         other = threading.Thread(target=write)

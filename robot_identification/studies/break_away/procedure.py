@@ -74,27 +74,21 @@ class BoundedPI:
 
     def __init__(self, gain: float, integral_gain: float, bound: float) -> None:
         self._gain, self._integral_gain, self._bound = gain, integral_gain, bound
-        self._integral = 0.0
-
-    @property
-    def integral(self) -> float:
-        """Integral of the error, in the error's unit times seconds."""
-        return self._integral
+        self.integral = 0.0  # of the error, in its unit times seconds
 
     def reset(self) -> None:
         """Forget the past, as at each new set-point."""
-        self._integral = 0.0
+        self.integral = 0.0
 
     def step(self, error: float, dt: float) -> float:
         """Return the output for an error that has been there for `dt` seconds."""
-        grown = self._integral + error * dt
+        grown = self.integral + error * dt
         if self._integral_gain > 0.0:
-            largest = self._bound / self._integral_gain
-            grown = _clip(grown, largest)
+            grown = _clip(grown, self._bound / self._integral_gain)
         wanted = self._gain * error + self._integral_gain * grown
         if abs(wanted) <= self._bound or wanted * error < 0.0:
-            self._integral = grown
-        return _clip(self._gain * error + self._integral_gain * self._integral, self._bound)
+            self.integral = grown
+        return _clip(self._gain * error + self._integral_gain * self.integral, self._bound)
 
 
 class BreakAwayTest:
@@ -116,9 +110,14 @@ class BreakAwayTest:
         if not math.isfinite(start):
             raise UsageError(f'break-away test: the start is {start}, not finite')
         self.settings, self.start = settings, start
-        self._gravity = gravity or _no_gravity
+        # Torque that holds the joint against gravity at a position [N m].
+        self.gravity = gravity or _no_gravity
         self._manual = manual
-        held = abs(self._checked_gravity(start))
+        held = abs(self.gravity(start))
+        if not math.isfinite(held):
+            raise UsageError(
+                f'break-away test: the gravity torque at {start:.3g} rad is {self.gravity(start)}'
+            )
         if held + settings.torque_cap > settings.torque_limit:
             raise UsageError(
                 f'break-away test: gravity takes {held:.3g} N m and a ramp up to '
@@ -131,21 +130,16 @@ class BreakAwayTest:
             settings.position_gain, settings.integral_gain, settings.return_speed
         )
         self._speed_loop = _speed_loop(settings)
-        self._phase, self.reason = Phase.RETURNING, ''
+        self.phase, self.reason = Phase.RETURNING, ''
         self._time = self._phase_began = math.nan
         self._inside_since = self._raised_at = math.nan
         self._torque = self._level = self._target = 0.0
         self._record: list[tuple[float, float, float, float, float]] = []
 
     @property
-    def phase(self) -> Phase:
-        """Return what the test does now."""
-        return self._phase
-
-    @property
     def has_ended(self) -> bool:
         """Return whether the torque is zero for good."""
-        return self._phase in (Phase.DONE, Phase.ABORTED)
+        return self.phase in (Phase.DONE, Phase.ABORTED)
 
     @property
     def repeats(self) -> tuple[BreakAwayRepeat, ...]:
@@ -165,11 +159,7 @@ class BreakAwayTest:
     @property
     def level(self) -> float:
         """Torque of the present ramp without gravity [N m], without its sign."""
-        return self._level if self._phase is Phase.RAMPING else 0.0
-
-    def gravity(self, q: float) -> float:
-        """Return the torque that holds the joint against gravity [N m]."""
-        return self._gravity(q)
+        return self._level if self.phase is Phase.RAMPING else 0.0
 
     def raise_torque(self, step: float) -> bool:
         """
@@ -180,7 +170,7 @@ class BreakAwayTest:
         """
         if not (math.isfinite(step) and step > 0.0):
             raise UsageError(f'break-away test: a step of {step} N m is not positive')
-        if self._phase is not Phase.RAMPING:
+        if self.phase is not Phase.RAMPING:
             return False
         self._target, self._raised_at = self._level + step, self._time
         return True
@@ -188,7 +178,7 @@ class BreakAwayTest:
     def abort(self, reason: str) -> float:
         """End the test; return the torque of that, zero."""
         if not self.has_ended:
-            self._phase, self.reason = Phase.ABORTED, reason
+            self.phase, self.reason = Phase.ABORTED, reason
         self._torque = 0.0
         return 0.0
 
@@ -214,16 +204,16 @@ class BreakAwayTest:
                 # The same joint state once more.
                 return self._torque
             self._time = t
-        if self._phase is Phase.RETURNING:
+        if self.phase is Phase.RETURNING:
             torque = self._return(q, dq, dt)
-        elif self._phase is Phase.SETTLING:
+        elif self.phase is Phase.SETTLING:
             torque = self._settle(q)
         else:
             torque = self._ramp(q, dq, dt, effort)
         if self.has_ended:
             return self.abort(self.reason)
-        wanted, limit = torque + self._gravity(q), self.settings.torque_limit
-        if self._phase is Phase.RAMPING and abs(wanted) > limit:
+        wanted, limit = torque + self.gravity(q), self.settings.torque_limit
+        if self.phase is Phase.RAMPING and abs(wanted) > limit:
             # A torque that is cut off would falsify the ramp.
             return self.abort(
                 f'{abs(wanted):.3g} N m are needed with gravity, torque_limit is {limit:g} N m'
@@ -254,15 +244,9 @@ class BreakAwayTest:
             return (
                 f'the joint moves at {dq:.3g} rad/s, the limit is {settings.speed_limit:g} rad/s'
             )
-        if not math.isfinite(self._gravity(q)):
+        if not math.isfinite(self.gravity(q)):
             return f'the torque against gravity at {q:.3g} rad is not finite'
         return ''
-
-    def _checked_gravity(self, q: float) -> float:
-        value = self._gravity(q)
-        if not math.isfinite(value):
-            raise UsageError(f'break-away test: the gravity torque at {q:.3g} rad is {value}')
-        return value
 
     def _error(self, q: float) -> float:
         """Return the way back to the start [rad]."""
@@ -270,7 +254,7 @@ class BreakAwayTest:
         return math.remainder(error, 2.0 * math.pi) if self.settings.continuous else error
 
     def _begin(self, phase: Phase) -> None:
-        self._phase, self._phase_began = phase, self._time
+        self.phase, self._phase_began = phase, self._time
         self._inside_since, self._raised_at = math.nan, self._time
         self._level = self._target = 0.0
         self._record.clear()
@@ -348,7 +332,7 @@ class BreakAwayTest:
             direction=direction,
             torque=float(level[first]),
             measured=float(effort[first]),
-            gravity=float(self._gravity(position)),
+            gravity=float(self.gravity(position)),
             position=position,
             onset_torque=float(level[onset]),
             onset_travel=float(away[onset]),
@@ -357,7 +341,7 @@ class BreakAwayTest:
         ))
         self._begin(Phase.RETURNING)
         if len(self._repeats) == self._ramps:
-            self._phase, self.reason = Phase.DONE, f'{self._ramps} ramps'
+            self.phase, self.reason = Phase.DONE, f'{self._ramps} ramps'
 
 
 def find_onset(away: FloatArray, travel: float, last: int) -> int:

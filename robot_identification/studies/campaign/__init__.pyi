@@ -4,5 +4,7 @@
 from .campaign import run_campaign as run_campaign
 from .campaign_file import Campaign as Campaign, load_campaign as load_campaign
 from .options import CampaignOptions as CampaignOptions
-from .outcome import CampaignOutcome as CampaignOutcome
-from .report import campaign_content as campaign_content, campaign_text as campaign_text
+from .report import (
+    campaign_content as campaign_content, campaign_text as campaign_text,
+    CampaignOutcome as CampaignOutcome,
+)

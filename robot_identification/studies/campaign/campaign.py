@@ -11,7 +11,7 @@ done stays, what has changed is done again, and the rest follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 import fcntl
 import json
 from pathlib import Path
@@ -24,9 +24,8 @@ from robot_identification.report import json_text
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.health import compare_sizes, judge_health
 from robot_identification.studies.campaign.options import CampaignOptions
-from robot_identification.studies.campaign.outcome import CampaignOutcome
 from robot_identification.studies.campaign.record import Record
-from robot_identification.studies.campaign.report import render_campaign_report
+from robot_identification.studies.campaign.report import CampaignOutcome, render_campaign_report
 from robot_identification.studies.campaign.runs import (
     DONE, explain_change, load_robots, read_state, restate, run_inputs, RunJob,
 )
@@ -62,7 +61,7 @@ def run_campaign(
     """
     options = CampaignOptions() if options is None else options
     robots = load_robots(campaign)
-    with _own_folder(campaign, folder.path), Record(folder.path) as record:
+    with _own_folder(campaign, folder.path), closing(Record(folder.path)) as record:
         jobs = [
             RunJob(
                 run, campaign.arm(run.arm), str(folder.path.resolve() / RUNS / run.name),
@@ -134,12 +133,7 @@ def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[str]:
 
 @contextmanager
 def _own_folder(campaign: Campaign, folder: Path) -> Iterator[None]:
-    """
-    Keep a folder to one campaign, and to one process.
-
-    Raises UsageError if it is another campaign's, holds other files, or is in use by another
-    process, and DescriptionError if its identity file is not JSON.
-    """
+    """Keep a folder to one campaign and one process; raise UsageError if it is in other use."""
     identity = folder / IDENTITY_FILE
     if identity.exists():
         try:

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
-import difflib
 from pathlib import Path
 import re
 from typing import Any
@@ -27,6 +26,7 @@ from robot_identification.files import (
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 from robot_identification.options import angle
+from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
 LIMITS = TextLimits(2_000_000, 100_000)
@@ -163,7 +163,7 @@ def load_campaign(path: Path) -> Campaign:
         {'description', 'speeds', 'false_alarm_rate', 'options'},
     )
     folder = path.resolve().parent
-    with _naming_place(source):
+    with naming_place(source):
         name = _check_name(content['name'])
         speeds = _numbers(content.get('speeds', USUAL_SPEEDS), 'speeds', None)
         if not all(0.0 < speed <= 100.0 for speed in speeds) or len(set(speeds)) < len(speeds):
@@ -199,18 +199,22 @@ def check_known_keys(
     """Raise `DescriptionError` if a mapping lacks a key or has one that is unknown."""
     known = required | optional
     for key in sorted(set(content) - known, key=str):
-        near = difflib.get_close_matches(str(key), sorted(known), 1, 0.5)
-        guess = f'; did you mean {near[0]}?' if near else ''
         raise DescriptionError(
-            f'{source}: unknown key {key}{guess} (known are {", ".join(sorted(known))})'
+            f'{source}: unknown key {key}{_guess(str(key), known)} (known are '
+            f'{", ".join(sorted(known))})'
         )
     missing = sorted(required - set(content))
     if missing:
         raise DescriptionError(f'{source}: missing {", ".join(missing)}')
 
 
+def _guess(word: str, known: Iterable[str]) -> str:
+    near = suggestion(word, known)
+    return f'; {near}' if near else ''
+
+
 @contextmanager
-def _naming_place(place: str) -> Iterator[None]:
+def naming_place(place: str) -> Iterator[None]:
     """Name the place in the file that an error is of."""
     try:
         yield
@@ -225,7 +229,7 @@ def _read_arm(
 ) -> Arm:
     named = {each.name for each in fields(Arm)}
     check_known_keys(entry, place, {'name'}, named)
-    with _naming_place(place):
+    with naming_place(place):
         given = dict(entry)
         given['options'] = _options(given.get('options'), folder).over(default)
         if given.get('payload') is not None:
@@ -253,16 +257,15 @@ def _read_runs(
     check_known_keys(
         entry, place, {'name', 'arm', 'bags'}, {'date', 'temperature', 'options', 'separate'}
     )
-    with _naming_place(place):
+    with naming_place(place):
         given = dict(entry)
         separate = given.pop('separate', False)
         _check_kind(separate, bool, 'separate', 'true or false')
         arm = arms.get(str(given['arm']))
         if arm is None:
-            near = difflib.get_close_matches(str(given['arm']), list(arms), 1, 0.5)
-            guess = f'; did you mean {near[0]}?' if near else ''
             raise DescriptionError(
-                f'there is no arm {given["arm"]}{guess} (arms are {", ".join(arms)})'
+                f'there is no arm {given["arm"]}{_guess(str(given["arm"]), arms)} (arms are '
+                f'{", ".join(arms)})'
             )
         given['options'] = _options(given.get('options'), folder).over(arm.options)
         given['options'].identify_options()

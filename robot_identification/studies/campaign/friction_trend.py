@@ -54,28 +54,15 @@ TEMPERATURE, DATE = 'temperature', 'date'
 DRIFT, LATEST = 'drift', 'latest run'
 
 
-@dataclass(frozen=True, eq=False)
-class FrictionSummary:
+def friction_summary(model: IdentifiedModel, speeds: Sequence[float]) -> dict[str, FloatArray]:
     """
-    Friction of a model of n joints in steady sliding, the mean of both directions.
+    Return the friction of a model of n joints in steady sliding, the mean of both directions.
 
-    NaN stands for a friction that the model does not have, and for a torque at a speed that the
-    motion did not reach.
-    """
-
-    coulomb: FloatArray  # of the nearest plain friction, shape (n,) [N m]
-    coulomb_errors: FloatArray
-    viscous: FloatArray  # shape (n,) [N m s/rad]
-    viscous_errors: FloatArray
-    torque: FloatArray  # of all laws together, shape (n, k) [N m]
-    torque_errors: FloatArray
-
-
-def friction_summary(model: IdentifiedModel, speeds: Sequence[float]) -> FrictionSummary:
-    """
-    Return the friction of a model at k positive speeds [rad/s].
-
-    Laws are taken at the mean load of the model's recordings, and at its own temperature.
+    Values and standard errors by name: `coulomb` [N m] and `viscous` [N m s/rad] of the nearest
+    plain friction (n,), `torque` of all laws together [N m] at k positive speeds [rad/s] (n, k).
+    Laws are taken at the mean load of the model's recordings, and at its own temperature. NaN
+    stands for a friction that the model does not have, and for a torque at a speed that the motion
+    did not reach.
     """
     where, at = common_range([model]), np.asarray(speeds, dtype=float)
     plain = sliding_friction(model, where)
@@ -84,11 +71,14 @@ def friction_summary(model: IdentifiedModel, speeds: Sequence[float]) -> Frictio
     torque = M @ model.theta_base
     errors = np.sqrt(np.einsum('jkb,bc,jkc->jk', M, model.covariance, M))
     known = np.any(M != 0.0, axis=2) & (at <= (1.0 + BEYOND) * where.speeds[:, None])
-    return FrictionSummary(
-        plain.coulomb, np.where(np.isfinite(plain.coulomb), coulomb_errors, np.nan),
-        plain.viscous, np.where(np.isfinite(plain.viscous), viscous_errors, np.nan),
-        np.where(known, torque, np.nan), np.where(known, errors, np.nan),
-    )
+    return {
+        'coulomb': plain.coulomb,
+        'coulomb_error': np.where(np.isfinite(plain.coulomb), coulomb_errors, np.nan),
+        'viscous': plain.viscous,
+        'viscous_error': np.where(np.isfinite(plain.viscous), viscous_errors, np.nan),
+        'torque': np.where(known, torque, np.nan),
+        'torque_error': np.where(known, errors, np.nan),
+    }
 
 
 @dataclass(frozen=True, eq=False)

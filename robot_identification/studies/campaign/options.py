@@ -13,11 +13,7 @@ from robot_identification.parallel import check_processes, LOCAL
 
 @dataclass(frozen=True)
 class CampaignOptions:
-    """
-    Options of a campaign that are not in its file, each explained in its declaration.
-
-    Raises UsageError if the number of processes is not positive.
-    """
+    """Options of a campaign that are not in its file, each explained in its declaration."""
 
     scheduler: str = option(
         str, f'where runs are computed: {LOCAL} (processes on this machine), or the address of a '

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 import sqlite3
-from types import TracebackType
 from typing import Any
 
 RECORD_FILE = 'campaign.sqlite'
@@ -41,21 +40,14 @@ TABLES = ('quality', 'friction', 'parameters', 'runs')
 
 
 class Record:
-    """The open record of the campaign in a folder; a context manager."""
+    """The open record of the campaign in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / RECORD_FILE
         self._connection = self._open()
 
-    def __enter__(self) -> Record:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._connection.close()
 
     def add(self, state: Mapping[str, Any]) -> None:
@@ -69,10 +61,9 @@ class Record:
         wanted = {str(state['name']): state for state in states}
         with self._connection as connection:
             known = dict(connection.execute('SELECT run, key FROM runs'))
-            for name in known.keys() - wanted.keys():
+            for name in known | wanted:
                 self._remove(connection, name)
-            for name, state in wanted.items():
-                self._remove(connection, name)
+            for state in wanted.values():
                 self._insert(connection, state)
 
     def _open(self) -> sqlite3.Connection:

@@ -15,10 +15,11 @@ from robot_identification.report import (
     Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, Panel, percent, Picture, PREDICTED,
     render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
+from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.friction_trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
-from robot_identification.studies.campaign.outcome import CampaignOutcome
+from robot_identification.studies.campaign.runs import DONE
 from robot_identification.studies.comparison import (
     CONFIDENCE, joints_of_size_content, JointsOfSize,
 )
@@ -33,34 +34,42 @@ HEADER = (
 UNITS = {TORQUE: 'N m', COULOMB: 'N m', VISCOUS: 'N m s/rad'}
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """One run in the table of the report."""
+@dataclass(frozen=True, eq=False)
+class CampaignOutcome:
+    """Results of a campaign."""
 
-    # Of the run and its arm.
-    name: str
-    arm: str
-    date: str  # as far as it is known
-    temperature: float  # mean over the joints [deg C]; NaN where it is not known
-    verdict: str  # of the model; 'failed' where there is none
-    nrmse: float  # mean over the joints, held out; NaN where there is none
-    error: str  # why it failed, or what is missing
-    link: str  # of its own report, relative to this one; empty where there is none
+    campaign: Campaign  # what was asked for
+    # Of all runs, in the order of the file (docs/formats/campaign.md).
+    states: tuple[Mapping[str, Any], ...]
+    kept: tuple[str, ...]  # runs that were there already
+    health: FleetFriction  # friction over temperature and date
+    sizes: tuple[JointsOfSize, ...] = ()  # joints of one size, compared
+    notes: tuple[str, ...] = ()  # what a reader should know
+
+    @property
+    def failed(self) -> tuple[Mapping[str, Any], ...]:
+        """States of the runs that failed."""
+        return tuple(state for state in self.states if state['status'] != DONE)
 
 
-def run_row(state: Mapping[str, Any]) -> RunRow:
-    """Return the row of a run from its state (docs/formats/campaign.md)."""
+def run_row(state: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return what the table says of a run, from its state (docs/formats/campaign.md).
+
+    The temperature [deg C] and the held-out NRMSE are means over the joints, NaN where they are
+    not known; `link` is that of its own report, empty where there is none.
+    """
     joints = state.get('joints', [])
     known = [joint['temperature'] for joint in joints if joint['temperature'] is not None]
     nrmse = state.get('quality', {}).get('nrmse_mean')
-    return RunRow(
-        name=state['name'], arm=state['arm'], date=state.get('date') or NOT_AVAILABLE,
-        temperature=float(np.mean(known)) if known else float('nan'),
-        verdict=state.get('verdict', 'failed'),
-        nrmse=float('nan') if nrmse is None else float(nrmse),
-        error=state['error'],
-        link=f'runs/{state["name"]}/report.html' if 'report.html' in state['files'] else '',
-    )
+    return {
+        'name': state['name'], 'arm': state['arm'], 'date': state.get('date') or NOT_AVAILABLE,
+        'temperature': float(np.mean(known)) if known else float('nan'),
+        'verdict': state.get('verdict', 'failed'),
+        'nrmse': float('nan') if nrmse is None else float(nrmse),
+        'error': state['error'],
+        'link': f'runs/{state["name"]}/report.html' if 'report.html' in state['files'] else '',
+    }
 
 
 def health_words(health: FleetFriction) -> tuple[str, str, str]:
@@ -187,7 +196,7 @@ def render_campaign_report(outcome: CampaignOutcome, command_line: str = '') -> 
         level=level, label=label, verdict=sentence,
         alarms=[alarm.describe() for alarm in health.alarms],
         runs=rows,
-        failed=[row for row in rows if not row.link],
+        failed=[row for row in rows if not row['link']],
         arms=[
             {
                 'name': arm,

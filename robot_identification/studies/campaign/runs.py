@@ -32,7 +32,7 @@ from robot_identification.model import IdentifiedModel, load_model, RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.recording import read_recording
 from robot_identification.report import coefficients, json_text, RESULT_FILES, save_identification
-from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
+from robot_identification.studies.campaign.campaign_file import Arm, Campaign, naming_place, Run
 from robot_identification.studies.campaign.friction_trend import friction_summary
 
 SCHEMA_VERSION = 1  # of the file
@@ -284,9 +284,7 @@ def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, A
         {
             'joint': name,
             'temperature': temperature[j],
-            'coulomb': found.coulomb[j], 'coulomb_error': found.coulomb_errors[j],
-            'viscous': found.viscous[j], 'viscous_error': found.viscous_errors[j],
-            'torque': found.torque[j], 'torque_error': found.torque_errors[j],
+            **{key: values[j] for key, values in found.items()},
         }
         for j, name in enumerate(model.robot.joint_names)
     ]
@@ -296,10 +294,6 @@ def load_robots(campaign: Campaign) -> dict[str, RobotModel]:
     """Return the arms by name; raises `IdentificationError` for one that cannot be used."""
     robots = {}
     for arm in campaign.arms:
-        try:
+        with naming_place(f'{campaign.source}: arm {arm.name}'):
             robots[arm.name] = arm.load()
-        except UsageError as error:
-            raise UsageError(f'{campaign.source}: arm {arm.name}: {error}') from error
-        except IdentificationError as error:
-            raise DescriptionError(f'{campaign.source}: arm {arm.name}: {error}') from error
     return robots

@@ -12,7 +12,7 @@ not, lubrication, wear or temperature differ, or a drive gain is wrong.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,17 +29,17 @@ import scipy
 class JointFriction:
     """Friction of one joint on its motor's side."""
 
+    model: int  # number of the model as it was given, from 1
     # Whose.
     robot: str
     joint: str
-    model: int  # number of the model as it was given, from 1
+    temperature: float  # of the joint [deg C]; NaN where not recorded
     # ``fc = coulomb * gear_ratio`` [N m] and ``fv = viscous * gear_ratio^2`` [N m s/rad].
     coulomb: float
     # Standard errors.
     coulomb_error: float
     viscous: float
     viscous_error: float
-    temperature: float  # of the joint [deg C]; NaN where not recorded
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class JointsOfSize:
     """Joints of one size."""
 
     size: str  # as the robot YAMLs name it
-    joints: tuple[JointFriction, ...]  # in the order of the models
     # Largest over smallest; NaN with one joint, or where one is not positive.
     coulomb_spread: float
     viscous_spread: float
     # Probability that joints of equal friction scatter as much by the errors of the models.
     coulomb_p: float
     viscous_p: float
+    joints: tuple[JointFriction, ...]  # in the order of the models
 
 
 def compare_joints_of_size(
@@ -88,10 +88,10 @@ def compare_joints_of_size(
         for j, name in enumerate(names):
             if name in sizes:
                 found.setdefault(sizes[name], []).append(JointFriction(
-                    model.robot.name, name, number,
+                    number, model.robot.name, name,
+                    float('nan') if model.temperature is None else float(model.temperature[j]),
                     float(friction.coulomb[j]), float(coulomb_errors[j]),
                     float(friction.viscous[j]), float(viscous_errors[j]),
-                    float('nan') if model.temperature is None else float(model.temperature[j]),
                 ))
     if not found:
         names_of_robots = ', '.join(dict.fromkeys(model.robot.name for model in models))
@@ -104,33 +104,15 @@ def compare_joints_of_size(
 
 def joints_of_size_content(sizes: Sequence[JointsOfSize]) -> list[dict[str, Any]]:
     """Return joints by size as plain values (docs/formats/comparison.md); NaN stays NaN."""
-    return [
-        {
-            'size': entry.size,
-            'coulomb_spread': entry.coulomb_spread,
-            'viscous_spread': entry.viscous_spread,
-            'coulomb_p': entry.coulomb_p,
-            'viscous_p': entry.viscous_p,
-            'joints': [
-                {
-                    'model': joint.model, 'robot': joint.robot, 'joint': joint.joint,
-                    'temperature': joint.temperature,
-                    'coulomb': joint.coulomb, 'coulomb_error': joint.coulomb_error,
-                    'viscous': joint.viscous, 'viscous_error': joint.viscous_error,
-                }
-                for joint in entry.joints
-            ],
-        }
-        for entry in sizes
-    ]
+    return [asdict(entry) for entry in sizes]
 
 
 def _of_size(size: str, joints: Sequence[JointFriction]) -> JointsOfSize:
     coulomb = np.array([[joint.coulomb, joint.coulomb_error] for joint in joints])
     viscous = np.array([[joint.viscous, joint.viscous_error] for joint in joints])
     return JointsOfSize(
-        size, tuple(joints), _extreme_ratio(coulomb[:, 0]), _extreme_ratio(viscous[:, 0]),
-        _homogeneity(coulomb), _homogeneity(viscous),
+        size, _extreme_ratio(coulomb[:, 0]), _extreme_ratio(viscous[:, 0]),
+        _homogeneity(coulomb), _homogeneity(viscous), tuple(joints),
     )
 
 

@@ -14,11 +14,7 @@ from robot_identification.options import option
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """
-    Options of the comparison of models.
-
-    Raises UsageError if two of them contradict each other.
-    """
+    """Options of the comparison of models; raises UsageError if two contradict each other."""
 
     joints_of_size: bool = option(
         bool, 'compare friction of joints with the same drive, instead of parameters',

@@ -159,11 +159,7 @@ def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFric
 
 
 def motor_friction(friction: SlidingFriction, gear_ratio: FloatArray) -> SlidingFriction:
-    """
-    Return friction on the motors' side: Coulomb over gear ratio (n,), viscous over its square.
-
-    Raises `DataError` if a gear ratio is not known.
-    """
+    """Return friction on the motors' side: Coulomb over gear ratio (n,), viscous by its square."""
     if not np.all(np.isfinite(gear_ratio)) or np.any(gear_ratio == 0.0):
         raise DataError(
             f'gear ratios are {np.asarray(gear_ratio).tolist()}, and friction of motors needs all '

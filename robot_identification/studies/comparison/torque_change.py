@@ -71,11 +71,7 @@ def shared_motion(models: Sequence[IdentifiedModel]) -> Motion:
 
 
 def motion_of_trajectory(path: Path, joint_names: Sequence[str]) -> Motion:
-    """
-    Return the samples of a trajectory file at `RATE`.
-
-    Raises DataError if the trajectory is not of exactly these joints, in this order.
-    """
+    """Return a trajectory at `RATE`; raises DataError unless it is of these very joints."""
     trajectory = load_trajectory(path)
     if tuple(trajectory.joint_names) != tuple(joint_names):
         raise DataError(

@@ -84,11 +84,7 @@ class DriveGainsOptions(ReadingOptions):
         return 'N m/rad' if self.effort_from == COMMAND else 'N m/A'
 
     def known_payload(self, robot: RobotModel) -> Payload | None:
-        """
-        Return the known payload, None if there is none.
-
-        Raises UsageError if it cannot be a rigid body.
-        """
+        """Return the known payload, if any; raises UsageError if it cannot be a rigid body."""
         if self.payload is None:
             return None
         mass, *center = self.payload

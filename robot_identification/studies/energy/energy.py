@@ -172,7 +172,7 @@ def energy_of_motion(
     friction coefficients at the load of the estimate.
     """
     N, n = motion.q.shape
-    theta, bound = model.theta_base, _Bounds(model)
+    theta, (freedom, _) = model.theta_base, degrees_of_freedom(model)
     potential, bias = np.zeros(N), np.zeros(N)
     # Kinetic energy, power, delivered, lost: figure and half of its interval.
     figures = np.zeros((4, 2, N))
@@ -191,13 +191,14 @@ def energy_of_motion(
         for index, each in enumerate(
             (kinetic, powers[ALL].sum(axis=1), so_far[ALL], so_far[LOSS])
         ):
-            figures[index, :, rows] = each @ theta, bound.half_width(each)
+            figures[index, :, rows] = each @ theta, _half_width(model, freedom, each)
         bias[rows] = so_far[BIAS] @ theta
         joint_powers[:, rows] = powers[[ALL, LOSS]] @ theta
         totals = totals + work[:, -1]
         last = powers[:, -1]
     of_joints = [
-        Interval(totals[kind] @ theta, bound.half_width(totals[kind])) for kind in (ALL, LOSS)
+        Interval(totals[kind] @ theta, _half_width(model, freedom, totals[kind]))
+        for kind in (ALL, LOSS)
     ]
     return MotionEnergy(
         model.robot.joint_names, stamps, Interval(*figures[0]), potential, Interval(*figures[1]),
@@ -301,17 +302,11 @@ def _blocks(
         )
 
 
-class _Bounds:
-    """Half the widths of intervals of what is linear in the base parameters of a model."""
-
-    def __init__(self, model: IdentifiedModel) -> None:
-        self._covariance = model.covariance
-        self._freedom, _ = degrees_of_freedom(model)
-
-    def half_width(self, M: FloatArray) -> FloatArray:
-        """Return those of ``M @ theta``, shape (m, b) to (m,)."""
-        variance = np.einsum('mb,bc,mc->m', M, self._covariance, M, optimize=True)
-        freedom = freedom_of_sums(M, self._covariance, self._freedom)
-        quantile = scipy.special.stdtrit(freedom, 0.5 + 0.5 * CONFIDENCE)
-        half: FloatArray = quantile * np.sqrt(np.maximum(variance, 0.0))
-        return half
+def _half_width(model: IdentifiedModel, freedom: FloatArray, M: FloatArray) -> FloatArray:
+    """Return half the widths (m,) of the intervals of ``M @ theta``, M being (m, b)."""
+    variance = np.einsum('mb,bc,mc->m', M, model.covariance, M, optimize=True)
+    quantile = scipy.special.stdtrit(
+        freedom_of_sums(M, model.covariance, freedom), 0.5 + 0.5 * CONFIDENCE
+    )
+    half: FloatArray = quantile * np.sqrt(np.maximum(variance, 0.0))
+    return half

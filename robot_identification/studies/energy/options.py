@@ -15,11 +15,7 @@ from robot_identification.options import option
 
 @dataclass(frozen=True)
 class EnergyOptions:
-    """
-    Options of the energy of a motion.
-
-    Raises UsageError if the threshold is not a positive finite number.
-    """
+    """Options of the energy of a motion; raises UsageError if the threshold is not positive."""
 
     threshold: float | None = option(
         float, 'kinetic energy that --energy is compared with [J]', metavar='J'

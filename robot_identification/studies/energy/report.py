@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,7 @@ def energy_content(result: EnergyResult) -> dict[str, Any]:
         'threshold': None if check is None else {
             'value': check.threshold,
             'outcome': check.outcome,
-            'crossings': [
-                {'start': one.start, 'stop': one.stop, 'largest': one.largest}
-                for one in check.crossings
-            ],
+            'crossings': [asdict(one) for one in check.crossings],
         },
         'safety_function': False,
     }
@@ -160,12 +157,9 @@ def energy_text(result: EnergyResult) -> str:
 def render_energy_report(result: EnergyResult, command_line: str = '') -> str:
     """Return the report of a motion's energy, one HTML file that needs no network."""
     model, energy, check = result.model, result.energy, result.check
-    level = {None: 'usable', ABOVE: 'bad', UNDECIDED: 'usable', BELOW: 'good'}[
-        None if check is None else check.outcome
-    ]
-    label = {None: 'No threshold', ABOVE: 'Above', UNDECIDED: 'Undecided', BELOW: 'Below'}[
-        None if check is None else check.outcome
-    ]
+    level, label = ('usable', 'No threshold') if check is None else {
+        ABOVE: ('bad', 'Above'), UNDECIDED: ('usable', 'Undecided'), BELOW: ('good', 'Below'),
+    }[check.outcome]
     return render_page(
         'energy.html.j2',
         model=model,

@@ -40,19 +40,15 @@ NO_WAY = 1.0e-9
 class SegmentPlan:
     """Plan of the segments of a joint."""
 
-    # Slowest speed [rad/s].
     slowest: float = option(float, 'slowest speed [rad/s]', default=0.02, metavar='RAD/S')
-    # Fastest speed [rad/s]; by default, and at most, what limits and range allow.
     fastest: float | None = option(
         float, 'fastest speed [rad/s]', otherwise='what limits and range allow', metavar='RAD/S',
     )
-    count: int = option(int, 'number of speeds', default=12, metavar='N')  # number of speeds
-    # Longest way of a segment to either side of its middle [rad].
+    count: int = option(int, 'number of speeds', default=12, metavar='N')
     travel: float = option(
         float, 'largest displacement of a segment to either side [rad]',
         default=1.0, metavar='RAD',
     )
-    # Number of times that all of it is done.
     repeats: int = option(int, 'number of repetitions', default=1, metavar='N')
     # Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
     # short, and the second limits the speed.
@@ -173,11 +169,7 @@ def segment_trajectory(
 def certified_segments(
     robot: RobotModel, experiment: Experiment, joint: str, plan: SegmentPlan | None = None
 ) -> Trajectory:
-    """
-    Return the segments of one joint with their certificate; see `segment_trajectory`.
-
-    Raise UnsafeMotionError if they break a limit of the experiment, or collide.
-    """
+    """Return the segments of one joint with their certificate; see `segment_trajectory`."""
     trajectory = segment_trajectory(robot, experiment, joint, plan)
     return certify(
         robot, replace(experiment, form=trajectory.form, periods=trajectory.periods),

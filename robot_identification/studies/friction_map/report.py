@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from robot_identification.files import dump_yaml, ResultFolder, to_plain
+from robot_identification.files import dump_yaml, ResultFolder
 from robot_identification.report import (
-    box, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number, Panel, Picture,
-    render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
+    box, Drawing, finite_content, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
+    Panel, Picture, render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
 from robot_identification.studies.friction_map.estimate import (
@@ -24,13 +25,11 @@ SCHEMA_VERSION = 1  # of the file
 FRICTION_MAP_FILES = (
     'friction_map.json', 'friction_map.csv', 'friction_curves.yaml', 'report.html', 'results.txt',
 )
-# Columns of the CSV file, keys of a point in the JSON file, and attributes of `FrictionPoint`.
-COLUMNS = (
-    ('bag', 'bag'), ('joint', 'joint'), ('speed', 'speed'), ('friction', 'friction'),
-    ('standard_error', 'error'), ('odd', 'odd'), ('odd_error', 'odd_error'), ('even', 'even'),
-    ('even_error', 'even_error'), ('load', 'load'), ('temperature', 'temperature'),
-    ('payload', 'payload'), ('bins', 'bins'), ('gravity', 'gravity'),
-)
+# Columns of the CSV file, keys of a point in the JSON file, by attribute of `FrictionPoint`.
+COLUMNS = {
+    item.name: 'standard_error' if item.name == 'error' else item.name
+    for item in fields(FrictionPoint)
+}
 CURVE_HEADER = ('joint', 'curve', 'coefficient', 'value', 'std. error', 'unit')
 TRIAL_HEADER = ('joint', 'curve', 'speeds left out [N m]', 'fit [N m]', '')
 CONDITION_HEADER = ('bag', 'joint', 'payload [kg]', '[deg C]', 'load [N m]', 'speeds', 'points')
@@ -43,7 +42,7 @@ CURVE_SAMPLES = 150
 
 def point_content(point: FrictionPoint) -> dict[str, Any]:
     """Return a point as it stands in files."""
-    return {key: getattr(point, name) for key, name in COLUMNS}
+    return {key: getattr(point, name) for name, key in COLUMNS.items()}
 
 
 def curve_content(curve: FrictionCurve) -> dict[str, Any]:
@@ -98,7 +97,7 @@ def friction_map_content(found: FrictionMap) -> dict[str, Any]:
 
 def friction_map_csv(found: FrictionMap) -> str:
     """Return the points as CSV with one header line; what does not exist is an empty cell."""
-    lines = [','.join(key for key, _ in COLUMNS)]
+    lines = [','.join(COLUMNS.values())]
     lines += [
         ','.join(_cell(value) for value in point_content(point).values())
         for point in found.points
@@ -108,12 +107,10 @@ def friction_map_csv(found: FrictionMap) -> str:
 
 def friction_curves_yaml(found: FrictionMap) -> str:
     """Return the curves as YAML, for controllers and simulators."""
-    return dump_yaml(to_plain({
+    return dump_yaml(finite_content({
         'schema_version': SCHEMA_VERSION,
         'robot': found.robot,
-        'joints': {
-            joint: _without_nan(curve_content(curve)) for joint, curve in found.curves.items()
-        },
+        'joints': {joint: curve_content(curve) for joint, curve in found.curves.items()},
     }))
 
 
@@ -316,11 +313,3 @@ def _cell(value: str | float) -> str:
         text = csv_cell(value)
         return '"' + text.replace('"', '""') + '"' if set(text) & set(',"') else text
     return f'{value:.9g}' if np.isfinite(value) else ''
-
-
-def _without_nan(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _without_nan(value) for key, value in content.items()}
-    if isinstance(content, list):
-        return [_without_nan(value) for value in content]
-    return None if isinstance(content, float) and not np.isfinite(content) else content

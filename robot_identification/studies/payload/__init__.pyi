@@ -1,7 +1,10 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .estimate import BODY_LENGTH as BODY_LENGTH, PayloadErrors as PayloadErrors
+from .estimate import (
+    BODY_LENGTH as BODY_LENGTH, payload_errors as payload_errors, PayloadErrors as PayloadErrors,
+    whitened as whitened,
+)
 from .options import PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD
 from .report import (
     payload_content as payload_content, payload_text as payload_text,

@@ -167,11 +167,7 @@ def resting_run(
 def estimate_payload(
     model: IdentifiedModel, runs: Sequence[LoadedRun], options: PayloadOptions | None = None
 ) -> PayloadEstimate:
-    """
-    Estimate the payload of some runs, all of the same one; `model` is that of the bare arm.
-
-    Raise NotIdentifiableError if the runs do not show mass and centre of mass.
-    """
+    """Estimate the payload of some runs, all of the same one; `model` is that of the bare arm."""
     options = PayloadOptions() if options is None else options
     rows = _Rows(model, runs, options)
     theta = np.zeros(10)
@@ -188,7 +184,7 @@ def estimate_payload(
     covariance, from_model = fit.covariance()
     body = None
     if not options.static and not unseen and theta[0] > 0.0:
-        body = fit_consistent_body(*_whitened(theta, covariance), BODY_LENGTH)
+        body = fit_consistent_body(*whitened(theta, covariance.matrix), BODY_LENGTH)
     return fit.describe(covariance, from_model, body)
 
 
@@ -453,7 +449,7 @@ class _Fit:
         filled = np.where(np.isfinite(parameters), parameters, 0.0)
         free = _payload(T @ filled, frame, known)
         best = filled if body is None else body.parameters
-        errors = _errors(T @ filled, T @ whole.matrix @ T.T, known)
+        errors = payload_errors(T @ filled, T @ whole.matrix @ T.T, known)
         test, tested = _test(estimate.theta, covariance)
         problem = problem_of(estimate)
         nothing = np.zeros(problem.size)
@@ -525,13 +521,13 @@ class _Fit:
         return notes
 
 
-def _whitened(theta: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
-    """Return matrix and side whose squares are the distance from an estimate in its errors."""
+def whitened(theta: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return matrix and side whose squares are the distance from a payload in its errors."""
     errors = np.maximum(
-        np.sqrt(np.diag(covariance.matrix)),
+        np.sqrt(np.diag(covariance)),
         LEAST_ERROR * np.maximum(np.abs(theta), LEAST_ERROR * float(theta[0])),
     )
-    scaled = covariance.matrix / errors / errors[:, None] + LEAST_ERROR * np.eye(len(theta))
+    scaled = covariance / errors / errors[:, None] + LEAST_ERROR * np.eye(len(theta))
     lower = np.linalg.cholesky(scaled)
     R = scipy.linalg.solve_triangular(lower, np.eye(len(theta)), lower=True) / errors
     return R, R @ theta
@@ -545,16 +541,17 @@ def _payload(parameters: FloatArray, frame: str, with_inertia: bool) -> Payload 
     return found if with_inertia else replace(found, inertia=np.zeros((3, 3)))
 
 
-def _errors(parameters: FloatArray, matrix: FloatArray, with_inertia: bool) -> PayloadErrors:
+def payload_errors(
+    parameters: FloatArray, matrix: FloatArray, with_inertia: bool = True
+) -> PayloadErrors:
     """Return standard errors of mass, centre and central inertia by their derivatives."""
     m, h = float(parameters[0]), parameters[1:4]
+    of_mass = math.sqrt(max(float(matrix[0, 0]), 0.0))
     if not m > 0.0:
-        return PayloadErrors(
-            float(np.sqrt(matrix[0, 0])), np.full(3, np.nan), np.full((3, 3), np.nan)
-        )
+        return PayloadErrors(of_mass, np.full(3, np.nan), np.full((3, 3), np.nan))
     of_center = np.zeros((3, 10))
     of_center[:, 0], of_center[:, 1:4] = -h / m**2, np.eye(3) / m
-    center = np.sqrt(np.diag(of_center @ matrix @ of_center.T))
+    center = np.sqrt(np.maximum(np.diag(of_center @ matrix @ of_center.T), 0.0))
     inertia = np.full((3, 3), np.nan)
     if with_inertia:
         units = np.eye(3)
@@ -571,7 +568,7 @@ def _errors(parameters: FloatArray, matrix: FloatArray, with_inertia: bool) -> P
                 row[0], row[place[i, j]] = by_mass[i, j], 1.0
                 row[1:4] = [of_moment[i, j] for of_moment in by_moment]
                 inertia[i, j] = math.sqrt(max(float(row @ matrix @ row), 0.0))
-    return PayloadErrors(math.sqrt(max(float(matrix[0, 0]), 0.0)), center, inertia)
+    return PayloadErrors(of_mass, center, inertia)
 
 
 def _test(theta: FloatArray, covariance: Covariance) -> tuple[JointTest, tuple[str, ...]]:

@@ -139,22 +139,10 @@ def _row(model: IdentifiedModel, joint: int, law: str) -> int | None:
 def _with_terms(model: IdentifiedModel, terms: tuple[FrictionTerm, ...]) -> IdentifiedModel:
     """Return a model with further friction terms of one coefficient each, zero and certain."""
     old = model.parameters
-    parameters = StandardParameters(
-        old.n, old.friction + terms, old.reflected_inertia
-    )
+    parameters = StandardParameters(old.n, old.friction + terms, old.reflected_inertia)
     first = old.reflected_inertia_slice.start
     added = first + np.arange(len(terms))
     kept = np.setdiff1d(np.arange(parameters.size), added)
-    return _rebuilt(model, parameters, kept, added)
-
-
-def _rebuilt(
-    model: IdentifiedModel,
-    parameters: StandardParameters,
-    kept: np.ndarray,
-    added: np.ndarray,
-) -> IdentifiedModel:
-    """Return a model with its standard parameters at `kept` of new ones, and base ones `added`."""
     reduction, b = model.reduction, model.reduction.rank
     independent = np.concatenate([kept[reduction.independent], added])
     order = np.argsort(independent)
@@ -243,9 +231,13 @@ def _without_slopes(
     consistent = None
     if model.theta_consistent is not None:
         consistent = model.theta_consistent[kept].copy()
-        for row, value in zip(left, theta, strict=True):
-            if _is_viscous(model, int(reduction.independent[row])):
-                consistent[place[int(reduction.independent[row])]] = value
+        viscous_columns = {
+            columns.start for term, columns in model.parameters.friction_columns
+            if term.law.name == VISCOUS
+        }
+        for column, value in zip(reduction.independent[left].tolist(), theta, strict=True):
+            if column in viscous_columns:
+                consistent[place[column]] = value
     return replace(
         model,
         reduction=BaseReduction(
@@ -258,12 +250,4 @@ def _without_slopes(
         theta_consistent=consistent,
         temperature=temperature,
         quality=quality,
-    )
-
-
-def _is_viscous(model: IdentifiedModel, column: int) -> bool:
-    parameters = model.parameters
-    return any(
-        columns.start == column and term.law.name == VISCOUS
-        for term, columns in parameters.friction_columns
     )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -105,13 +106,7 @@ def temperature_content(study: TemperatureStudy) -> dict[str, Any]:
                 'viscous_change': joint.viscous_change,
                 'coulomb_moves': joint.coulomb_moves,
                 'coulomb_p': joint.coulomb_p,
-                'exponential': None if joint.exponential is None else {
-                    'base': joint.exponential.base,
-                    'falling': joint.exponential.falling,
-                    'decay': joint.exponential.decay,
-                    'reference': joint.exponential.reference,
-                    'p_value': joint.exponential.p_value,
-                },
+                'exponential': joint.exponential and asdict(joint.exponential),
                 'note': joint.note,
             }
             for joint in study.joints
