@@ -166,10 +166,7 @@ def exported_arm(model: IdentifiedModel) -> ExportedArm:
     joints = []
     for index, name in enumerate(robot.joint_names):
         number = described.getJointId(name)
-        kind = described.joints[number]
-        data = kind.createData()
-        kind.calc(data, np.zeros(1))
-        direction = np.asarray(data.S).reshape(6)
+        direction = motion_of_joint(described, number)
         is_prismatic = bool(np.any(direction[:3] != 0.0))
         coulomb, viscous = plain_friction(model, theta, index)
         joints.append(ArmJoint(
@@ -191,6 +188,15 @@ def exported_arm(model: IdentifiedModel) -> ExportedArm:
             if frame.type == pin.FrameType.BODY and frame.name not in bodies
         ),
     )
+
+
+def motion_of_joint(model: pin.Model, number: int) -> FloatArray:
+    """Return the motion of a joint of a Pinocchio model in its frame: translation, rotation."""
+    kind = model.joints[number]
+    data = kind.createData()
+    kind.calc(data, np.zeros(1))
+    motion: FloatArray = np.asarray(data.S).reshape(6)
+    return motion
 
 
 def links_of_joints(text: str) -> tuple[str, dict[str, str]]:
@@ -250,6 +256,14 @@ def numbers_text(vector: FloatArray) -> str:
 def shown_vector(vector: FloatArray) -> str:
     """Return a vector as it is shown in messages."""
     return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
+
+
+def locked_words(model: IdentifiedModel) -> str:
+    """Return a sentence on the joints that stand still; empty where none does."""
+    locked = ', '.join(
+        f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
+    )
+    return f' Joints that stand still: {locked}.' if locked else ''
 
 
 def lines_of(text: str) -> list[str]:

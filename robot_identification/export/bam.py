@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import json
 
 import numpy as np
@@ -28,22 +27,12 @@ NO_LIMIT = 1.0e9
 UNUSED = {'error_gain': 1.0, 'max_pwm': 1.0}
 
 
-@dataclass(frozen=True)
-class BamFriction:
-    """Friction of a joint by the variant M4."""
-
-    base: float  # [N m]
-    stribeck: float  # more at rest [N m]
-    # Per torque between motor and load, and more of that at rest [1].
-    load: float
-    load_stribeck: float
-    velocity: float  # [rad/s]
-    viscous: float  # [N m s/rad]
-
-
-def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFriction:
+def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> dict[str, float]:
     """
     Return the friction of a joint with parameters (p,) that is nearest over speed and load.
+
+    By the names of BAM: torques at any speed and more at rest [N m], the same per torque between
+    motor and load, Stribeck velocity [rad/s], exponent and viscous friction [N m s/rad].
 
     The load of BAM is the torque between motor and load: twice that of gravity at a steady
     velocity, or the friction itself where that is more, the mean of both directions.
@@ -78,7 +67,15 @@ def fit_bam(model: IdentifiedModel, theta: FloatArray, joint: int) -> BamFrictio
     _, found = solve(velocity)
     values = [float(value) if value > 1e-12 else 0.0 for value in found]
     base, stribeck, load, load_stribeck, viscous = values
-    return BamFriction(base, stribeck, load, load_stribeck, velocity, viscous)
+    return {
+        'friction_base': base,
+        'friction_stribeck': stribeck,
+        'load_friction_base': load,
+        'load_friction_stribeck': load_stribeck,
+        'dtheta_stribeck': velocity,
+        'alpha': ALPHA,
+        'friction_viscous': viscous,
+    }
 
 
 def export_bam(model: IdentifiedModel) -> str:
@@ -89,10 +86,8 @@ def export_bam(model: IdentifiedModel) -> str:
     simulation's. Raises InconsistentModelError if the model is not physically consistent.
     """
     arm, theta = exported_arm(model), check_consistent(model)
-    groups = {}
-    for number, joint in enumerate(arm.joints):
-        friction = fit_bam(model, theta, number)
-        groups[joint.name] = {
+    groups = {
+        joint.name: {
             'dofs': [joint.name],
             **UNUSED,
             'model': {
@@ -101,13 +96,9 @@ def export_bam(model: IdentifiedModel) -> str:
                 'ratio': 1.0,
                 'armature': joint.reflected_inertia,
                 'max_torque': min(joint.effort, NO_LIMIT),
-                'friction_base': friction.base,
-                'friction_stribeck': friction.stribeck,
-                'load_friction_base': friction.load,
-                'load_friction_stribeck': friction.load_stribeck,
-                'dtheta_stribeck': friction.velocity,
-                'alpha': ALPHA,
-                'friction_viscous': friction.viscous,
+                **fit_bam(model, theta, number),
             },
         }
+        for number, joint in enumerate(arm.joints)
+    }
     return json.dumps(groups, indent=2) + '\n'

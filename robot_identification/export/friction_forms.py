@@ -10,7 +10,7 @@ load that the model was identified at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -112,11 +112,11 @@ def fit_friction(
         values = _fit_polynomial(curve)
     else:
         values = _fit_lugre(curve)
-    fitted = FittedFriction(form, *values, 0.0, 0.0, 0.0)
+    fitted = FittedFriction(form, *values, 0.0, 0.0, float(np.sqrt(np.mean(curve.torque**2))))
     missed = fitted.torque(curve.speeds) - curve.torque
-    return FittedFriction(
-        form, *values, float(np.sqrt(np.mean(missed**2))), float(np.abs(missed).max()),
-        float(np.sqrt(np.mean(curve.torque**2))),
+    return replace(
+        fitted, misfit=float(np.sqrt(np.mean(missed**2))),
+        largest_misfit=float(np.abs(missed).max()),
     )
 
 
@@ -138,9 +138,9 @@ _Values = tuple[float, tuple[float, float, float], float, float]
 def _fit_polynomial(curve: FrictionCurve) -> _Values:
     """Return the least squares; friction rises beyond the fastest speed, and is never negative."""
     v = curve.speeds / curve.speeds[-1]
-    columns = np.column_stack([np.ones_like(v), v, v**2, v**3])
-    wide = 2.0 * v
-    beyond = np.column_stack([np.ones_like(wide), wide, wide**2, wide**3])
+    columns, beyond = (
+        np.column_stack([speeds**power for power in range(4)]) for speeds in (v, 2.0 * v)
+    )
     for least in (-np.inf, 0.0):
         found = scipy.optimize.lsq_linear(
             columns, curve.torque, ([0.0, 0.0, least, 0.0], np.inf)

@@ -9,7 +9,9 @@ from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm, numbers_text
+from robot_identification.export.arm import (
+    ArmJoint, exported_arm, ExportedArm, locked_words, numbers_text,
+)
 from robot_identification.export.friction_forms import (
     BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, NEEDED_VERSIONS, PLAIN, PRESLIDING,
 )
@@ -58,14 +60,11 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
 
 
 def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
-    locked = ', '.join(
-        f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
-    )
     needed = NEEDED_VERSIONS.get(frictions[0].form)
     return comment_text(
         'Identified by robot_identification. Gravity is that in the frame of the root link.'
         + (f' Needs MuJoCo {needed} or later.' if needed else '')
-        + (f' Joints that stand still: {locked}.' if locked else '')
+        + locked_words(model)
         + ''.join(
             f'\n{friction.describe(name)}.'
             for name, friction in zip(model.robot.joint_names, frictions, strict=True)

@@ -102,12 +102,7 @@ class Scene:
 
 
 def read_scene(path: Path) -> Scene:
-    """
-    Return a scene with the files that it includes.
-
-    Raises UsageError if a file is missing, DescriptionError if one is no XML in UTF-8, or includes
-    one that is there already.
-    """
+    """Return a scene with its includes; raises UsageError or DescriptionError for a bad file."""
     files: list[SceneFile] = []
     first = _read(path, files)
     if first.editor.root.tag != 'mujoco':

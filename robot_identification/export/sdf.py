@@ -11,7 +11,9 @@ from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm, numbers_text
+from robot_identification.export.arm import (
+    ArmJoint, exported_arm, ExportedArm, locked_words, numbers_text,
+)
 from robot_identification.export.xml_editor import comment_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
@@ -60,14 +62,11 @@ def export_sdf(model: IdentifiedModel) -> str:
 
 def _remark(model: IdentifiedModel, arm: ExportedArm) -> str:
     reflected = ', '.join(f'{joint.name} {joint.reflected_inertia:.6g}' for joint in arm.joints)
-    locked = ', '.join(
-        f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
-    )
     return comment_text(
         'Identified by robot_identification. Reflected rotor inertias, which SDF has no place '
         f'for [kg m^2]: {reflected}. Gravity was {numbers_text(arm.gravity)} m/s^2 in the frame '
         'of the root link.'
-        + (f' Joints that stand still: {locked}.' if locked else '')
+        + locked_words(model)
     )
 
 

@@ -23,8 +23,8 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import check_argument, DescriptionError, UsageError
 from robot_identification.export.arm import (
-    change_of_link, check_consistent, lines_of, LinkChange, links_of_joints, numbers_text,
-    plain_friction, shown_vector,
+    change_of_link, check_consistent, lines_of, LinkChange, links_of_joints, motion_of_joint,
+    numbers_text, plain_friction, shown_vector,
 )
 from robot_identification.export.xml_editor import COMMENT, comment_text, XmlEditor, XmlSpan
 from robot_identification.files import read_text
@@ -159,8 +159,9 @@ def _check_same_arm(robot: RobotModel, urdf: Urdf, source: str) -> RobotModel:
 def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
     remedy = 'name the description that the arm was identified with, or identify it with this one'
     for name in robot.joint_names:
-        pair = [_place_of_joint(model.pinocchio, name) for model in (robot, arm)]
-        (place, axis, before), (other_place, other_axis, other_before) = pair
+        (place, axis, before), (other_place, other_axis, other_before) = (
+            _place_of_joint(model.pinocchio, name) for model in (robot, arm)
+        )
         if before != other_before:
             raise DescriptionError(
                 f'{source}: joint {name!r:.80} follows {other_before!r:.80}, in the model of '
@@ -185,11 +186,8 @@ def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
 def _place_of_joint(model: Any, name: str) -> tuple[pin.SE3, FloatArray, str]:
     """Return where a joint stands, its motion (6,), and the joint before it."""
     number = model.getJointId(name)
-    kind = model.joints[number]
-    data = kind.createData()
-    kind.calc(data, np.zeros(1))
     before = str(model.names[model.parents[number]])
-    return model.jointPlacements[number], np.asarray(data.S).reshape(6), before
+    return model.jointPlacements[number], motion_of_joint(model, number), before
 
 
 def _check_bodies(robot: RobotModel, arm: RobotModel, source: str) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 import re
 from typing import NoReturn
@@ -70,13 +71,9 @@ class _SpanReader:
         try:
             self._parser.Parse(self._data, True)
         except expat.ExpatError as error:
-            raise DescriptionError(
-                f'{self._source} is {self._kind}: {error}'
-            ) from error
+            raise DescriptionError(f'{self._source} is {self._kind}: {error}') from error
         if self._root is None:
-            raise DescriptionError(
-                f'{self._source} is {self._kind}: it is empty'
-            )
+            raise DescriptionError(f'{self._source} is {self._kind}: it is empty')
         return self._root
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -114,12 +111,7 @@ class _SpanReader:
 
 
 def find_spans(data: bytes, source: str, kind: str = URDF) -> XmlSpan:
-    """
-    Return the root element of an XML text in UTF-8 with everything in it; `source` names it.
-
-    Raises DescriptionError if the text is no XML, or has a DOCTYPE or entities; `kind` says
-    what it should have been.
-    """
+    """Return the root element of an XML text; `kind` says in errors what it should have been."""
     return _SpanReader(data, source, kind).read()
 
 
@@ -216,24 +208,23 @@ class XmlEditor:
 
     def insert(self, into: XmlSpan, name: str, children: list[str]) -> None:
         """Put an element with such children first into another one."""
-        outer = self._indent(into)
-        inner = next(iter(map(self._indent, into.children)), None)
-        if outer is None or (into.children and inner is None):
-            self._open(into, self._one_line(name, children), b'')
-            return
-        indent = outer + self._unit if inner is None else inner
-        text = self._newline + indent + self._lines(name, children, indent, None)
-        self._open(into, text, self._newline + outer)
+        self._insert(into, self._one_line(name, children), lambda indent: self._lines(
+            name, children, indent, None
+        ))
 
     def insert_tag(self, into: XmlSpan, tag: str) -> None:
         """Put an empty element first into another one."""
+        self._insert(into, tag.encode(), lambda indent: tag.encode())
+
+    def _insert(self, into: XmlSpan, one_line: bytes, lines: Callable[[bytes], bytes]) -> None:
+        """Put an element first into another one, on lines of its own where others are."""
         outer = self._indent(into)
         inner = next(iter(map(self._indent, into.children)), None)
         if outer is None or (into.children and inner is None):
-            self._open(into, tag.encode(), b'')
+            self._open(into, one_line, b'')
             return
         indent = outer + self._unit if inner is None else inner
-        self._open(into, self._newline + indent + tag.encode(), self._newline + outer)
+        self._open(into, self._newline + indent + lines(indent), self._newline + outer)
 
     def _open(self, into: XmlSpan, text: bytes, before_end: bytes) -> None:
         """Put a text first into an element, which may close itself or hold nothing."""

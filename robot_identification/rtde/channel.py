@@ -17,6 +17,7 @@ import struct
 import time
 
 from robot_identification.errors import DataError
+from robot_identification.texts import printable
 
 _HEADER = struct.Struct('>HB')
 LARGEST_PAYLOAD = 0xFFFF - _HEADER.size  # [bytes]; RTDE: a size of 16 bits that counts the header
@@ -42,11 +43,7 @@ def never() -> bool:
 
 
 class PacketChannel:
-    """
-    Packets to and from a robot; nothing waits longer than the timeout.
-
-    Raise RtdeLostError if there is no answer.
-    """
+    """Packets to and from a robot; raise RtdeLostError if one takes longer than the timeout."""
 
     def __init__(
         self, host: str, port: int, timeout: float, stopped: Callable[[], bool] = never
@@ -71,11 +68,7 @@ class PacketChannel:
         self._socket.close()
 
     def send(self, kind: bytes, payload: bytes = b'') -> None:
-        """
-        Send a packet.
-
-        Raise RtdeLostError if the connection is broken.
-        """
+        """Send a packet; raise RtdeLostError if the connection is broken."""
         try:
             self._socket.settimeout(self.timeout)
             self._socket.sendall(_HEADER.pack(_HEADER.size + len(payload), kind[0]) + payload)
@@ -152,10 +145,9 @@ def read_text_message(payload: bytes) -> str:
     if rest and len(rest) == rest[0] + 2:
         text, source, level = payload[1:1 + length], rest[1:-1], rest[-1]
         name = _LEVELS[level] if level < len(_LEVELS) else f'level {level}'
-        return _printable(b'%s (%s, %s)' % (text, name.encode(), source))
-    return _printable(payload[1:])
+        return _decode(b'%s (%s, %s)' % (text, name.encode(), source))
+    return _decode(payload[1:])
 
 
-def _printable(text: bytes) -> str:
-    decoded = text.decode('utf-8', 'replace')
-    return ''.join(letter if letter.isprintable() else '?' for letter in decoded)
+def _decode(text: bytes) -> str:
+    return printable(text.decode('utf-8', 'replace'))

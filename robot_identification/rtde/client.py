@@ -134,11 +134,7 @@ class Recipe:
         return self._layout.size
 
     def decode(self, payload: bytes) -> dict[str, Value]:
-        """
-        Return the values of a sample by key; vectors as tuples.
-
-        Raise RtdeRefusedError if it is another recipe's, or has another size.
-        """
+        """Return the values of a sample by key; RtdeRefusedError if it is of another recipe."""
         if len(payload) != self.size:
             raise RtdeRefusedError(
                 f'a sample has {len(payload)} bytes, {self.size} were agreed upon'
