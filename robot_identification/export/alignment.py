@@ -92,8 +92,7 @@ def align_arms(arm: ArmAxes, target: ArmAxes, source: str) -> Alignment:
 
 def _across(vector: FloatArray, axis: FloatArray) -> FloatArray:
     """Return the part of a vector that is square to an axis of length one."""
-    part: FloatArray = vector - (vector @ axis) * axis
-    return part
+    return vector - (vector @ axis) * axis
 
 
 def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:

@@ -68,8 +68,7 @@ def reflected_inertias(model: IdentifiedModel, theta: FloatArray) -> FloatArray:
     """Return the reflected inertias among parameters, zero where there are none, shape (n,)."""
     if not model.parameters.reflected_inertia:
         return np.zeros(model.robot.n)
-    found: FloatArray = theta[model.parameters.reflected_inertia_slice]
-    return found
+    return theta[model.parameters.reflected_inertia_slice]
 
 
 def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tuple[float, float]:
@@ -195,8 +194,7 @@ def motion_of_joint(model: pin.Model, number: int) -> FloatArray:
     kind = model.joints[number]
     data = kind.createData()
     kind.calc(data, np.zeros(1))
-    motion: FloatArray = np.asarray(data.S).reshape(6)
-    return motion
+    return np.asarray(data.S).reshape(6)
 
 
 def links_of_joints(text: str) -> tuple[str, dict[str, str]]:

@@ -121,5 +121,4 @@ def table_rows(table: FrictionTable, joint: int, left_out: float) -> FloatArray:
             worst = first + 1 + int(np.argmax(missed))
             kept.add(worst)
             parts += [(first, worst), (worst, last)]
-    chosen: FloatArray = rows[sorted(kept)]
-    return chosen
+    return rows[sorted(kept)]

@@ -67,11 +67,10 @@ class FittedFriction:
     def torque(self, speeds: FloatArray) -> FloatArray:
         """Return friction in steady sliding at positive speeds (m,) [N m]."""
         first, second, third = self.damping
-        found: FloatArray = (
+        return (
             self.coulomb + (self.static - self.coulomb) * np.exp(-(speeds / self.stribeck) ** 2)
             + speeds * (first + speeds * (second + speeds * third))
         )
-        return found
 
     def describe(self, joint: str) -> str:
         """Return how well the form is the identified friction of a joint, in words."""

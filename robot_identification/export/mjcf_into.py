@@ -495,5 +495,4 @@ def _check_reading(
 
 def _without_rounding(vector: FloatArray) -> FloatArray:
     """Return a vector with zero for what is the rounding of frames, doubles being 1e-16."""
-    kept: FloatArray = np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)
-    return kept
+    return np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)

@@ -247,8 +247,7 @@ def _shrink_locked_bodies(
         part /= 2.0
     contents.links.update({name: part * own for name, own in bodies.items()})
     contents.shrunk.update(dict.fromkeys(bodies, part))
-    left: FloatArray = whole - part * stated
-    return left
+    return whole - part * stated
 
 
 def _bodies_on_locked(root: Any, link: str, moving: Sequence[str]) -> dict[str, FloatArray]:

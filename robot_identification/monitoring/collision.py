@@ -291,5 +291,4 @@ class CollisionDetector:
         over = np.abs(external) > limit
         began = np.where(np.isnan(self._since), stamp, self._since)
         self._since = np.where(over, began, np.nan)
-        touched: BoolArray = over & (stamp - began >= thresholds.hold)
-        return touched
+        return over & (stamp - began >= thresholds.hold)

@@ -40,8 +40,7 @@ class Chart:
     def step(self, total: FloatArray, sample: FloatArray) -> FloatArray:
         """Return the sums after a sample in standard deviations; both arrays have one shape."""
         rise = np.minimum(self.weight * (sample - self.slack), self.largest_step)
-        raised: FloatArray = np.maximum(0.0, self.retention * total + rise)
-        return raised
+        return np.maximum(0.0, self.retention * total + rise)
 
 
 def average_run_length(chart: Chart) -> float:

@@ -107,8 +107,7 @@ def _mean_temperature(temperature: FloatArray, slides: NDArray[np.bool_]) -> Flo
     known = slides & (temperature > coldest) & (temperature < warmest)
     count = np.sum(known, axis=0)
     total = np.sum(np.where(known, temperature, 0.0), axis=0)
-    mean: FloatArray = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return mean
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def triangular(rows: FloatArray) -> FloatArray:

@@ -184,5 +184,4 @@ def viscous_slopes(model: IdentifiedModel) -> FloatArray:
     rest = np.zeros_like(speeds)
     motion = Motion(rest, speeds, rest, starts=tuple(range(len(speeds))))
     torque = model.torque(motion.at_temperature(model.temperature))
-    slopes: FloatArray = (np.diag(torque[n:]) - np.diag(torque[:n])) / (fast - slow)
-    return slopes
+    return (np.diag(torque[n:]) - np.diag(torque[:n])) / (fast - slow)

@@ -236,8 +236,7 @@ class RecursivePayload:
         """Return the standard deviations of the unknowns before any sample, wide for payloads."""
         sizes = LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
         changes = USUAL_CHANGE * np.repeat(self._noise, EACH)
-        found: FloatArray = np.concatenate([HEAVIEST * sizes, changes])
-        return found
+        return np.concatenate([HEAVIEST * sizes, changes])
 
     def step(
         self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray
@@ -314,8 +313,7 @@ class RecursivePayload:
 
     def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Return what the payload needs [N m], shape (n,), by the samples before the window."""
-        found: FloatArray = self.regressor(q, dq, ddq) @ self._theta[:10]
-        return found
+        return self.regressor(q, dq, ddq) @ self._theta[:10]
 
     def _keep(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, taken: BoolArray) -> None:
         """Keep samples that are spread evenly over all since the start."""

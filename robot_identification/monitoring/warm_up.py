@@ -188,8 +188,7 @@ def _inflation(residual: FloatArray) -> float:
 
 def _minutes(constants: FloatArray, distance: FloatArray, tolerance: float) -> FloatArray:
     """Return when exponentials come within a tolerance."""
-    minutes: FloatArray = constants * np.log(np.maximum(distance / tolerance, 1.0))
-    return minutes
+    return constants * np.log(np.maximum(distance / tolerance, 1.0))
 
 
 def _decide(

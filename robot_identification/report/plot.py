@@ -109,8 +109,7 @@ class Axis:
         low, high = self.ends()
         if self.logarithmic:
             values = np.log10(np.where(values > 0.0, values, np.nan))
-        placed: FloatArray = (values - low) / (high - low) * self.length
-        return placed
+        return (values - low) / (high - low) * self.length
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return place [points] and text of the ticks."""

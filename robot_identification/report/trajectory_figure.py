@@ -97,10 +97,10 @@ def joint_pictures(
     motion = trajectory.sample(t)
     torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
     rows = (
-        (motion.q, limits.lower, limits.upper, '[rad]'),
-        (motion.dq, -limits.velocity, limits.velocity, '[rad/s]'),
-        (motion.ddq, -limits.acceleration, limits.acceleration, '[rad/s²]'),
-        (torque, -limits.torque, limits.torque, '[N m]'),
+        ('position', motion.q, limits.lower, limits.upper, '[rad]'),
+        ('velocity', motion.dq, -limits.velocity, limits.velocity, '[rad/s]'),
+        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, '[rad/s²]'),
+        ('torque', torque, -limits.torque, limits.torque, '[N m]'),
     )
     pictures = []
     for joint, name in enumerate(robot.joint_names):
@@ -108,8 +108,8 @@ def joint_pictures(
         panels = drawing.panels(
             (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(rows), gaps=(0.0, GAP)
         )
-        for panel, (values, lower, upper, unit) in zip(panels, rows, strict=True):
-            panel.curve(t, values[:, joint], CURVE, 1.2)
+        for panel, (what, values, lower, upper, unit) in zip(panels, rows, strict=True):
+            panel.curve(t, values[:, joint], CURVE, 1.2, name=what)
             for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
                 panel.curve(t[[0, -1]], np.full(2, limit), LIMIT, 1.0, dashed=True)
             panel.y.margin = 0.12

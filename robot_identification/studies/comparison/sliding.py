@@ -43,8 +43,7 @@ class SlidingFriction:
     @property
     def standard_errors(self) -> FloatArray:
         """Return the standard errors of Coulomb and viscous friction, shape (2, n)."""
-        errors: FloatArray = np.sqrt(np.diag(self.covariance)).reshape(2, -1)
-        return errors
+        return np.sqrt(np.diag(self.covariance)).reshape(2, -1)
 
 
 def common_range(models: Sequence[IdentifiedModel]) -> SlidingRange:

@@ -45,8 +45,7 @@ class TorqueChange:
     @property
     def share(self) -> FloatArray:
         """Return the largest difference over the limit, shape (n,); NaN where unknown."""
-        share: FloatArray = np.where(np.isfinite(self.limit), self.largest / self.limit, np.nan)
-        return share
+        return np.where(np.isfinite(self.limit), self.largest / self.limit, np.nan)
 
 
 def shared_motion(models: Sequence[IdentifiedModel]) -> Motion:

@@ -277,8 +277,7 @@ def _model_gravity(model: IdentifiedModel, way: BinnedWay) -> FloatArray:
     q = np.tile(segment.pose, (len(way.q), 1))
     q[:, segment.joint] = way.q
     torque = static_regressor(robot, q) @ model.theta_lifted[: 10 * robot.n]
-    gravity: FloatArray = torque.reshape(q.shape)[:, segment.joint]
-    return gravity
+    return torque.reshape(q.shape)[:, segment.joint]
 
 
 def _fit_harmonic(ways: Sequence[BinnedWay]) -> tuple[FloatArray, FloatArray]:

@@ -169,8 +169,7 @@ def friction_changes(viscous: FloatArray, errors: FloatArray, change: float) -> 
     noise = SEEN * np.hypot(errors[:-1], errors[1:])
     known = noise <= change * before
     shares = np.abs(np.diff(viscous, axis=0)) / np.where(known, before, 1.0)
-    found: FloatArray = np.where(known & np.isfinite(shares), shares, np.nan)
-    return found
+    return np.where(known & np.isfinite(shares), shares, np.nan)
 
 
 def _judge(
