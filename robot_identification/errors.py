@@ -7,6 +7,8 @@ Errors a user can cause, each with the exit code of the command line.
 Every message names the file, topic or joint, the value, the limit and what to do next.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from robot_identification.texts import shown
@@ -52,6 +54,15 @@ class MissingDependencyError(UsageError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made of: errors of other processes are sent."""
         return type(self), self._arguments
+
+
+@contextmanager
+def needing(module: str, purpose: str, command: str = '') -> Iterator[None]:
+    """Import what `purpose` needs, or raise MissingDependencyError with the command (of pip)."""
+    try:
+        yield
+    except ImportError:
+        raise MissingDependencyError(module, purpose, command or f'pip install {module}') from None
 
 
 class NotIdentifiableError(IdentificationError):

@@ -13,7 +13,7 @@ from typing import Any
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option, add_output_option, model_file
 from robot_identification.cli.output import print_json
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import needing
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.model import FRICTION_LAWS, known_robots, share_directory
 
@@ -58,12 +58,8 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     complete the known names; paths complete files. Raises MissingDependencyError if shtab is not
     installed.
     """
-    try:
+    with needing('shtab', 'completion in the shell'):
         import shtab
-    except ImportError:
-        raise MissingDependencyError(
-            'shtab', 'completion in the shell', 'pip install shtab'
-        ) from None
     known = {name: tuple(list_names()) for name, list_names in _KNOWN.items()}
     for action in _actions(parser):
         if action.dest in known and not action.choices:

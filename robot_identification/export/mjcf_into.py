@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
+from robot_identification.errors import DescriptionError, needing, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
     ArmJoint, change_of_link, exported_arm, ExportedArm, lines_of, LinkChange, numbers_text,
@@ -181,12 +181,8 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Mjcf
 
 
 def _import_mujoco() -> Any:
-    try:
+    with needing('MuJoCo', 'export into an MJCF scene', 'pip install mujoco'):
         import mujoco
-    except ImportError:
-        raise MissingDependencyError(
-            'MuJoCo', 'export into an MJCF scene', 'pip install mujoco'
-        ) from None
     return mujoco
 
 

@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import BagError, MissingDependencyError
+from robot_identification.errors import BagError, needing
 from robot_identification.recording.column_names import take_apart, time_rank
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
@@ -112,13 +112,11 @@ def _flatten(name: str, value: Any, arrays: Arrays, depth: int = 0) -> None:
 
 def _read_mat_73(path: Path) -> Arrays:
     """Return the arrays of a MAT file of version 7.3, which is HDF5, its axes reversed."""
-    try:
+    with needing(
+        'h5py', f'reading {path.name}, a MAT file of version 7.3,',
+        "pip install h5py` (or save it in MATLAB with `save(file, '-v7')",
+    ):
         import h5py
-    except ImportError:
-        raise MissingDependencyError(
-            'h5py', f'reading {path.name}, a MAT file of version 7.3,',
-            "pip install h5py` (or save it in MATLAB with `save(file, '-v7')",
-        ) from None
     arrays: Arrays = {}
     try:
         with h5py.File(path, 'r') as file:

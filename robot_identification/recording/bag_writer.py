@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import BagError, MissingDependencyError, UsageError
+from robot_identification.errors import BagError, needing, UsageError
 from robot_identification.files import write_atomically
 from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.joint_states import JOINT_STATE
@@ -46,10 +46,8 @@ Maker = tuple[str, Callable[[int, int], Any]]
 @cache
 def mcap_library() -> Any:
     """Return what is used of the mcap library to write; it does not come with ROS."""
-    try:
+    with needing('mcap', 'writing bags'):
         from mcap import writer
-    except ImportError:
-        raise MissingDependencyError('mcap', 'writing bags', 'pip install mcap') from None
     return SimpleNamespace(Writer=writer.Writer, none=writer.CompressionType.NONE)
 
 

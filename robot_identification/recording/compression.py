@@ -9,7 +9,7 @@ from functools import cache
 import importlib
 from typing import Any, BinaryIO
 
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import MissingDependencyError, needing
 from robot_identification.recording.raw_bag import Damage
 
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
@@ -31,12 +31,9 @@ def _zstd() -> Any:
 
 @cache
 def _lz4() -> Any:
-    try:
-        return importlib.import_module('lz4.frame')
-    except ImportError:
-        raise MissingDependencyError(
-            'lz4', 'reading a bag compressed with lz4', 'pip install lz4'
-        ) from None
+    with needing('lz4', 'reading a bag compressed with lz4'):
+        from lz4 import frame
+    return frame
 
 
 def unpack(kind: str, data: bytes, size: int) -> bytes:

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import zlib
 
 import numpy as np
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import needing
 from robot_identification.recording.bag_metadata import custom_data
 from robot_identification.recording.compression import unpack
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
@@ -44,10 +44,8 @@ _FOOTER_AND_MAGIC = struct.Struct('<BQQQI8s')
 @cache
 def _mcap() -> Any:
     """Return what is used of the mcap library to read."""
-    try:
+    with needing('mcap', 'reading bags'):
         from mcap import data_stream, exceptions, opcode, records, stream_reader
-    except ImportError:
-        raise MissingDependencyError('mcap', 'reading bags', 'pip install mcap') from None
     return SimpleNamespace(
         StreamReader=stream_reader.StreamReader,
         DataStream=data_stream.ReadDataStream,

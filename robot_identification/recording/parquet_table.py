@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import BagError, MissingDependencyError
+from robot_identification.errors import BagError, needing
 from robot_identification.files import read_text
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
@@ -196,12 +196,8 @@ class ParquetTable(TableSource):
 
 
 def _library(path: Path) -> Any:
-    try:
+    with needing('pyarrow', f'reading {path.name}, which is in Parquet,'):
         from pyarrow import parquet
-    except ImportError:
-        raise MissingDependencyError(
-            'pyarrow', f'reading {path.name}, which is in Parquet,', 'pip install pyarrow'
-        ) from None
     return parquet
 
 

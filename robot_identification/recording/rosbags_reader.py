@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import needing
 from robot_identification.recording.raw_bag import RawBlock
 
 # What rosbags puts into a URI for sqlite3 as it is, where it means something else.
@@ -25,10 +25,8 @@ class NotIntactError(Exception):
 @cache
 def rosbags_library() -> Any:
     """Return what is used of rosbags, which does not come with ROS, and types of ROS 2 Jazzy."""
-    try:
+    with needing('rosbags', 'reading bags'):
         from rosbags import rosbag2, typesys
-    except ImportError:
-        raise MissingDependencyError('rosbags', 'reading bags', 'pip install rosbags') from None
     return SimpleNamespace(
         Reader=rosbag2.Reader,
         type_errors=(typesys.TypesysError, KeyError),
