@@ -21,8 +21,7 @@ from robot_identification.report.plot import Picture
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of the palette of a picture.
-COLOURS = 64
+COLOURS = 64  # of the palette of a picture
 
 
 def new_figure(width: float, height: float, resolution: float) -> Figure:
@@ -35,15 +34,12 @@ def new_figure(width: float, height: float, resolution: float) -> Figure:
     return figure
 
 
-def picture_of(
-    figure: Figure, title: str, alternative: str, colours: int = COLOURS
-) -> Picture:
+def picture_of(figure: Figure, alternative: str) -> Picture:
     """
-    Return a figure of `new_figure` as a picture inside the page.
+    Return a figure of `new_figure` as a picture inside the page, without a title.
 
-    The title above it may be empty; `alternative` is its alternative text. Curves and dots need
-    few colours: with a palette, of at most 256 `colours`, a picture takes a third of the bytes.
-    The same figure gives the same bytes.
+    Curves and dots need few colours: with a palette a picture takes a third of the bytes. The
+    same figure gives the same bytes.
     """
     from PIL import Image
 
@@ -51,9 +47,9 @@ def picture_of(
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
     buffer = io.BytesIO()
-    image.quantize(colours, dither=Image.Dither.NONE).save(buffer, format='png')
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, format='png')
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     return Picture(
         Markup(f'<img src="data:image/png;base64,{encoded}" alt="{escape(alternative)}">'),
-        title, alternative,
+        '', alternative,
     )

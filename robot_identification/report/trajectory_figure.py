@@ -131,7 +131,7 @@ def path_pictures(
     _draw_path([figure.subplots() for figure in figures], robot, trajectory, experiment)
     seen = ('from above', 'from the side', 'from the front')
     return tuple(
-        picture_of(figure, '', f'Path of the tool {view}')
+        picture_of(figure, f'Path of the tool {view}')
         for figure, view in zip(figures, seen, strict=True)
     )
 
