@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import load_trajectory, rank_motions, Trajectory
+from robot_identification.files import to_finite
 from robot_identification.model import IdentifiedModel, load_model
 from robot_identification.monitoring import (
     advise_wait, in_words, LivePayload, LiveResiduals, NONE, OnlineEstimator, PAYLOAD,
@@ -401,7 +402,7 @@ class OnlineEstimatorNode(Node):
                     effort=np.where(friction.observed, friction.changes[:, column], np.nan),
                 ))
         self._note_history(prepared, friction)
-        content = json.dumps({
+        content = json.dumps(to_finite({
             'payload': in_words(payload),
             'changes': [
                 {'stamp': change.stamp, 'earliest': change.earliest, 'mass_before': change.before,
@@ -410,10 +411,10 @@ class OnlineEstimatorNode(Node):
             ],
             'friction': {
                 'joints': list(prepared.names),
-                'changes': friction.changes.tolist(), 'standard_errors': friction.errors.tolist(),
-                'observed': friction.observed.tolist(),
+                'changes': friction.changes, 'standard_errors': friction.errors,
+                'observed': friction.observed,
             },
-        })
+        }))
         if content != self._published:
             self._published = content
             self._state.publish(String(data=content))

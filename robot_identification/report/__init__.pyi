@@ -10,7 +10,7 @@ from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
     text_table as text_table, wrap as wrap,
 )
-from .json_file import finite_content as finite_content, json_text as json_text
+from .json_file import json_text as json_text
 from .page import Meaning as Meaning, render_page as render_page
 from .paper_tables import table_files as table_files, validation_tables as validation_tables
 from .plot import (

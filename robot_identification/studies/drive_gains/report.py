@@ -188,6 +188,7 @@ def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') 
         robot=result.robot,
         meaning=gain_meaning(result),
         found=found,
+        unit=result.options.gain_unit,
         header=header,
         rows=rows,
         option=result.option,

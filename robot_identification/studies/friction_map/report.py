@@ -10,9 +10,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from robot_identification.files import dump_yaml, ResultFolder
+from robot_identification.files import dump_yaml, ResultFolder, to_finite
 from robot_identification.report import (
-    box, Drawing, finite_content, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
+    box, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
     Panel, Picture, render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
@@ -107,7 +107,7 @@ def friction_map_csv(found: FrictionMap) -> str:
 
 def friction_curves_yaml(found: FrictionMap) -> str:
     """Return the curves as YAML, for controllers and simulators."""
-    return dump_yaml(finite_content({
+    return dump_yaml(to_finite({
         'schema_version': SCHEMA_VERSION,
         'robot': found.robot,
         'joints': {joint: curve_content(curve) for joint, curve in found.curves.items()},
