@@ -109,6 +109,24 @@ def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLI
         time.sleep(POLL)
 
 
+@contextmanager
+def paused(process: NodeProcess) -> Iterator[None]:
+    """Let a process stand still; what comes meanwhile waits, or is lost."""
+    process.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.process.send_signal(signal.SIGCONT)
+
+
+def told_in(statuses: list, name: str) -> list[tuple[bytes, str, dict[str, str]]]:
+    """Return level, message and values of the diagnostics of a name, oldest first."""
+    return [
+        (status.level, status.message, {pair.key: pair.value for pair in status.values})
+        for message in list(statuses) for status in message.status if status.name == name
+    ]
+
+
 class TestedNode(NodeProcess):
     """A node that need not import anything any more, unless it has variables of its own."""
 

@@ -50,12 +50,10 @@ class Client:
             rclpy.spin_once(self.node, timeout_sec=0.05)
 
     def wait_for(self, future, what):
-        """Return the result of a future."""
         self.wait(future.done, what)
         return future.result()
 
     def position(self):
-        """Return the present true position, kinematic order."""
         values = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
         return [values[joint] for joint in self.joints]
 
@@ -65,12 +63,10 @@ class Client:
         return stamp.sec + stamp.nanosec * 1e-9
 
     def wait_simulated(self, duration):
-        """Wait for a span of simulated time."""
         end = self.time() + duration
         self.wait(lambda: self.time() >= end, f'{duration} s of joint states')
 
     def send(self, positions, duration, joints=None):
-        """Send a goal with one point; return its handle."""
         point = JointTrajectoryPoint(positions=positions, velocities=[0.0] * len(positions))
         point.time_from_start.sec = int(duration)
         point.time_from_start.nanosec = round((duration - int(duration)) * 1e9)
@@ -86,13 +82,11 @@ class Client:
         self.feedback.append(message.feedback)
 
     def call(self, kind, service, request):
-        """Return the answer of a service of the robot."""
         client = self.node.create_client(kind, f'simulated_robot/{service}')
         self.wait(client.service_is_ready, f'the service {service}')
         return self.wait_for(client.call_async(request), f'an answer of {service}')
 
     def inject(self, name, value):
-        """Inject a fault."""
         parameter = Parameter(f'inject.{name}', value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[parameter])
         (result,) = self.call(SetParameters, 'set_parameters', request).results
@@ -102,7 +96,6 @@ class Client:
         self.wait_simulated(0.1)
 
     def result(self, handle):
-        """Return status and result of a goal."""
         answer = self.wait_for(handle.get_result_async(), 'a result')
         return {
             'status': STATUS.get(answer.status, answer.status),
@@ -112,12 +105,10 @@ class Client:
 
 
 def shifted(positions, distance):
-    """Return positions moved by a distance."""
     return [q + distance for q in positions]
 
 
 def refused(client):
-    """Try goals that must not be accepted."""
     here = client.position()
     accepted = {
         'wrong joints': client.send(here, 1.0, [*client.joints[:-1], 'gripper']).accepted,
@@ -128,7 +119,6 @@ def refused(client):
 
 
 def succeeded(client):
-    """Execute a goal to its end."""
     target = shifted(client.position(), 0.2)
     handle = client.send(target, 1.0)
     result = client.result(handle)
@@ -165,7 +155,6 @@ def canceled(client):
 
 
 def replaced(client):
-    """Send a second goal while the first one is under way."""
     here = client.position()
     older = client.send(shifted(here, 0.5), 3.0)
     client.wait_simulated(0.5)

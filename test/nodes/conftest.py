@@ -30,7 +30,6 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def graph(tmp_path):
-    """Return a ROS graph of the test's own."""
     from ros_helpers import own_graph  # skips where there is no ROS
 
     with own_graph(tmp_path) as own:
@@ -80,7 +79,6 @@ def trajectory(ur5):
 
 @pytest.fixture(scope='session')
 def trajectory_file(trajectory, tmp_path_factory):
-    """Return the file of the motion."""
     path = tmp_path_factory.mktemp('trajectory') / 'trajectory.yaml'
     path.write_text(dump_trajectory(trajectory))
     return path
@@ -97,13 +95,11 @@ def bag(ur5, trajectory, tmp_path_factory):
 
 @pytest.fixture(scope='session')
 def identification(ur5, bag):
-    """Return what the pipeline identifies from the bag."""
-    return identify(ur5, [bag], IdentifyOptions())
+    return identify(ur5, [bag], IdentifyOptions(friction='coulomb,viscous,offset'))
 
 
 @pytest.fixture(scope='session')
 def model_file(identification, tmp_path_factory):
-    """Return the file of that model."""
     folder = tmp_path_factory.mktemp('model') / 'result'
     save_identification(identification, folder, 'a test', force=False)
     return folder / 'identified_model.yaml'

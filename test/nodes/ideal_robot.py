@@ -104,13 +104,11 @@ class IdealRobot:
         self.list_controllers('active')
 
     def say(self, topic, message):
-        """Publish a latched message."""
         if topic not in self._latched:
             self._latched[topic] = self.node.create_publisher(type(message), topic, LATCHED)
         self._latched[topic].publish(message)
 
     def list_controllers(self, state):
-        """Say in which state the controller of trajectories is."""
         self.say('/simulated_robot/controllers', String(data=json.dumps([
             {'name': 'joint_state_broadcaster', 'type': 'JointStateBroadcaster',
              'state': 'active'},
@@ -160,14 +158,11 @@ class IdealRobot:
         self._states.publish(self._last)
 
     def wait(self, duration):
-        """Wait for a span of simulated time."""
         end = self.now + duration
         wait_until(lambda: self.now >= end, f'{duration} s of simulated time')
 
 
 class Runner:
-    """The runner's process and its services."""
-
     def __init__(
         self, graph, path, sha256, parameters=None, environment=None, free=FREE
     ):
@@ -181,7 +176,6 @@ class Runner:
 
     @property
     def content(self):
-        """Return what was last published."""
         return json.loads(self._states[-1].data) if self._states else {}
 
     @property
@@ -190,14 +184,12 @@ class Runner:
         return self.content.get('state'), self.content.get('reason')
 
     def wait_for(self, wanted):
-        """Wait for a state; return its reason."""
         wait_until(
             lambda: self.state[0] == wanted, f'{wanted} (it is {", ".join(map(str, self.state))})'
         )
         return self.state[1]
 
     def call(self, verb):
-        """Call one of its services."""
         return self._graph.call(f'/experiment_runner/{verb}')
 
     def arm(self):
@@ -250,7 +242,6 @@ class Runner:
         self.configure(**USUAL, **self._file)
 
     def refused(self):
-        """Return why it does not arm."""
         reason = self._graph.refused('/experiment_runner/arm')
         wait_until(lambda: self.state[0] != 'ARMED', 'a state that is not armed')
         assert not self.call('execute').success

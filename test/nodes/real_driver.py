@@ -117,7 +117,6 @@ class RealDriver:
         self.node.create_timer(CYCLE, self.cycle)
 
     def say(self, what, **content):
-        """Tell the test what happened."""
         self.events.publish(String(data=json.dumps({'what': what, **content})))
 
     # What a test orders
@@ -144,7 +143,6 @@ class RealDriver:
         self.modes['safety'].publish(SafetyMode(mode=mode))
 
     def set_mode(self, mode):
-        """Enter a robot mode."""
         self.modes['mode'].publish(RobotMode(mode=mode))
 
     def list_controllers(self, states):
@@ -165,7 +163,6 @@ class RealDriver:
         self.scalings.publish(SpeedScalingFactor(factor=factor))
 
     def offer_manager(self):
-        """Offer the service of the controller manager."""
         self.node.create_service(
             ListControllers, 'controller_manager/list_controllers', self.on_list
         )
@@ -217,7 +214,6 @@ class RealDriver:
     # What it is told
 
     def on_list(self, request, response):
-        """List the controllers."""
         broadcaster = ControllerState(
             name='joint_state_broadcaster', state='active',
             type='joint_state_broadcaster/JointStateBroadcaster',
@@ -229,7 +225,6 @@ class RealDriver:
         return response
 
     def note(self, what, trajectory):
-        """Note a trajectory."""
         last = trajectory.points[-1]
         self.say(
             what, joints=list(trajectory.joint_names), knots=len(trajectory.points),
@@ -246,7 +241,6 @@ class RealDriver:
         self.controller.follow(knots, self.progress)
 
     def on_topic(self, trajectory):
-        """Follow a trajectory that came by topic."""
         self.note('topic', trajectory)
         self.follow(trajectory)
 
@@ -259,7 +253,6 @@ class RealDriver:
         return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
     def on_cancel(self, goal):
-        """Let a goal be cancelled."""
         self.say('cancel')
         if self.ignored_cancels:
             self.ignored_cancels -= 1
@@ -288,7 +281,6 @@ class RealDriver:
         return result
 
     def ended_as(self, goal, result, code, text):
-        """Abort a goal with a code and a text."""
         result.error_code, result.error_string = code, text
         goal.abort()
         self.say('ended', status='aborted', code=code)

@@ -32,7 +32,6 @@ class Experiment:
 
     @property
     def state(self):
-        """Return what the runner last said."""
         return self.runner.content
 
     def execute(self, wanted='EXECUTING'):
@@ -60,11 +59,9 @@ class Experiment:
         return np.max(np.abs(self.true_states[-1].velocity))
 
     def time(self):
-        """Return the simulated time [s]."""
         return seconds(self.true_states[-1].header.stamp)
 
     def wait(self, duration):
-        """Wait for a span of simulated time."""
         end = self.time() + duration
         wait_until(lambda: self.time() >= end, f'{duration} s of simulated time')
 

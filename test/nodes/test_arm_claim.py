@@ -25,7 +25,6 @@ HERE, THERE = 'test_here', 'test_there'
 
 @pytest.fixture
 def claim_of(graph):
-    """Return a function that makes a node with a claim."""
     from robot_identification.nodes.arm_claim import ArmClaim, HostNames
 
     claims = []
@@ -43,7 +42,6 @@ def claim_of(graph):
 
 @contextmanager
 def claimant(graph, host):
-    """Run a process that holds the arm."""
     process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name('claimant.py')), host, *JOINTS],
         env=graph.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -69,8 +67,6 @@ def refused(claim, joints=JOINTS):
 
 
 def wait_until_refused(claim, joints=JOINTS):
-    """Return why a claim is refused, as soon as it is."""
-
     def attempt():
         reason = refused(claim, joints)
         claim.release()

@@ -3,6 +3,7 @@
 
 """The recorder writes every message as it came; the bag is whole however the recorder ends."""
 
+from contextlib import contextmanager
 import json
 import resource
 import shutil
@@ -28,7 +29,8 @@ from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
 from robot_identification.recording import DRIVER, DriverRecord, read_driver_record
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (
-    acknowledged, BEST_EFFORT, deserialized, joint_state, LATCHED, own_graph, RELIABLE, wait_until,
+    acknowledged, BEST_EFFORT, deserialized, joint_state, LATCHED, own_graph, paused, RELIABLE,
+    wait_until,
 )
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import get_typestore, Stores
@@ -87,7 +89,6 @@ class Recorder:
         return self._publisher
 
     def configure(self, **values):
-        """Set parameters below `start.`."""
         assert not self.graph.configure(
             'bag_recorder', {f'start.{name}': value for name, value in values.items()}
         )
@@ -102,11 +103,9 @@ class Recorder:
         return message
 
     def refusal(self):
-        """Call ~/start; return why it is refused."""
         return self.graph.refused(START)
 
     def publish(self, count, first=0):
-        """Publish so many messages; return them."""
         messages = [numbered(number) for number in range(first, first + count)]
         for message in messages:
             self.publisher.publish(message)
@@ -120,11 +119,9 @@ class Recorder:
         return message
 
     def state(self):
-        """Return the latest ~/state."""
         return json.loads(self.states[-1].data) if self.states else {}
 
     def wait_for(self, **wanted):
-        """Return ~/state as soon as it says what is wanted."""
         def said():
             state = self.state()
             return state if all(state.get(key) == value for key, value in wanted.items()) else None
@@ -169,14 +166,26 @@ def own_recorder(graph, tmp_path):
     return Recorder(graph, process, bag, graph.hear(String, '/bag_recorder/state', LATCHED))
 
 
-def stream(publisher, going, sent):
-    """Publish at 500 Hz until told otherwise; `sent` grows with every message."""
-    begun = time.monotonic()
-    while not going.is_set():
-        publisher.publish(numbered(len(sent)))
-        sent.append(time.monotonic())
-        # A publisher that was held up catches up.
-        going.wait(max(begun + 0.002 * len(sent) - time.monotonic(), 0.0))
+@contextmanager
+def streaming(publisher):
+    """Publish at 500 Hz meanwhile."""
+    going = threading.Event()
+
+    def stream():
+        begun, number = time.monotonic(), 0
+        while not going.is_set():
+            publisher.publish(numbered(number))
+            number += 1
+            # A publisher that was held up catches up.
+            going.wait(max(begun + 0.002 * number - time.monotonic(), 0.0))
+
+    thread = threading.Thread(target=stream)
+    thread.start()
+    try:
+        yield
+    finally:
+        going.set()
+        thread.join()
 
 
 def start_recorder_in(graph, namespace, folder, *topics, environment=None):
@@ -189,7 +198,6 @@ def start_recorder_in(graph, namespace, folder, *topics, environment=None):
 
 
 def messages_in(states):
-    """Return how many messages the latest ~/state tells of."""
     return json.loads(states[-1].data)['messages'] if states else 0
 
 
@@ -249,12 +257,9 @@ def test_stop_writes_what_has_arrived(recorder):
     assert not graph.answer(client.call_async(Trigger.Request())).success
     recorder.start()
     # Messages and call wait together until the process may run again.
-    recorder.process.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(recorder.process):
         recorder.publish(200)
         future = client.call_async(Trigger.Request())
-    finally:
-        recorder.process.process.send_signal(signal.SIGCONT)
     assert '200 messages' in graph.answer(future).message
     assert [number for _, number in read_by_mcap(recorder.bag)] == list(range(200))
 
@@ -411,11 +416,8 @@ def test_what_is_lost_is_counted(recorder):
         return recorder.state().get('messages', 0) > before
 
     wait_until(lambda: is_heard(0), 'the first message')
-    recorder.process.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(recorder.process):
         publish(4000)
-    finally:
-        recorder.process.process.send_signal(signal.SIGCONT)
     wait_until(lambda: recorder.state()['messages'] > 100, 'what was not lost')
     before = recorder.state()['messages']
     wait_until(lambda: is_heard(before), 'the next message')
@@ -489,19 +491,13 @@ def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     """Whoever ends the recorder while it records keeps every message up to then."""
     recorder = own_recorder
     recorder.start()
-    going, sent = threading.Event(), []
-    publisher = threading.Thread(target=stream, args=(recorder.publisher, going, sent))
-    publisher.start()
-    try:
+    with streaming(recorder.publisher):
         known = wait_until(
             lambda: recorder.state().get('messages', 0) > 150 and recorder.state()['messages'],
             'messages',
         )
         recorder.process.process.send_signal(number)
         assert recorder.graph.exit_code(recorder.process) == 0
-    finally:
-        going.set()
-        publisher.join()
     assert (recorder.bag / 'metadata.yaml').is_file()
     found = [value for _, value in read_by_mcap(recorder.bag)]
     # No gap from the first to the last, and all that the recorder said it had.
@@ -520,29 +516,22 @@ def test_a_killed_recorder_loses_half_a_second_at_most(graph, tmp_path):
     """Each bag is good up to 0.5 s of stamps before the kill, and says what was noted."""
     processes, states = {}, {}
     publisher = graph.node.create_publisher(JointState, '/joint_states', RELIABLE)
-    going, sent = threading.Event(), []
-    thread = threading.Thread(target=stream, args=(publisher, going, sent))
-    try:
-        for name in KILLED_AT:
-            processes[name] = start_recorder_in(graph, name, tmp_path, '/joint_states')
-            states[name] = graph.hear(String, f'/{name}/bag_recorder/state', LATCHED)
-        for name in KILLED_AT:
-            wait_until(lambda name=name: states[name], f'the recorder of {name}')
-            graph.done(f'/{name}/bag_recorder/start')
-        wait_until(
-            lambda: publisher.get_subscription_count() == len(KILLED_AT), 'the recorders to listen'
-        )
-        thread.start()
-        received = {}
+    for name in KILLED_AT:
+        processes[name] = start_recorder_in(graph, name, tmp_path, '/joint_states')
+        states[name] = graph.hear(String, f'/{name}/bag_recorder/state', LATCHED)
+    for name in KILLED_AT:
+        wait_until(lambda name=name: states[name], f'the recorder of {name}')
+        graph.done(f'/{name}/bag_recorder/start')
+    wait_until(
+        lambda: publisher.get_subscription_count() == len(KILLED_AT), 'the recorders to listen'
+    )
+    received = {}
+    with streaming(publisher):
         for name, least in KILLED_AT.items():
             heard = states[name]
             wait_until(lambda heard=heard, n=least: messages_in(heard) >= n, 'messages')
             graph.kill(processes[name])
             received[name] = messages_in(heard)
-    finally:
-        going.set()
-        if thread.is_alive():
-            thread.join()
     for name, count in received.items():
         bag = tmp_path / name
         assert not (bag / 'metadata.yaml').exists()
@@ -584,12 +573,10 @@ def test_a_full_disk_ends_the_recording_with_a_reason(recorder):
 
 
 def shorten(bag):
-    """Take away what was written."""
     (bag / f'{bag.name}_0.mcap').write_bytes(b'')
 
 
 def move(bag):
-    """Give the folder another name."""
     bag.rename(bag.with_name('elsewhere'))
 
 
@@ -604,18 +591,12 @@ def replace(bag):
 def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
     """Before a runner stops for want of a heartbeat; what is put at its place stays."""
     recorder.start()
-    going, sent = threading.Event(), []
-    publisher = threading.Thread(target=stream, args=(recorder.publisher, going, sent))
-    publisher.start()
-    try:
+    with streaming(recorder.publisher):
         wait_until(lambda: recorder.state().get('messages', 0) > 100, 'messages')
         take_away(recorder.bag)
         taken_at = time.monotonic()
         state = recorder.wait_for(state='FAULT')
         assert time.monotonic() - taken_at < HEARTBEAT_TIMEOUT
-    finally:
-        going.set()
-        publisher.join()
     assert str(recorder.bag) in state['reason']
     assert 'record again into a new folder' in state['reason']
     assert 'messages in' not in state['reason']
@@ -631,12 +612,9 @@ def test_stop_does_not_claim_a_bag_that_was_deleted_just_before(recorder):
     recorder.wait_for(messages=10)
     client = recorder.graph.node.create_client(Trigger, STOP)
     wait_until(client.service_is_ready, 'the service to stop')
-    recorder.process.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(recorder.process):
         shutil.rmtree(recorder.bag)
         future = client.call_async(Trigger.Request())
-    finally:
-        recorder.process.process.send_signal(signal.SIGCONT)
     answer = recorder.graph.answer(future)
     assert not answer.success
     assert 'was deleted' in answer.message
@@ -684,7 +662,6 @@ class Runner:
         assert acknowledged(self.publisher)
 
     def leave(self):
-        """Go off the graph."""
         self.graph.remove_node(self.node)
 
 
@@ -820,13 +797,6 @@ def test_does_not_touch_what_exists(recorder):
     assert str(recorder.bag) in reason
     assert 'exists' in reason
     assert [path.name for path in recorder.bag.iterdir()] == ['precious']
-    # It is still of use.
-    recorder.bag = recorder.bag.with_name('another')
-    recorder.configure(output=str(recorder.bag))
-    recorder.start()
-    recorder.publish(3)
-    recorder.stop()
-    assert len(read_by_rosbags(recorder.bag)) == 3
 
 
 def test_refuses_what_it_cannot_do(recorder, tmp_path):

@@ -41,7 +41,6 @@ finally:
 
 
 def call(graph, *arguments):
-    """Return the ended process of a call."""
     return subprocess.run(
         [sys.executable, '-c', CALL, *arguments], env=graph.environment, capture_output=True,
         text=True, timeout=LONGEST,

@@ -40,7 +40,6 @@ def controller_of(graph):
 
 @pytest.fixture
 def reader(graph):
-    """Return a reader of controllers."""
     from robot_identification.nodes.controller_parameters import ControllerParameters
 
     own = ControllerParameters(graph.node, JOINTS)

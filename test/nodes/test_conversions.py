@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import JointEncoders, plain_encoders
 from robot_identification.nodes.conversions import (
@@ -13,6 +13,7 @@ from robot_identification.nodes.conversions import (
 )
 from robot_identification.simulation.controller import TrajectoryPoints
 from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 ENCODERS = JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, -2.0]))
 
@@ -58,3 +59,18 @@ def test_a_trajectory_comes_back_through_the_driver(rng):
     np.testing.assert_allclose(back.times, times, atol=1e-9)
     for field in ('q', 'dq', 'ddq'):
         np.testing.assert_allclose(getattr(back, field), getattr(knots, field), atol=1e-14)
+
+
+@pytest.mark.parametrize(('names', 'points', 'reason'), [
+    ('ab', [([0.0, 0.0], [])], 'names a, b, needed are a, b, c'),
+    ('abx', [([0.0] * 3, [])], 'names a, b, x'), ('aba', [([0.0] * 3, [])], 'names a, b, a'),
+    ('abc', [([0.0] * 2, [])], 'positions do not have 3 values'),
+    ('abc', [([0.0] * 3, [0.0] * 3), ([0.0] * 3, [])], 'velocities do not have 3 values'),
+    ('abc', [], 'no positions'), ('abc', [([], [0.0] * 3)], 'no positions'),
+])
+def test_a_trajectory_of_other_joints_or_unequal_points_is_refused(names, points, reason):
+    message = JointTrajectory(joint_names=list(names), points=[
+        JointTrajectoryPoint(positions=q, velocities=dq) for q, dq in points
+    ])
+    with pytest.raises(UnsafeMotionError, match=reason):
+        message_to_knots(message, ['a', 'b', 'c'], ENCODERS)

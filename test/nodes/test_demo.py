@@ -61,12 +61,10 @@ class Demo:
         self.stdout, self.stderr = folder / 'stdout', folder / 'stderr'
 
     def said(self, node):
-        """Return the output of one of its nodes so far."""
         log = self.output / 'logs' / f'{node}.log'
         return log.read_text() if log.exists() else ''
 
     def wait_for(self, node, text, deadline=60.0):
-        """Wait until a node has said something."""
         wait_until(
             lambda: text in self.said(node) or self.process.poll() is not None,
             f'{node} to say {text!r}', deadline,
@@ -74,12 +72,10 @@ class Demo:
         assert self.process.poll() is None, self.stderr.read_text()
 
     def exit_code(self, deadline):
-        """Wait for its end; return its exit code."""
         wait_until(lambda: self.process.poll() is not None, 'the end of the demo', deadline)
         return self.process.returncode
 
     def nodes(self):
-        """Return the ids of its node processes."""
         return processes_naming(f'{self.output}/logs')
 
 

@@ -30,7 +30,6 @@ NAMED = ('effort_unit', 'estimator', 'friction', 'profile', 'interface', 'progra
 
 
 def launched_parameters(name):
-    """Return the names of the parameters that launch files give to an executable."""
     return {
         parameter for path in FILES for node in nodes_in(path) if node['executable'] == name
         for parameter in parameters_of(node)
@@ -126,7 +125,6 @@ def test_parameters_are_described_and_ranged(shared, tmp_path, name, number):
 
 
 def listed(graph, node):
-    """Return the names of a node's parameters."""
     return graph.answer(graph.request(
         ListParameters, f'/{node}/list_parameters', ListParameters.Request()
     )).result.names
@@ -166,6 +164,9 @@ REFUSED_STARTS = (
     ('simulated_robot', {'drive_gains': [1.0, 2.0]}, 'gain'),
     ('experiment_runner', {'robot': 'hal9000'}, 'hal9000'),
     ('torque_predictor', {'model_file': '/no/such/model.yaml'}, '/no/such'),
+    ('rtde_reader', {'robot_ip': 'not an address'}, 'is no address of a robot'),
+    ('rtde_reader', {'robot_ip': '127.0.0.1', 'required_keys': ['target_q']},
+     'target_q is required'),
 )
 
 

@@ -36,7 +36,6 @@ class Fake:
         self.node.create_service(SetParameters, '~/set_parameters', self._on_set)
 
     def serve(self, verb, answer):
-        """Answer calls of a service with (success, message)."""
         def handle(request, response):
             self.called.append(verb)
             response.success, response.message = answer()
@@ -45,7 +44,6 @@ class Fake:
         self.node.create_service(Trigger, f'~/{verb}', handle)
 
     def tell(self, **content):
-        """Publish the state."""
         self._state.publish(String(data=json.dumps(content)))
 
     def _on_set(self, request, response):
@@ -68,14 +66,12 @@ class Runner(Fake):
         self.say('IDLE')
 
     def say(self, state, reason=''):
-        """Publish a state."""
         self.tell(
             state=state, reason=reason, sha256=self.sha256, dry_run=self.dry_run,
             executions_left=self.left, payload=self.payload,
         )
 
     def arm(self, sha256, executions=1):
-        """Be armed by a person."""
         self.left, self.sha256 = executions, sha256
         self.say('ARMED')
 
@@ -134,7 +130,6 @@ class Lab:
         self.process = None
 
     def start(self, program, **parameters):
-        """Start the coordinator."""
         self.process = self.graph.start('experiment_coordinator', {
             'program': program, 'output': str(self.output), 'robot': 'ur5',
             'trajectory_file': str(self.trajectory_file), **parameters,
@@ -142,7 +137,6 @@ class Lab:
 
     @property
     def state(self):
-        """Return what it last said."""
         return json.loads(self.states[-1].data) if self.states else {}
 
     def waits_for(self, what):
@@ -161,7 +155,6 @@ class Lab:
         return asked
 
     def end(self):
-        """Return its exit code."""
         return self.graph.exit_code(self.process, 60.0)
 
 

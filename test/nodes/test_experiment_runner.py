@@ -33,7 +33,6 @@ def make_desk(graph, ur5, trajectory, trajectory_file):
 
 @pytest.fixture(scope='module')
 def planned_speed(trajectory):
-    """Return the highest planned joint speed [rad/s]."""
     return np.max(np.abs(trajectory.sample(np.linspace(0.0, trajectory.duration, 2001)).dq))
 
 

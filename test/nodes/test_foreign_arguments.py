@@ -24,7 +24,6 @@ NEWEST = {**LYRICAL, 'use_currents_as_efforts': ()}
 
 
 def driver(choices):
-    """Return what a driver declares."""
     return DeclaredArguments('ur_robot_driver', 'ur_control.launch.py', choices)
 
 

@@ -47,16 +47,13 @@ class Person:
 
     @property
     def state(self):
-        """Return what the node last said."""
         return json.loads(self._heard[-1].data)
 
     def wait_for(self, *states):
-        """Return what the node says as soon as it is in one of some states."""
         wait_until(lambda: self.state['state'] in states, f'{states}')
         return self.state
 
     def call(self, verb):
-        """Call a service of the node."""
         return self.graph.call(f'{NODE}/{verb}')
 
     def configure(self, **values):
@@ -89,7 +86,6 @@ class Person:
         wait_until(lambda: max(map(np.max, self.robot.commands), default=0.0) > 0.0, 'a torque')
 
     def assert_ended(self, words):
-        """Check that the torque is zero and FAULT is latched."""
         state = self.wait_for('FAULT')
         assert words in state['reason']
         assert self.robot.commands[-1] == [0.0]

@@ -41,7 +41,6 @@ class Identifier:
 
     @property
     def states(self):
-        """Return the states it was in, without repetitions."""
         states = [json.loads(message.data)['state'] for message in self._states]
         return states[:1] + [later for earlier, later in pairwise(states) if earlier != later]
 

@@ -32,11 +32,9 @@ class Replayed:
 
     @property
     def state(self):
-        """Return what it told last."""
         return json.loads(self._states[-1].data) if self._states else {'state': None}
 
     def wait_for(self, state):
-        """Wait until it is in a state; return all that it told."""
         wait_until(lambda: self.state['state'] == state, f'the state {state}', 120.0)
         return self.state
 
@@ -61,7 +59,6 @@ class Replayed:
             player.close()
 
     def identify(self, output):
-        """Call ~/identify; return the model."""
         assert not self.graph.configure('identifier', {'identify.output': str(output)})
         self.graph.done(IDENTIFY, 120.0)
         return load_model(output / 'identified_model.yaml')
@@ -69,7 +66,6 @@ class Replayed:
 
 @pytest.fixture(scope='module')
 def replayed(small_arm, tmp_path_factory):
-    """Return an identifier for all tests of this file."""
     with own_graph(tmp_path_factory.mktemp('replay')) as graph:
         replayed = Replayed(graph, small_arm[0])
         assert replayed.wait_for('LISTENING')['reason'] == 'to /joint_states'
@@ -80,7 +76,6 @@ def replayed(small_arm, tmp_path_factory):
 
 @pytest.fixture(scope='session')
 def small_bag(small_arm):
-    """Return the bag of the small arm."""
     return small_arm[1]
 
 
@@ -105,7 +100,6 @@ def check_same(model, expected):
 
 
 def recorded_time(messages):
-    """Return the time between the first and the last message [s]."""
     return (messages[-1][2] - messages[0][2]) * 1e-9
 
 

@@ -26,7 +26,6 @@ def message(rng, names=NAMES, counts=(3, 3, 3), frame='base_link'):
 
 
 def check_equal(reading, expected):
-    """Check that a reading is what rclpy builds."""
     stamp = expected.header.stamp
     assert (reading.seconds, reading.nanoseconds) == (stamp.sec, stamp.nanosec)
     assert reading.stamp == stamp.sec + stamp.nanosec * 1e-9

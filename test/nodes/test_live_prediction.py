@@ -10,14 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from robot_identification.model.model_file import load_model
 from robot_identification.nodes import joint_state_reader, live_prediction, vector_publisher
 from robot_identification.nodes.live_prediction import HealthSample, LivePrediction, Outputs
 from robot_identification.nodes.prepared_model import (
     FEED_FORWARD, PredictorOptions, prepare_model,
 )
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
-from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.bag import read_recording
 from ros_helpers import deserialized, joint_state
 from sensor_msgs.msg import JointState
@@ -72,7 +70,6 @@ class Bench:
         self.calls['references'] += 1
 
     def data(self, k):
-        """Return a recorded sample, serialized."""
         recording = self.recording
         return serialize_message(joint_state(
             START + round(recording.stamps[k] * 1e9), recording.joint_names, recording.q[k],
@@ -91,7 +88,6 @@ class Bench:
 
 @pytest.fixture(scope='module')
 def recording(bag, ur5):
-    """Return the samples of the bag."""
     return read_recording(bag, ur5.joint_names)
 
 
@@ -136,27 +132,6 @@ def test_builds_no_message_for_a_joint_state(model_file, recording, monkeypatch)
     assert calls['looks'] == 0
     assert calls['references'] == COUNT - 1
     assert calls['touched'] == 0
-
-
-def test_what_is_published_is_what_the_model_says(model_file, recording):
-    """In bytes that ROS reads: stamp, frame and names of the joint state, one effort for each."""
-    bench = Bench(model_file, recording)
-    bench.run()
-    model = load_model(model_file)
-    rows = np.arange(FIRST, FIRST + COUNT)
-    stamps = np.array([(START + round(stamp * 1e9)) * 1e-9 for stamp in recording.stamps[rows]])
-    effort = TorquePredictor(model).run(stamps, recording.q[rows], recording.dq[rows])
-    messages = [
-        deserialized(JointState, data) for data in bench.publishers['torque'].published
-    ]
-    assert [list(message.name) for message in messages] == [list(recording.joint_names)] * COUNT
-    np.testing.assert_allclose(
-        [message.effort for message in messages], effort / model.effort_per_torque, rtol=1e-12,
-        atol=1e-12,
-    )
-    for message, row in zip(messages, rows, strict=True):
-        nanoseconds = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        assert nanoseconds == START + round(recording.stamps[row] * 1e9)
 
 
 @pytest.mark.parametrize('joints', [1, 2, 7])
@@ -207,21 +182,45 @@ def test_friction_alone_is_fed_forward_to_robots_that_add_gravity(model_file, re
     np.testing.assert_allclose(torque['friction'], torque['kinetic'] - gravity, atol=1e-9)
 
 
-def test_what_is_refused_is_counted_and_told(model_file, recording):
-    """Nothing is published for it."""
-    bench = Bench(model_file, recording)
-    bench.run()
-    bench.calls.clear()
-    message = deserialized(JointState, bench.data(FIRST + COUNT))
+def spoiled_messages(bench, k):
+    """Yield messages that must not be predicted from, with how they are counted."""
     for field in ('position', 'velocity'):
         for value in (np.nan, np.inf, -np.inf):
+            message = deserialized(JointState, bench.data(k))
             getattr(message, field)[3] = value
-            bench.live.receive(serialize_message(message))
-        getattr(message, field)[3] = 0.0
-    message.name = ['other', *message.name[1:]]
-    bench.live.receive(serialize_message(message))
+            yield message, 'not finite'
+        message = deserialized(JointState, bench.data(k))
+        setattr(message, field, [])
+        yield message, 'unusable'
+    message = deserialized(JointState, bench.data(k))
+    message.name[0] = 'gripper_joint'
+    yield message, 'unusable'
+    yield JointState(header=message.header), 'unusable'
+    yield deserialized(JointState, bench.data(k - 1)), 'repeated'
+
+
+def test_nothing_comes_out_of_nonsense(model_file, recording):
+    """It is counted and told, and what comes after it is predicted as without it."""
+    bench, usual = (Bench(model_file, recording) for _ in range(2))
+    for each in (bench, usual):
+        each.run()
+    bench.calls.clear()
+    before, spoiled = Counter(bench.live.counts), Counter()
+    for message, kind in spoiled_messages(bench, FIRST + COUNT):
+        spoiled[kind] += 1
+        bench.live.receive(serialize_message(message))
     assert not bench.calls
-    assert bench.live.counts['not finite'] == 6
-    assert bench.live.counts['unusable'] == 1
+    assert Counter(bench.live.counts) - before == spoiled + Counter(received=spoiled.total())
+    assert len(bench.warnings) == spoiled['not finite'] + spoiled['unusable'] == 10
     assert 'lacks' in bench.live.problem
-    assert len(bench.warnings) == 7
+    # Without effort there is a torque, but no residual.
+    message = deserialized(JointState, bench.data(FIRST + COUNT))
+    message.effort = []
+    for each in (bench, usual):
+        each.calls.clear()
+        each.live.receive(serialize_message(message))
+        assert (each.calls['torque'], each.calls['residual']) == (1, 0)
+        each.live.receive(each.data(FIRST + COUNT + 1))
+    for topic in TOPICS:
+        found, expected = (each.publishers[topic].published[-2:] for each in (bench, usual))
+        assert found == expected, topic

@@ -15,7 +15,7 @@ from recordings import fourier_motion
 from robot_identification.nodes.online_estimator import LONGEST_REST
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from ros_helpers import joint_state, LATCHED, own_graph, wait_until
+from ros_helpers import joint_state, LATCHED, own_graph, told_in, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from studies.payload_cases import BODY, carrying, true_arm
@@ -87,11 +87,9 @@ class Estimator:
         wait_until(lambda: time.monotonic() > until, 'the node to read')
 
     def state(self):
-        """Return the newest estimates."""
         return json.loads(self.states[-1].data) if self.states else None
 
     def verdict(self):
-        """Return the newest verdict on the payload."""
         state = self.state()
         return None if state is None else state['payload']['verdict']
 
@@ -109,17 +107,11 @@ class Estimator:
         ), None)
 
     def told(self):
-        """Return level and message of what it told of itself."""
-        return [
-            (status.level, status.message)
-            for message in self.statuses for status in message.status
-            if status.name == 'online_estimator: estimation'
-        ]
+        return told_in(self.statuses, 'online_estimator: estimation')
 
 
 @pytest.fixture(scope='module')
 def running(ur5, model_file, trajectory_file, tmp_path_factory):
-    """Return the node at work."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     with own_graph(tmp_path_factory.mktemp('online')) as graph:
         yield Estimator(graph, ur5, model_file, trajectory_file.parent)
@@ -148,7 +140,7 @@ def test_a_payload_is_found_and_its_coming_is_told(running):
     assert message.header.frame_id == BODY.frame
     assert sorted(running.coulomb[-1].name) == sorted(running.robot.joint_names)
     assert any(
-        level == b'\1' and 'payload changed' in text for level, text in running.told()
+        level == b'\1' and 'payload changed' in text for level, text, _ in running.told()
     )
 
 
@@ -163,7 +155,7 @@ def test_nonsense_is_refused_and_a_jump_of_the_clock_survived(running):
     running.joint_states.publish(message)
     running.joint_states.publish(JointState(name=['gripper'], header=message.header))
     wait_until(
-        lambda: any(level == b'\2' and 'refused' in text for level, text in running.told()),
+        lambda: any(level == b'\2' and 'refused' in text for level, text, _ in running.told()),
         'the error',
     )
     (reason,) = running.graph.configure(NODE, {'model_file': '/no/such/model.yaml'})
@@ -201,7 +193,7 @@ def test_advice_by_temperatures(running):
     # The end is 14 exp(-1650 s / 1200 s) = 3.5 K away, and within 0.5 K after 39 minutes.
     wait_until(lambda: abs(running.minutes() - 39.0) < 3.0, 'the advice')
     assert any(
-        level == b'\2' and 'joint temperatures are' in text for level, text in running.told()
+        level == b'\2' and 'joint temperatures are' in text for level, text, _ in running.told()
     )
 
 

@@ -22,7 +22,6 @@ TESTER, BENCH = 'friction_tester', 'simulated_effort_joint'
 
 
 def committed():
-    """Return the rights in the files, by node and verb."""
     found = {}
     for path in sorted(FOLDER.glob('*.xml')):
         root = ElementTree.parse(path).getroot()

@@ -21,7 +21,6 @@ OBSTACLES = (
 
 
 def vector(message):
-    """Return a point or vector as an array."""
     return np.array([message.x, message.y, message.z])
 
 

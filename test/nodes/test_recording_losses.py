@@ -12,7 +12,6 @@ from robot_identification.nodes.recording_losses import DuplicateCounter, LossCo
 
 
 def count(numbers, publishers=1):
-    """Return the counter after messages with these numbers."""
     counter = LossCounter()
     for number in numbers:
         counter.add(number, publishers)

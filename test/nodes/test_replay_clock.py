@@ -16,12 +16,10 @@ STEP = 8_000_000
 
 
 def message(stamp, content=b''):
-    """Return the bytes of a message that begins with a header."""
     return b'\x00\x01\x00\x00' + struct.pack('<iI', *divmod(stamp, NANOSECONDS)) + content
 
 
 def times(messages, arrivals=None):
-    """Return the times that a clock gives to messages, and the clock."""
     clock, found = ReplayClock(), []
     for k, data in enumerate(messages):
         clock.tick(data, k if arrivals is None else arrivals[k])

@@ -83,7 +83,6 @@ def confined(places, tmp_path_factory):
 
 
 def roots(places):
-    """Return the parameters that confine a node."""
     return {'allowed_read_roots': [places['root']], 'allowed_write_roots': [places['root']]}
 
 
@@ -97,7 +96,6 @@ def filled(values, places):
 
 
 def names_in(folder):
-    """Return the names in a folder."""
     return sorted(path.name for path in Path(folder).iterdir())
 
 

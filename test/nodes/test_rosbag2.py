@@ -68,7 +68,6 @@ def publish(graph):
 
 
 def bag_command(graph, *arguments):
-    """Run a verb of `ros2 bag`; return what it said."""
     done = subprocess.run(
         ['ros2', 'bag', *map(str, arguments)], env=graph.environment, capture_output=True,
         text=True, timeout=60,

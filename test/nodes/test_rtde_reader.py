@@ -20,7 +20,7 @@ from robot_identification.nodes.rtde_reader import judge, KEYS, MESSAGES
 from robot_identification.recording import read_recording
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
-from ros_helpers import own_graph, seconds, wait_until
+from ros_helpers import own_graph, seconds, told_in, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -46,12 +46,7 @@ class Reader:
         })
 
     def told(self):
-        """Return what it told, oldest first: level, message and values."""
-        return [
-            (status.level, status.message, {pair.key: pair.value for pair in status.values})
-            for message in list(self.statuses) for status in message.status
-            if status.name == 'rtde_reader: reading'
-        ]
+        return told_in(self.statuses, 'rtde_reader: reading')
 
     def wait_for(self, level, words):
         """Wait until it says something new of a level; return message and values."""
@@ -216,16 +211,6 @@ def test_a_signal_ends_it_while_it_waits_for_an_answer(graph):
         wait_until(lambda: server.requests and server.requests[0], 'a request')
         node.process.send_signal(signal.SIGTERM)
         assert graph.exit_code(node) == 0
-
-
-@pytest.mark.parametrize(('parameters', 'words'), [
-    ({'robot_ip': 'not an address'}, 'is no address of a robot'),
-    ({'robot_ip': '127.0.0.1', 'required_keys': ['target_q']}, 'target_q is required'),
-])
-def test_wrong_parameters_end_it_in_words(graph, parameters, words):
-    node = graph.start('rtde_reader', parameters)
-    assert graph.exit_code(node) == 2
-    assert words in node.log.read_text()
 
 
 GOOD = StreamStatus(state=RECEIVING, frequency=125.0, missing={})

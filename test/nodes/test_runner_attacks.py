@@ -44,7 +44,6 @@ def experiment(shared):
 
 
 def planned_speed(trajectory):
-    """Return the largest planned joint speed [rad/s]."""
     return np.max(np.abs(trajectory.sample(np.linspace(0.0, trajectory.duration, 2001)).dq))
 
 

@@ -58,13 +58,11 @@ class Desk:
         self._orders = graph.publisher(String, '/real_driver/do', KEPT)
 
     def events(self, *kinds):
-        """Return what the driver said, of some kinds or all."""
         said = [json.loads(message.data) for message in list(self._events)]
         return [event for event in said if not kinds or event['what'] in kinds]
 
     @property
     def told(self):
-        """Return the trajectories that the driver was told, by action or topic."""
         return self.events('goal', 'topic')
 
     def order(self, verb, *values, **when):
@@ -84,7 +82,6 @@ class Desk:
             self.order(verb, value)
 
     def configure(self, **parameters):
-        """Set parameters of the runner."""
         assert not self.graph.configure('experiment_runner', parameters)
 
     def ends(self, told):

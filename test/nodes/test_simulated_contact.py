@@ -53,7 +53,6 @@ def rows(states, ur5, start, end):
 
 
 def force_parameter(graph):
-    """Return the present value of the parameter of the force [N]."""
     request = GetParameters.Request(names=['inject.contact_force'])
     answer = graph.answer(graph.request(GetParameters, f'{NODE}/get_parameters', request))
     return list(answer.values[0].double_array_value)

@@ -29,7 +29,6 @@ def watch(graph):
 
 
 def fail(error):
-    """Fail at any error."""
     raise AssertionError(error)
 
 

@@ -3,7 +3,6 @@
 
 """The live torque predictor: the same numbers as offline, and silence rather than nonsense."""
 
-import signal
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -22,7 +21,9 @@ from robot_identification.prediction.feed_forward import FeedForward, FeedForwar
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.bag import read_recording
-from ros_helpers import acknowledged, joint_state, own_graph, seconds, wait_until
+from ros_helpers import (
+    acknowledged, joint_state, own_graph, paused, seconds, told_in, wait_until,
+)
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
@@ -63,12 +64,7 @@ class Predictor:
             heard.clear()
 
     def told(self, part='prediction'):
-        """Return what it told of a part, oldest first: level, message and values."""
-        return [
-            (status.level, status.message, {pair.key: pair.value for pair in status.values})
-            for message in self.statuses for status in message.status
-            if status.name == f'torque_predictor: {part}'
-        ]
+        return told_in(self.statuses, f'torque_predictor: {part}')
 
     def on_stamp(self, heard, message):
         """Wait for what was published for a message; return its efforts, kinematic order."""
@@ -108,7 +104,6 @@ class Predictor:
         )
 
     def wait_for(self, *words):
-        """Wait until it tells of an error or a warning with these words."""
         wait_until(
             lambda: any(
                 level in (b'\1', b'\2') and all(word in text for word in words)
@@ -149,13 +144,11 @@ class Predictor:
 
 @pytest.fixture(scope='module')
 def model(model_file):
-    """Return the identified model."""
     return load_model(model_file)
 
 
 @pytest.fixture(scope='module')
 def recording(bag, ur5):
-    """Return the samples of the bag."""
     return read_recording(bag, ur5.joint_names)
 
 
@@ -198,57 +191,6 @@ def test_predicts_live_what_is_predicted_offline(predictor, model):
     assert np.std(residual) < 0.3 * np.std(torque)
 
 
-def spoiled_messages(predictor, k):
-    """Yield messages that must not be predicted from, one for each sample from k on."""
-    for field in ('position', 'velocity'):
-        for value in (float('nan'), float('inf')):
-            message = predictor.message(k)
-            getattr(message, field)[2] = value
-            yield message
-            k += 1
-        message = predictor.message(k)
-        setattr(message, field, [])
-        yield message
-        k += 1
-    message = predictor.message(k)
-    message.name[0] = 'gripper_joint'
-    yield message
-    yield JointState(header=predictor.message(k + 1).header)
-    yield predictor.message(k + 1)  # repeats the stamp of the sample before
-
-
-def test_nothing_comes_out_of_nonsense(predictor, model):
-    """NaN, a joint missing, a repeated stamp, no position: an error, and then it goes on."""
-    before = predictor.counts()
-    answers = [predictor.ask(predictor.message(FIRST))]
-    for k, message in enumerate(spoiled_messages(predictor, FIRST + 1), start=FIRST + 1):
-        predictor.publisher.publish(message)
-        answers.append(predictor.ask(predictor.message(k)))
-    assert len(predictor.torques) == len(predictor.residuals) == len(answers)
-    rows = np.arange(FIRST, FIRST + len(answers))
-    torque, _ = offline(model, predictor, rows)
-    np.testing.assert_allclose(
-        [answer[0] for answer in answers], torque, rtol=1e-12, atol=1e-12
-    )
-    # Without effort there is a torque, but no residual.
-    message = predictor.message(rows[-1] + 1)
-    message.effort = []
-    predictor.publish_until(message, lambda: len(predictor.torques) > len(answers))
-    predictor.ask(predictor.message(rows[-1] + 2))
-    assert len(predictor.torques) == len(answers) + 2
-    assert len(predictor.residuals) == len(answers) + 1
-    for answer in (*predictor.torques, *predictor.residuals):
-        assert np.all(np.isfinite(answer.effort))
-    counts = predictor.counts()
-    for what, count in (
-        ('not finite', 4), ('unusable', 4), ('repeated', 1), ('without effort', 1)
-    ):
-        # More where an answer was lost and its sample published again.
-        assert int(counts[what]) - int(before[what]) >= count, what
-    assert int(counts['predicted']) - int(before['predicted']) == len(predictor.torques)
-    predictor.wait_for('joint states are refused')
-
-
 def test_a_jump_of_the_clock_starts_the_filters_anew(predictor):
     """Forth and back: the very same numbers as the first time; the order of joints is nothing."""
     rows = range(FIRST, FIRST + 8)
@@ -270,12 +212,9 @@ def test_who_is_late_gets_what_is_new(predictor):
     """A process that stood still drops what it missed and says how much; none is kept."""
     predictor.ask(predictor.message(FIRST))
     before = predictor.counts()
-    predictor.node.process.send_signal(signal.SIGSTOP)
-    try:
+    with paused(predictor.node):
         for k in range(FIRST + 1, FIRST + 400):
             predictor.publisher.publish(predictor.message(k))
-    finally:
-        predictor.node.process.send_signal(signal.SIGCONT)
     assert acknowledged(predictor.publisher)
     last, attempts = predictor.message(FIRST + 400), predictor.attempts
     predictor.ask(last)
@@ -471,7 +410,7 @@ def test_joints_may_have_a_prefix(graph, recording, model, model_file):
         graph, recording, {'model_file': str(model_file), 'tf_prefix': 'left_'}, 'left_'
     )
     predictor.publisher.publish(JointState(name=list(recording.joint_names)))
-    predictor.wait_for('lacks left_')
+    predictor.wait_for('joint states are refused', 'lacks left_')
     assert not predictor.torques
     rows = np.arange(FIRST, FIRST + 3)
     live = np.array([predictor.ask(predictor.message(k)) for k in rows])

@@ -20,7 +20,6 @@ CASES = 'refused,succeeded,canceled,replaced,interrupted,restarted'
 
 
 def run_client(graph, variables, namespace, cases, joints):
-    """Return what a client saw of a robot in a namespace, case by case."""
     completed = subprocess.run(
         [sys.executable, str(CLIENT), namespace, cases, *joints],
         env={**graph.environment, **variables}, capture_output=True, text=True, timeout=120,
@@ -31,7 +30,6 @@ def run_client(graph, variables, namespace, cases, joints):
 
 @pytest.fixture(scope='module')
 def happened(ur5, tmp_path_factory):
-    """Return what a client saw, case by case."""
     variables = overlay()
     with own_graph(tmp_path_factory.mktemp('action')) as graph:
         graph.start('simulated_robot', {
@@ -113,7 +111,6 @@ def test_namespace_and_prefix_are_those_of_the_robot(graph, ur5):
 
 
 def services(graph):
-    """Return the names of all services."""
     return [name for name, _ in graph.node.get_service_names_and_types()]
 
 

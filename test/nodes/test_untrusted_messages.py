@@ -29,7 +29,6 @@ class Graph:
         self.context = SimpleNamespace(get_domain_id=lambda: 0)
 
     def create_subscription(self, kind, topic, callback, qos):
-        """Keep the callback."""
         self.heard.append(callback)
 
     def hear(self, kind, topic, qos, callback):
@@ -37,14 +36,12 @@ class Graph:
         self.heard.append(callback)
 
     def create_publisher(self, *_):
-        """Return what publishes nothing."""
         return SimpleNamespace(publish=lambda message: None)
 
     def create_timer(self, *_, **__):
         """Start nothing."""
 
     def resolve_topic_name(self, name):
-        """Return the name."""
         return f'/{name}'
 
 
