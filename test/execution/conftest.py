@@ -9,5 +9,4 @@ from recordings import designed_motion
 
 @pytest.fixture(scope='session')
 def trajectory(ur5):
-    """Return a certified motion of the UR5 of ten seconds."""
     return designed_motion(ur5, 0)

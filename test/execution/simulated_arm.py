@@ -89,14 +89,11 @@ def robot_state(wrong, slider, by_action):
 
 @cache
 def efforts(value):
-    """Return the same effort for both joints."""
     return np.full(2, value)
 
 
 @dataclass
 class Faults:
-    """What is wrong now."""
-
     frozen_stamps: bool = False
     frozen_values: bool = False
     silent: bool = False
@@ -171,17 +168,14 @@ class World:
     # What a person does
 
     def call(self, event):
-        """Hand an event to the machine; return its answer."""
         before = len(self.told.replies)
         self.tell(event)
         return self.told.replies[-1] if len(self.told.replies) > before else None
 
     def arm(self):
-        """Ask for arming."""
         return self.call(ev.ArmCalled())
 
     def execute(self):
-        """Ask for an execution."""
         return self.call(ev.ExecuteCalled())
 
     def tell(self, event):
@@ -191,7 +185,6 @@ class World:
             self.carry_out(command, before)
 
     def carry_out(self, command, before):
-        """Do what the machine wants."""
         told = self.told
         if isinstance(command, ev.Reply):
             told.replies.append(command)
@@ -233,7 +226,6 @@ class World:
     # What happens
 
     def step(self, duration):
-        """Let the world go on."""
         for _ in range(round(duration / CYCLE)):
             self.cycle()
 
@@ -253,7 +245,6 @@ class World:
         self.tell(ev.Tick())
 
     def deliver(self):
-        """Hand to the controller what is due."""
         if not self.on_the_way:
             return
         due = [entry for entry in self.on_the_way if entry[0] <= self.now]
@@ -389,12 +380,10 @@ class World:
 
     @property
     def state(self):
-        """Name of the machine's state."""
         return self.machine.state.name
 
     @property
     def reason(self):
-        """Why it is in that state."""
         return self.machine.state.reason
 
     def step_until(self, condition, longest=6.0):

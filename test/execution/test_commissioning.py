@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
@@ -33,7 +33,6 @@ def file(tmp_path):
 
 
 def climb(file, *stages, key=SUBJECT):
-    """Note stages as done."""
     for stage in stages:
         note_stage(file, key, stage, speed=0.1, periods=2, worst_tracking_error=0.0123456789)
 
@@ -104,7 +103,6 @@ def test_the_record_can_be_read_by_a_person(file):
 
 
 def edited(file, change):
-    """Change the content of a record."""
     content = read_yaml(record_path(file))
     change(content)
     record_path(file).write_text(dump_yaml(content))
@@ -137,9 +135,9 @@ def test_a_damaged_record_is_refused_and_not_written_over(file, damage):
 
 
 @given(data=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
-def test_no_bytes_are_taken_for_a_run(tmp_path_factory, data):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_are_taken_for_a_run(file, data):
     """Whatever lies there: refused in words."""
-    file = tmp_path_factory.mktemp('record') / 'trajectory.yaml'
     record_path(file).write_bytes(data)
     with pytest.raises(DescriptionError):
         completed_stages(file, SUBJECT)

@@ -28,7 +28,6 @@ DURATION = 4.0
 
 
 def constraints(path=0.0, goal=0.0, goal_time=0.0, stopped=0.0, deceleration=0.0):
-    """Return the same constraints for both joints."""
     return ControllerConstraints(
         np.full(2, path), np.full(2, goal), goal_time, stopped, np.full(2, deceleration),
         '' if deceleration else 'it is old',

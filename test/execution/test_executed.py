@@ -9,7 +9,6 @@ from robot_identification.execution.executed import compare_execution
 
 
 def run(trajectory, speed=1.0, rate=100.0, first=0.0):
-    """Return stamps, positions and velocities of a perfect execution."""
     t = np.linspace(0.0, trajectory.duration, round(trajectory.duration * rate) + 1)
     motion = trajectory.sample(t)
     return first + t / speed, motion.q, speed * motion.dq

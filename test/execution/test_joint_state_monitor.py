@@ -17,7 +17,6 @@ EFFORT = np.zeros(2)
 
 
 def state(time):
-    """Return position and velocity of an arm in motion."""
     return np.array([time, -time]), np.array([1.0, -1.0])
 
 

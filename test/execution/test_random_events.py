@@ -29,7 +29,6 @@ ASIDE = 0.1 + 0.4 + 0.5 * 0.5 * 1.9
 
 
 def largest_share(values, peaks):
-    """Return the largest of the joints' values over their peaks."""
     return max(abs(value) / peak for value, peak in zip(values, peaks.tolist(), strict=True))
 
 
@@ -123,17 +122,14 @@ def draw_error(rng):
 
 
 def abort(world, rng):
-    """Call ~/abort."""
     world.call(ev.AbortCalled())
 
 
 def end_process(world, rng):
-    """Send SIGTERM."""
     world.tell(ev.StopRequested())
 
 
 def rearm(world, rng):
-    """Call ~/arm, and perhaps ~/execute."""
     if world.faults.stalled:
         return
     world.executions = int(rng.integers(1, 3))
@@ -143,13 +139,11 @@ def rearm(world, rng):
 
 
 def execute(world, rng):
-    """Call ~/execute, whatever the state is."""
     world.planning_time = float(rng.choice([0.0, 0.5]))
     world.execute()
 
 
 def move_slider(world, rng):
-    """Change the speed slider."""
     world.slider = float(rng.choice([0.0, 0.1, 0.5, 1.0, 1.0]))
 
 
@@ -174,7 +168,6 @@ def be_cancelled(world, rng):
 
 
 def clock_jump(world, rng):
-    """Set the driver's clock."""
     world.faults.stamp_offset += float(rng.choice([-5.0, -0.5, 0.3, 3.0, 400.0]))
     world.step(CYCLE)
 

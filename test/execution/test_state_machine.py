@@ -40,35 +40,29 @@ def highest_speed_until(world, condition, longest=10.0):
     return max(shares)
 
 
-def test_an_execution_goes_from_arming_to_its_end():
-    """Each motion is sent once, and is the planned one; what was measured is noted."""
+@pytest.mark.parametrize('executions', [1, 2])
+def test_executions_go_from_arming_to_their_end(executions):
+    """Each motion is sent once, and is the planned one; no more run than were armed."""
     world = World(0, True)
+    world.executions = executions
     assert world.state == 'IDLE'
     assert world.arm().success
     assert world.state == 'ARMED'
-    assert world.execute().success
-    assert world.step_until(lambda: world.state == 'DONE')
-    assert [knots for _, _, knots in world.told.sent] == [world.plan.approach, world.plan.motion]
-    note, = world.told.notes
+    for number in range(1, executions + 1):
+        assert world.execute().success
+        assert world.step_until(lambda: world.state == 'DONE')
+        sent = [knots for _, _, knots in world.told.sent[-2:]]
+        assert sent == [world.plan.approach, world.plan.motion]
+        assert len(world.told.sent) == 2 * number
+    assert len(world.told.notes) == executions
+    note = world.told.notes[0]
     assert note.worst_error < 0.05
     stamps = np.array([one.stamp for one in note.measurements])
     assert np.all(np.diff(stamps) > 0.0)
-    # Once means once.
     answer = world.execute()
     assert not answer.success
     assert 'not armed' in answer.message
-
-
-def test_a_second_execution_needs_a_second_one_left():
-    """Two were armed: two run, and not a third."""
-    world = World(0, True)
-    world.executions = 2
-    world.arm()
-    for _ in range(2):
-        assert world.execute().success
-        assert world.step_until(lambda: world.state == 'DONE')
-    assert not world.execute().success
-    assert len(world.told.sent) == 4
+    assert len(world.told.sent) == 2 * executions
 
 
 @pytest.mark.parametrize('by_action', [True, False])
@@ -306,7 +300,6 @@ def test_a_wrong_reading_is_no_place_to_go_to(by_action, size, speed, cycles):
 
 
 def let_go(world):
-    """Release the arm, and move the slider to full speed."""
     world.faults.unable, world.slider = False, 1.0
 
 

@@ -68,7 +68,6 @@ class Follower:
         self.time = 0.0
 
     def step(self, q, scaling=1.0, effort=NO_EFFORT, cycle=CYCLE):
-        """Show the next measurement."""
         self.time += cycle
         self.watch.update(measured(self.time, q, effort=np.asarray(effort)), scaling)
 
