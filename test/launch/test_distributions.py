@@ -49,7 +49,6 @@ REFUSED = {
 
 @pytest.fixture(params=DISTRIBUTIONS)
 def distribution(request):
-    """Return each distribution whose launch files were given."""
     reason = why_no_launch() or why_no_stack(request.param)
     if reason:
         pytest.skip(reason)
@@ -63,13 +62,11 @@ def stack(distribution, tmp_path):
 
 
 def controllers_of(path):
-    """Return the types of the controllers in a configuration, by name."""
     manager = yaml.safe_load(path.read_text())['controller_manager']['ros__parameters']
     return {name: given['type'] for name, given in manager.items() if isinstance(given, dict)}
 
 
 def spawned(started):
-    """Return the controllers that are made active."""
     return {
         word for one in started['spawner'] if '--inactive' not in one.arguments
         for word in one.arguments if word.endswith('_controller')

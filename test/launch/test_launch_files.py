@@ -32,7 +32,6 @@ PLACED = {'namespace', 'tf_prefix', 'ur_type', 'mounting', 'allowed_read_roots'}
 
 
 def name_of(path):
-    """Return the name of a launch file without its endings."""
     return path.name.removesuffix('.launch.py')
 
 

@@ -29,7 +29,6 @@ NODES = (
 
 
 def curves():
-    """Return the names of the curves in the plots of PlotJuggler's layout."""
     return [curve.get('name') for curve in ElementTree.parse(PLOTJUGGLER).iter('curve')]
 
 

@@ -64,25 +64,8 @@ def _launchable():
 
 @pytest.fixture
 def environment(tmp_path):
-    """Return an environment with a ROS graph of its own."""
     with own_domain() as domain:
         yield isolated_environment(domain)
-
-
-@pytest.mark.parametrize('name', sorted({
-    *NODES, *BESIDE, *NEEDS, 'experiment', 'temperature_study',
-}))
-def test_arguments_are_shown(name):
-    """`ros2 launch --show-args` describes every argument, whatever is not installed."""
-    shown = subprocess.run(
-        ['ros2', 'launch', 'robot_identification', f'{name}.launch.py', '--show-args'],
-        capture_output=True, text=True, timeout=60,
-    )
-    assert shown.returncode == 0, shown.stderr
-    assert "'namespace'" in shown.stdout or name in ('mock_hardware', 'gazebo', 'ursim')
-    # That one reads from a robot alone.
-    assert "'allowed_" in shown.stdout or name == 'rtde_reader'
-    assert 'no description given' not in shown.stdout
 
 
 @pytest.mark.parametrize('name', NEEDS)
