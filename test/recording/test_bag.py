@@ -17,7 +17,6 @@ NAMES = ('alpha', 'beta', 'gamma')
 
 @pytest.fixture
 def samples(rng):
-    """Return stamps and position, velocity, effort of three joints."""
     stamps = 1.5 + np.arange(40) * 0.008
     return stamps, *(rng.normal(size=(40, 3)) for _ in range(3))
 

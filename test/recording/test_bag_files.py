@@ -21,7 +21,6 @@ COMPRESSIONS = ('NONE', 'ZSTD', 'LZ4')
 
 
 def assert_all_of(recording, good):
-    """Check that a recording is that of all messages, to the last bit, and says so."""
     for found, name in (
         (recording.q, 'position'), (recording.dq, 'velocity'), (recording.effort, 'effort'),
     ):

@@ -22,14 +22,12 @@ def motion(times):
 
 
 def messages(names, joints, times, factor=1.0):
-    """Return joint states of some joints."""
     columns = [JOINTS.index(joint) for joint in joints]
     q, dq, effort = (factor * values[:, columns] for values in motion(times))
     return joint_states(names, times, q, dq, effort, log_delay=0.002)
 
 
 def write_topics(path, topics):
-    """Write topics of joint states, in the order of their times."""
     rows = [row for topic, found in topics.items() for row in rows_of(found, topic)]
     kinds = dict.fromkeys(topics, JOINT_STATE)
     return write_rows(path, kinds, sorted(rows, key=lambda row: row[:2]))

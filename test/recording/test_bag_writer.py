@@ -46,20 +46,17 @@ MESSAGES = [joint_state(number) for number in range(2000)]
 
 
 def open_writer(path, **options):
-    """Return a writer that knows the topic of joint states."""
     writer = BagWriter(path, NOTES, **options)
     writer.add_topic('/joint_states', JOINT_STATE)
     return writer
 
 
 def write(writer, first, last):
-    """Write joint states by their numbers."""
     for number in range(first, last):
         writer.write('/joint_states', 10**9 + number * 2_000_000, MESSAGES[number])
 
 
 def numbers(path):
-    """Return the numbers of the messages that our reader finds."""
     return read_recording(path, NAMES).q[:, 0].tolist()
 
 

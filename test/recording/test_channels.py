@@ -29,7 +29,6 @@ def joints(good, to_cdr):
 
 @pytest.fixture
 def read(joints, write_mcap, tmp_path):
-    """Return a function that records topics beside the joint states, and reads them."""
     def run(topics, joint_topic='/joint_states', names=NAMES, **options):
         path = write_mcap(
             tmp_path / 'a.mcap', {(joint_topic, JOINT_STATE): joints, **topics}
@@ -54,7 +53,6 @@ def array(serialize, types):
 
 
 def times(count, start=4.0):
-    """Return log times [ns] of messages, 0.1 s apart."""
     return [round((start - OFFSET) * 1e9) + 100_000_000 * k for k in range(count)]
 
 

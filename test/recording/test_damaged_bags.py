@@ -58,7 +58,6 @@ def bags(good, to_cdr, write_mcap, tmp_path_factory):
 
 
 def assert_prefix(recording, whole):
-    """Check that a recording is the beginning of the good one, bit for bit."""
     count = len(recording)
     assert 0 < count <= len(whole)
     assert recording.start == whole.start
@@ -68,12 +67,10 @@ def assert_prefix(recording, whole):
 
 
 def cut(share):
-    """Return what keeps a part of a file."""
     return lambda data: data[:int(share * len(data))]
 
 
 def cut_by(size):
-    """Return what takes so many bytes from the end of a file."""
     return lambda data: data[:-size]
 
 
@@ -220,12 +217,10 @@ def metadata(pattern, replacement):
 
 
 def with_metadata(content):
-    """Return what puts something else into metadata.yaml."""
     return lambda folder: (folder / 'metadata.yaml').write_bytes(content)
 
 
 def only(suffix):
-    """Return what removes all other files."""
     def change(folder):
         for path in folder.iterdir():
             if path.suffix != suffix:
@@ -235,7 +230,6 @@ def only(suffix):
 
 
 def data_file(change):
-    """Return what changes the file with the messages."""
     def change_file(folder):
         path, = (file for file in folder.iterdir() if file.name != 'metadata.yaml')
         path.write_bytes(change(path.read_bytes()))

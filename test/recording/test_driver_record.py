@@ -28,7 +28,6 @@ INERTIA = {'inertia.ixx': 1.0, 'inertia.iyy': 2.0, 'inertia.izz': 3.0, 'inertia.
 
 
 def description(*blocks):
-    """Return a robot's XML with blocks of hardware, each a plugin and its parameters."""
     text = ''.join(
         f'<ros2_control name="{number}" type="system"><hardware><plugin>{plugin}</plugin>'
         + ''.join(f'<param name="{name}">{value}</param>' for name, value in given.items())
@@ -156,7 +155,6 @@ def test_whatever_the_metadata_hold_can_be_described(content):
 
 
 def remarks(*records, unit='A'):
-    """Return the remarks on bags with these records."""
     return driver_remarks(
         [(f'bag_{number}', {DRIVER: one.text()}) for number, one in enumerate(records)], unit
     )

@@ -65,7 +65,6 @@ def test_a_model_of_readings_predicts_readings(youbot_run, tmp_path):
 
 
 def unseen_error(model, bag):
-    """Return the mean error of a model on a bag, as a share of the signal's spread."""
     dataset, _ = load_for_model(model, bag)
     errors = errors_on(dataset, predict_effort(model, dataset), dataset.scored)
     return errors.nrmse_mean

@@ -29,7 +29,6 @@ ENDLESS = (
 
 @pytest.fixture
 def sqlite_bag(good, tmp_path):
-    """Return the sqlite3 file of a good bag."""
     return next(write_bag(tmp_path / 'bag', good, plugin='sqlite3').glob('*.db3'))
 
 
@@ -43,7 +42,6 @@ def refusal(path):
 
 
 def rewrite(path, *statements):
-    """Change a sqlite3 file."""
     connection = sqlite3.connect(path)
     connection.executescript(';'.join(statements))
     connection.close()

@@ -36,7 +36,6 @@ def table_of(messages, kind=JOINT_STATE, encoders=None, blocks=1):
 
 
 def assert_same_bits(found, expected):
-    """Compare what tables return; NaN is NaN of the same bits."""
     for one, other in zip(found[:2], expected[:2], strict=True):
         np.testing.assert_array_equal(one, other)
     assert found[2].keys() == expected[2].keys()

@@ -149,7 +149,6 @@ def test_milliampere_are_told_by_their_size(scale, unit, rng):
 
 @pytest.fixture
 def run():
-    """Return a motion."""
     return make_run()
 
 

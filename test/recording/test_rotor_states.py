@@ -25,7 +25,6 @@ LATE = 1_000_000
 
 @pytest.fixture
 def rotor_messages(good):
-    """Return rotor states: positions alone, joints in another order, other stamps."""
     return [
         replace(
             message, log_time=message.log_time + 7 * LATE, stamp=message.stamp + LATE,
@@ -49,7 +48,6 @@ def read(good, to_cdr, write_mcap, tmp_path):
 
 
 def assert_joint_states(recording, good):
-    """Check that the joint states are those that were recorded, whole."""
     np.testing.assert_array_equal(recording.q, [message.position for message in good])
     np.testing.assert_array_equal(recording.effort, [message.effort for message in good])
     assert recording.completeness.state == 'complete'

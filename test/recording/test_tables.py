@@ -34,7 +34,6 @@ HEADER = ['T', *(f'angle {k}' for k in (1, 2, 3)), 'va', 'vb', 'vc', 'I_alpha', 
 
 @pytest.fixture
 def rows(rng):
-    """Return thirty rows of positions, velocities and efforts of three joints."""
     return 10.0 + 0.01 * np.arange(30), *(rng.normal(size=(30, 3)) for _ in range(3))
 
 

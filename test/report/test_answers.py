@@ -20,7 +20,6 @@ def found():
 
 
 def with_errors(found, *rows):
-    """Return the errors of bags with these NRMSE of two joints."""
     return [replace(found.cross_validation[0], nrmse=np.array(row)) for row in rows]
 
 

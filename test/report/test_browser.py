@@ -178,7 +178,6 @@ def recorded():
 
 @pytest.fixture(scope='module')
 def pages(recorded):
-    """Return a page of every kind."""
     large = replace(recorded, verdict=replace(
         recorded.verdict, next_step='look at it again ' * 20,
         reasons=(

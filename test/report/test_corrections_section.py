@@ -19,7 +19,6 @@ from robot_identification.validation.validation import predict_effort
 
 @pytest.fixture(scope='module')
 def fitted(identification):
-    """Return the training recording as it was fitted."""
     return score_fit(identification)
 
 

@@ -23,7 +23,6 @@ def drawing():
 
 @pytest.fixture
 def panel(drawing):
-    """Return a panel from 0 to 10 and from -1 to 1."""
     panel, = drawing.panels(MARGINS)
     panel.x.set_limits(0.0, 10.0)
     panel.y.set_limits(-1.0, 1.0)
@@ -31,13 +30,11 @@ def panel(drawing):
 
 
 def parsed(drawing):
-    """Return the picture as a tree, as a browser reads it."""
     text = str(drawing.picture('', 'a picture').markup)
     return ElementTree.fromstring(text.replace('<svg ', f'<svg xmlns="{SVG[1:-1]}" ', 1))
 
 
 def paths_of(drawing):
-    """Return the places [points] that each path inside the panel goes through."""
     found = []
     for path in parsed(drawing).iterfind(f'{SVG}g/{SVG}svg/{SVG}path'):
         place, places = np.zeros(2), []

@@ -26,7 +26,6 @@ def recording():
 
 
 def scored(dataset, residual):
-    """Return a recording whose prediction leaves a residual, shape (N, n)."""
     predicted = np.nan_to_num(dataset.effort) - residual
     return Scored(dataset, predicted, dataset.fitted, errors_on(
         dataset, predicted, dataset.fitted, detailed=False
@@ -34,7 +33,6 @@ def scored(dataset, residual):
 
 
 def collected(bags):
-    """Return the residuals of all joints."""
     return tuple(collect_residuals(bags))
 
 

@@ -24,12 +24,10 @@ from robot_identification.report.trajectory_figure import (
 
 @pytest.fixture(scope='module')
 def experiment():
-    """Return the shipped experiment, without a window."""
     return replace(load_experiment(find_experiment('demo')), window={})
 
 
 def panels(figure):
-    """Return the panels of the joints, a row each, and those of the path."""
     axes = figure.get_axes()
     return np.array(axes[:-3]).reshape(-1, 3), axes[-3:]
 

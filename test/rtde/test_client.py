@@ -38,12 +38,10 @@ def serve():
 
 
 def options(server, keys=KEYS, **others):
-    """Return options for a server."""
     return RtdeOptions('127.0.0.1', tuple(keys), port=server.port, **others)
 
 
 def samples(server, count, *args, **others):
-    """Return the first samples of a connection, and the connection, which is closed."""
     connection = connect(options(server, *args, **others))
     try:
         return [connection.receive() for _ in range(count)], connection

@@ -51,7 +51,6 @@ def server_of(answers, greeting=GREETING):
 
 @pytest.fixture
 def closed_port():
-    """Return a port that nothing listens to."""
     with socket.create_server((HOST, 0)) as server:
         return server.getsockname()[1]
 

@@ -27,8 +27,6 @@ SHORTEST, LONGEST = 0.01, 0.04
 
 
 class Collector:
-    """A stream in a thread, and what it handed on."""
-
     def __init__(self, server, stream):
         self.kinds, self.stamps = [], []
         self.stream = RtdeStream(
@@ -37,7 +35,6 @@ class Collector:
         )
 
     def wait_until(self, condition, what):
-        """Wait for a condition of the status."""
         end = time.monotonic() + DEADLINE
         tick = threading.Event()
         while not condition(self.stream.status):
@@ -47,7 +44,6 @@ class Collector:
 
 @contextmanager
 def reading(server, stream=None):
-    """Yield a collector that reads from a server; in the end its thread must end, too."""
     collector = Collector(server, stream or StreamOptions(SHORTEST, LONGEST))
     thread = threading.Thread(target=collector.stream.run)
     thread.start()

@@ -61,7 +61,6 @@ class Person:
         self._experiment.write_text(EXPERIMENT.format(period=period))
 
     def state(self) -> dict[str, Any]:
-        """Return what the runner says of itself."""
         return json.loads(self._states[-1].data) if self._states else {}
 
     def design(self, seed: int) -> Path:

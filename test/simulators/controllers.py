@@ -190,7 +190,6 @@ class Bench:
         publisher.publish(String(data=described(self.robot, start, offset)))
 
     def start_manager(self, settings: Mapping[str, Any]) -> None:
-        """Start a controller manager with the parameters of its controllers, by name."""
         file = self.graph.folder / f'controllers_{len(self.managers)}.yaml'
         file.write_text(dump_yaml({
             'controller_manager': {'ros__parameters': {
@@ -220,11 +219,9 @@ class Bench:
         return self._processes[-1]
 
     def said(self) -> str:
-        """Return what managers and spawners said."""
         return '\n'.join(path.read_text() for path in self.graph.folder.glob('*.log'))
 
     def switch(self, activate: list[str], deactivate: list[str]) -> None:
-        """Activate and deactivate controllers."""
         request = SwitchController.Request(
             activate_controllers=activate, deactivate_controllers=deactivate,
             strictness=SwitchController.Request.STRICT,
@@ -270,7 +267,6 @@ class Bench:
         wait_until(is_set, f'a speed scaling of {factor:g}')
 
     def tell_scaling(self, kind: str, factor: float) -> None:
-        """Tell a controller its speed scaling."""
         topic = f'/{kind}/speed_scaling_input'
         self.graph.publisher(SpeedScalingFactor, topic, LATCHED, 2).publish(
             SpeedScalingFactor(factor=factor)
@@ -337,7 +333,6 @@ class Bench:
         return reasons[-1]
 
     def wait_for_joint_states(self) -> None:
-        """Wait until the arm tells where it is."""
         wait_until(lambda: self._states, 'a joint state')
 
     def wait_for_full_speed(self) -> float:

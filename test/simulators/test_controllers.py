@@ -37,7 +37,6 @@ LARGEST_ERROR = 0.05
 
 @pytest.fixture(scope='module')
 def ur5e():
-    """Return the arm."""
     return load_robot('ur5e')
 
 
@@ -311,12 +310,10 @@ def test_a_slider_below_the_top_from_the_beginning(desk):
 
 
 def nothing(arm):
-    """Load no controller of trajectories."""
     arm.spawn(BROADCASTER)
 
 
 def inactive(arm):
-    """Load the controller, and do not activate it."""
     arm.spawn(BROADCASTER)
     arm.spawn(JTC, inactive=True)
 
@@ -327,7 +324,6 @@ def another_type(arm):
 
 
 def two_managers(arm):
-    """Start another manager."""
     spawn(arm)
     arm.start_manager({})
     service = '/controller_manager/list_controllers'
