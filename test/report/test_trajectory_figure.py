@@ -32,10 +32,19 @@ def panels(figure):
     return np.array(axes[:-3]).reshape(-1, 3), axes[-3:]
 
 
-def test_every_joint_has_its_curves_and_limits(ur5, experiment):
+@pytest.fixture(scope='module')
+def motion(ur5, experiment):
+    return some_motion(ur5, experiment, 0.3)
+
+
+@pytest.fixture(scope='module')
+def drawn(ur5, motion, experiment):
+    return panels(plot_trajectory(ur5, motion, experiment))
+
+
+def test_every_joint_has_its_curves_and_limits(ur5, motion, drawn):
     """Curves are the motion's samples; dashed lines are at the margins, where they are near."""
-    motion = some_motion(ur5, experiment, 0.3)
-    joints, path = panels(plot_trajectory(ur5, motion, experiment))
+    joints, path = drawn
     assert joints.shape == (6, 3)
     assert [axes.get_title() for axes in joints[0]] == [
         'position [rad]', 'velocity [rad/s]', 'acceleration [rad/s²]'
@@ -48,32 +57,28 @@ def test_every_joint_has_its_curves_and_limits(ur5, experiment):
             np.testing.assert_allclose(curve.get_ydata(), expected, atol=1e-12)
             assert len(limits) <= 2
             assert all(line.get_linestyle() == '--' for line in limits)
-    drawn = {
-        round(line.get_ydata()[0], 6) for line in joints[0, 1].get_lines()[1:]
-    }
-    largest = round(float(0.6 * ur5.limits.velocity[0]), 6)
-    assert drawn == {-largest, largest}
+    margins = sorted(line.get_ydata()[0] for line in joints[0, 1].get_lines()[1:])
+    assert margins == pytest.approx(0.6 * ur5.limits.velocity[0] * np.array([-1.0, 1.0]))
     assert [axes.get_xlabel() for axes in path] == ['x [m]', 'x [m]', 'y [m]']
     assert [axes.get_ylabel() for axes in path] == ['y [m]', 'z [m]', 'z [m]']
 
 
-def test_the_path_is_that_of_the_tool(ur5, experiment):
+def test_the_path_is_that_of_the_tool(ur5, motion, drawn):
     """By Pinocchio's own forward kinematics of the last link."""
     assert tool_frame(ur5) == 'tool0'
-    motion = some_motion(ur5, experiment, 0.3)
     q = motion.sample(np.linspace(0.0, 10.0, 5)).q
     model, data = ur5.pinocchio, ur5.pinocchio.createData()
     for pose, place in zip(q, tool_path(ur5, q), strict=True):
         pin.framesForwardKinematics(model, data, pose)
         expected = data.oMf[model.getFrameId('tool0')].translation
         np.testing.assert_allclose(place, expected, atol=1e-12)
-    _, path = panels(plot_trajectory(ur5, motion, experiment))
+    _, path = drawn
     curve = path[0].get_lines()[0]
     whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.get_xdata()))).q)
     np.testing.assert_allclose(np.column_stack(curve.get_data()), whole[:, :2], atol=1e-12)
 
 
-def test_boxes_of_the_cell_stand_where_they_are(ur5, experiment):
+def test_boxes_of_the_cell_stand_where_they_are(ur5, motion, experiment):
     """A box turned by 45 degrees is seen from above as wide as its diagonal."""
     box = Obstacle('post', (0.2, 0.2, 1.0), (0.5, -0.4, 0.5), (0.0, 0.0, np.pi / 4))
     carried = Obstacle('gripper', (0.1, 0.1, 0.1), (0.0, 0.0, 0.05), (0.0, 0.0, 0.0), 'tool0')
@@ -81,7 +86,7 @@ def test_boxes_of_the_cell_stand_where_they_are(ur5, experiment):
     assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2)] * 2 + [1.0])
     assert corners.mean(axis=0) == pytest.approx([0.5, -0.4, 0.5])
     cell = replace(experiment, obstacles=(box, carried))
-    _, path = panels(plot_trajectory(ur5, some_motion(ur5, experiment, 0.3), cell))
+    _, path = panels(plot_trajectory(ur5, motion, cell))
     for axes in path:
         (shape,) = (patch for patch in axes.patches if isinstance(patch, Polygon))
         assert shape.get_facecolor()[3] < 1.0, 'the path is seen through it'

@@ -24,7 +24,6 @@ WALL = (1.5, 0.0, 0.0)
 
 
 def closed_form(robot, vertical):
-    """Return the rules' base parameters of a robot."""
     table = derive_table(robot.pinocchio)
     return regroup(table.alpha, table.a, table.d, gravity_along_first_axis=vertical)
 

@@ -22,7 +22,6 @@ pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not instal
 
 @pytest.fixture(scope='module')
 def arm():
-    """Return the simulated UR5e."""
     return arms.elastic_arm()
 
 

@@ -36,14 +36,17 @@ from scipy.spatial.transform import Rotation
 
 @pytest.fixture(scope='module')
 def youbot():
-    """Return the arm."""
     return load_robot('youbot')
 
 
 @pytest.fixture(scope='module')
 def wheel():
-    """Return the tests of a wheel."""
     return run_test('wheel 3', tested_constants()['wheel 3'], seed=5)
+
+
+@pytest.fixture(scope='module')
+def responses():
+    return step_responses()
 
 
 @pytest.fixture(scope='module')
@@ -101,9 +104,8 @@ def test_the_onset_is_what_was_set_and_the_threshold_is_above(wheel):
     assert wheel.corrected.torque == pytest.approx(printed.WHEELS['wheel 3'], rel=0.02)
 
 
-def test_the_sum_of_errors_winds_up():
+def test_the_sum_of_errors_winds_up(responses):
     """As in figure 4.2; bounded and taken over time it stays within a thousandth."""
-    responses = step_responses()
     assert responses[SUMMED].overshoot > 0.1
     assert responses[BOUNDED].overshoot < 1e-3
     assert all(response.q[-1] == pytest.approx(1.0, abs=1e-2) for response in responses.values())
@@ -199,11 +201,10 @@ def test_forward_dynamics_give_mujocos_torques_back(name):
     assert np.abs(forward_dynamics(robot, 1.1 * theta, motion, tau) - motion.ddq).max() > 0.1
 
 
-def test_misprints_and_a_picture_are_the_same_again():
-    responses = step_responses()
+def test_misprints_and_a_picture_are_the_same_again(responses):
     misprints = all_misprints(responses)
     assert all(one.printed != one.correct and one.shown_by for one in misprints)
     assert all_misprints(step_responses()) == misprints
-    first, second = (draw_step_responses(step_responses()).png for _ in range(2))
+    first, second = (draw_step_responses(responses).png for _ in range(2))
     assert first == second
     assert len(first) < 60_000

@@ -34,20 +34,17 @@ from robot_identification.studies.comparison.comparison import compare_models
 
 @pytest.fixture(scope='module')
 def structure():
-    """Return what is found of the structure of both arms."""
     return study_structure()
 
 
 @pytest.fixture(scope='module')
 def trajectory():
-    """Return one period of a random motion of the UR5."""
     drawn = draw_validation('ur5')
     return Trajectory('ur5', drawn.joint_names, drawn.form, drawn.coefficients, 1, {})
 
 
 @pytest.fixture(scope='module')
 def runs(trajectory):
-    """Return recordings of the cold and the warm UR5."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     robot = load_arm('ur5')
     return [
@@ -58,7 +55,6 @@ def runs(trajectory):
 
 @pytest.fixture(scope='module')
 def models(runs):
-    """Return what is identified from them."""
     return [identify_run(load_arm('ur5'), run).model for run in runs]
 
 

@@ -30,12 +30,10 @@ CONTROLS = {'base': 54, 'inertial': 38, 'friction': 6, 'rotors': 1, 'rows': 3750
 
 @pytest.fixture(scope='module')
 def columns(robots):
-    """Return the base observation matrix of the paper's arm."""
     return BaseColumns(robots['ur5_tika'], paper_experiment())
 
 
 def found(condition):
-    """Return a search that ended at a condition number."""
     return Found((RANDOM, BRED), np.zeros(3), condition, condition - 2.0, 1000)
 
 
