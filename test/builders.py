@@ -15,6 +15,7 @@ import sysconfig
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 UR_JOINTS = (
@@ -126,6 +127,7 @@ def ros_types():
 def write_rows(path, kinds, rows, metadata=None, plugin='mcap') -> Path:
     """Write log times [ns], topics and messages, the types by topic, with rosbags alone."""
     # So that what reads them is tested by something else.
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     from rosbags.rosbag2 import StoragePlugin, Writer
 
     store = ros_types()

@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from recordings import fourier_motion, write_small_arm
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.problem import Observations
@@ -34,6 +35,7 @@ class WarmArm:
     """An arm of three joints whose viscous friction alone is linear in temperature."""
 
     def __init__(self, folder):
+        pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
         self.robot = load_robot(str(write_small_arm(folder)))
         # The same passage through rest as the law's, so that nothing but noise is in the errors.
         self.truth = replace(draw_truth(self.robot, 3), velocity_width=CoulombFriction().width)

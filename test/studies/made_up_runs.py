@@ -49,7 +49,6 @@ def state(name, arm='left', *, days=0.0, temperature=25.0, torque=10.0, **change
 
 
 def failed_state(name, arm='left'):
-    """Return the state of a run that failed."""
     return {
         'schema_version': 1, 'name': name, 'arm': arm, 'serial': '17', 'key': f'key of {name}',
         'inputs': {}, 'speeds': list(SPEEDS), 'status': 'failed', 'exit_code': 4,
@@ -72,7 +71,6 @@ def year_of_runs(drift=0.0, months=14):
 
 
 def campaign_of(states, **changes):
-    """Return the campaign that such states are of."""
     arms = dict.fromkeys(one['arm'] for one in states)
     return Campaign(**{
         'name': 'made_up',
@@ -83,13 +81,11 @@ def campaign_of(states, **changes):
 
 
 def outcome_of(states, sizes=(), **changes):
-    """Return the outcome of a campaign with such states."""
     campaign = campaign_of(states, **changes)
     return CampaignOutcome(campaign, tuple(states), (), judge_health(campaign, states), sizes)
 
 
 def write_state(folder, content):
-    """Write the state of a run without files."""
     path = folder / content['name'] / 'run.json'
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json_text(content), encoding='utf-8')

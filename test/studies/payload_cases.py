@@ -8,6 +8,7 @@ from dataclasses import replace
 from builders import joint_states, write_bag
 from estimation.arm_problems import arm_problem
 import numpy as np
+import pytest
 from recordings import fourier_motion
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.uncertainty.covariance import residual_covariance
@@ -60,6 +61,7 @@ def carrying(robot, body):
 
 def true_arm(robot, seed=3):
     """Return a truth whose last link is that of the URDF: its factor would scale the payload."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     truth = draw_truth(robot, seed)
     factor, shift = truth.mass_factor.copy(), truth.centre_shift.copy()
     factor[-1], shift[-1] = 1.0, 0.0
@@ -72,7 +74,6 @@ def moving(robot, seed, samples=1500):
 
 
 def torque_of_simulator(robot, truth, motion):
-    """Return MuJoCo's torque along a motion, (N, n)."""
     return inverse_dynamics(robot, truth, motion)
 
 
@@ -112,5 +113,4 @@ def bare_model(robot, truth, rng, samples=7500):
 
 
 def run_of(motion, tau):
-    """Return a loaded run in which every sample counts."""
     return LoadedRun(motion, tau, np.ones(len(tau), dtype=bool), 0.008 * len(tau))

@@ -30,7 +30,6 @@ SETTINGS = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
 
 
 def repeat(direction=1, torque=1.3, **changes):
-    """Return one ramp."""
     return BreakAwayRepeat(**{
         'direction': direction, 'torque': torque, 'measured': torque, 'gravity': 0.0,
         'position': 0.01, 'onset_torque': 1.28, 'onset_travel': 5e-4, 'ramp_rate': 0.095,
@@ -39,7 +38,6 @@ def repeat(direction=1, torque=1.3, **changes):
 
 
 def run_of(up, down, **changes):
-    """Return a run with these torques, directions alternating."""
     return BreakAwayRun(
         'arm_joint_1', 'free', SETTINGS,
         tuple(repeat(sign, torque) for pair in zip(up, down, strict=True)
@@ -188,7 +186,6 @@ def test_runs_that_cannot_be_are_refused():
 
 @pytest.fixture
 def content():
-    """Return the content of a file with two joints."""
     found = [
         estimate_break_away(run_of([1.2, 1.3, 1.25], [1.2, 1.3, 1.27], aborted='by hand')),
         estimate_break_away(

@@ -44,7 +44,6 @@ class Bench:
         return self._k * self._period
 
     def step(self):
-        """Take one joint state, and apply the answer to it."""
         q, dq = self.joint.measure()
         torque = self.test.step(self.time, q, dq, effort=self.time)
         self.torques.append(torque)

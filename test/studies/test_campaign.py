@@ -55,13 +55,10 @@ def wait_until(condition, process=None):
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
     """Return a campaign file with two runs of a simulated arm."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     return write_campaign(tmp_path_factory.mktemp('campaign'), 2)
 
 
 def job_of(file, run, folder):
-    """Return the job of a run of a campaign file."""
     campaign = load_campaign(file)
     run = next(one for one in campaign.runs if one.name == run)
     arm = campaign.arm(run.arm)

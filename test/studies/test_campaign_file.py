@@ -20,7 +20,6 @@ EXAMPLE = share_directory() / 'config' / 'campaigns' / 'example.yaml'
 
 
 def content(**changes):
-    """Return the content of a small campaign file."""
     return {
         'schema_version': 1, 'name': 'small',
         'arms': [{'name': 'left', 'robot': 'ur5'}],
@@ -30,7 +29,6 @@ def content(**changes):
 
 
 def load(folder, **changes):
-    """Write a campaign file and read it."""
     path = folder / 'fleet.yaml'
     path.write_text(dump_yaml(content(**changes)), encoding='utf-8')
     return load_campaign(path)

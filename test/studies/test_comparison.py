@@ -36,24 +36,20 @@ from scipy import stats
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
     """Return an arm whose viscous friction falls with temperature."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     return WarmArm(tmp_path_factory.mktemp('warm'))
 
 
 @pytest.fixture(scope='module')
 def cold(arm):
-    """Return the model of the cold arm."""
     return arm.run(22.0, 1)
 
 
 @pytest.fixture(scope='module')
 def warm(arm):
-    """Return the model of the warm arm."""
     return arm.run(36.0, 2)
 
 
 def found(comparison):
-    """Return the groups of a comparison by name."""
     return {group.group: group for group in comparison.groups}
 
 

@@ -34,7 +34,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def poses_fit(joint_names, points, options=ANY_CURRENT):
-    """Return the gains of points at poses."""
     joints, notes = fit_gains(joint_names, points, options)
     return DriveGains('poses', 'made up', 'made up', joints, points, notes)
 
@@ -298,7 +297,6 @@ def test_readings_come_from_the_channels_during_the_rest():
 @pytest.fixture(scope='module')
 def arm(robots):
     """Return the UR5, its truth and the arm with the known body."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)
 
 

@@ -23,7 +23,6 @@ FRICTION = 'coulomb,viscous,offset,load'
 
 
 def moving(n, rate=500.0, duration=3.0):
-    """Return stamps and a smooth motion of n joints."""
     t = np.arange(0.0, duration, 1.0 / rate)
     return t, fourier_motion(n, 2, t)
 

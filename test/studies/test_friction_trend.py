@@ -19,7 +19,6 @@ WARMING, SCATTER = -0.015, 0.03
 
 
 def history(values, years, temperature, errors=0.1, **changes):
-    """Return the history of a torque."""
     m = len(values)
     return FrictionHistory(**{
         'arm': 'left', 'joint': 'elbow', 'quantity': 'torque', 'speed': 0.5,
@@ -179,7 +178,6 @@ def test_summary_is_that_of_the_laws(ur5):
 
 def test_identified_arms_that_warm_up_have_no_drift(tmp_path):
     """Models of a simulated arm at six temperatures: the slopes are found, and no alarm."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     arm = WarmArm(tmp_path)
     warmth = np.array([22.0, 38.0, 29.0, 25.0, 33.0, 27.0])
     found = [friction_summary(arm.run(one, 20 + k), (0.5,)) for k, one in enumerate(warmth)]

@@ -21,8 +21,6 @@ from studies.payload_cases import (
     bare_model, BODY, carrying, moving, NOISE, run_of, torque_of_simulator, true_arm,
 )
 
-pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-
 
 @pytest.fixture(scope='module')
 def case(robots):

@@ -25,7 +25,6 @@ from test_formats_docs import page
 
 
 def ask(folder, question):
-    """Return the rows of a question to the record."""
     connection = sqlite3.connect(folder / RECORD_FILE)
     try:
         return connection.execute(question).fetchall()

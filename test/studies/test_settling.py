@@ -28,7 +28,6 @@ TEMPERATURES = st.lists(
 
 
 def judged(values, options=OPTIONS, errors=None):
-    """Return what runs of these temperatures, or frictions with errors, say."""
     runs = [
         RunFigures(row) if errors is None else RunFigures(None, row, errors[k])
         for k, row in enumerate(np.asarray(values, dtype=float))
@@ -134,7 +133,6 @@ def test_options_are_checked(changed, reason):
 
 
 def recording_of(robot, stamps, q, dq, effort, **channels):
-    """Return a recording."""
     return Recording(
         source='bag', topic='/joint_states', joint_names=robot.joint_names, stamps=stamps, q=q,
         dq=dq, effort=effort, start=0, stamps_from='header', metadata={}, channels=channels,
@@ -142,7 +140,6 @@ def recording_of(robot, stamps, q, dq, effort, **channels):
 
 
 def rest(robot, **channels):
-    """Return a recording of an arm that does not move."""
     stamps = np.arange(0.0, 3.0, 0.008)
     still = np.zeros((len(stamps), robot.n))
     effort = still + np.random.default_rng(0).normal(size=still.shape)

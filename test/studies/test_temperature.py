@@ -1,10 +1,9 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction over temperature: lines, their errors, Raviola's tables, and models written back."""
+"""Friction over temperature: lines, their errors, and models written back."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +13,9 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals
-from robot_identification.files import read_yaml
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.processing.loading import temperature_note
-from robot_identification.studies.comparison.torque_change import model_torque, share_of_limit
+from robot_identification.studies.comparison.torque_change import model_torque
 from robot_identification.studies.temperature.line import (
     fit_temperature_exponential, fit_temperature_line, relative_change,
 )
@@ -26,7 +24,6 @@ from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.temperatures import temperature_notes, temperatures_covered
 
-PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
 TEMPERATURES = np.array([[20.0, 22.0, 21.0], [25.0, 25.0, 27.0], [29.0, 31.0, 33.0],
                          [34.0, 33.0, 36.0], [37.0, 38.0, 41.0]])
@@ -36,26 +33,17 @@ SAMPLES = int(DURATION * RATE)
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
     """Return an arm whose viscous friction falls with temperature."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     return WarmArm(tmp_path_factory.mktemp('warm'))
 
 
 @pytest.fixture(scope='module')
 def models(arm):
-    """Return five models of it, from cold to warm."""
     return [arm.run(T, seed) for seed, T in enumerate(TEMPERATURES)]
 
 
 @pytest.fixture(scope='module')
 def study(models):
-    """Return the study of the five."""
     return study_temperature(models)
-
-
-@pytest.fixture(scope='module')
-def printed():
-    """Return the numbers that Raviola et al. print."""
-    return read_yaml(PRINTED)
 
 
 # --- the line ------------------------------------------------------------------------------
@@ -147,35 +135,6 @@ def test_an_exponential_is_told_from_a_line():
     rng = np.random.default_rng(4)
     straight = fit_temperature_exponential(T, 9.0 - 0.1 * T + 0.02 * rng.normal(size=9), errors)
     assert straight.p_value > 0.05
-
-
-# --- Raviola's tables ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(('robot', 'mean'), [('ur3', 19.58), ('ur5', 17.25)])
-def test_raviola_mean_change_of_viscous_friction(printed, robot, mean):
-    """Numbers E3: 'about 20 %' and '17 %', from lines through models with those changes."""
-    shares = np.array(printed['viscous_change'][robot]) / 100.0
-    T = np.array([printed['temperature_cold'], printed['temperature_warm']])
-    lines = [
-        fit_temperature_line(T[:, j], np.array([10.0, 10.0 * (1.0 + share)]), np.full(2, 0.1))
-        for j, share in enumerate(shares)
-    ]
-    np.testing.assert_allclose([line.change for line in lines], shares, atol=1e-12)
-    assert 100.0 * np.mean([line.change for line in lines]) == pytest.approx(-mean, abs=0.01)
-    assert relative_change(10.0, 8.9) == pytest.approx(-0.11)
-
-
-@pytest.mark.parametrize('robot', ['ur3', 'ur5'])
-def test_raviola_share_of_the_largest_torque(printed, robot, robots):
-    """Numbers E4: table 7 follows from table 6 and the limits, to its last printed digit."""
-    limits = printed['joint_limits'][robot]
-    found = share_of_limit(np.array(printed['largest_torque_change'][robot]), np.array(limits))
-    expected = printed['share_of_limit'][robot]
-    assert set(found) == {float(size) for size in expected}
-    for size, share in expected.items():
-        assert 100.0 * found[float(size)] == pytest.approx(share, abs=0.05), size
-    np.testing.assert_array_equal(robots[robot].limits.effort, limits)
 
 
 # --- a study -------------------------------------------------------------------------------
