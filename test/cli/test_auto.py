@@ -28,11 +28,11 @@ def urdf(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def bags(urdf, tmp_path_factory):
-    """Return two recordings of it, of two motions of ten seconds without further segments."""
+    """Return two recordings of it, of two motions of eight seconds without further segments."""
     folder = tmp_path_factory.mktemp('bags')
     experiment = folder / 'experiment.yaml'
     experiment.write_text(
-        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 5, base_period: 10.0}\n'
+        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 5, base_period: 8.0}\n'
         'mounting: [0.0, 0.0, 0.0]\nfriction: coulomb,viscous,offset\ncollision: off\n'
     )
     for seed in (1, 2):
@@ -49,7 +49,6 @@ def bags(urdf, tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def made(urdf, bags, tmp_path_factory, without_pictures):
-    """Return the outcome and the folder of `auto` with both recordings."""
     folder = tmp_path_factory.mktemp('auto') / 'result'
     return run_command('auto', *bags, '--urdf', urdf, '-o', folder), folder
 
@@ -90,10 +89,10 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     options = load_model(tmp_path / 'result' / 'identified_model.yaml').provenance['options']
-    # Two periods of ten seconds, without a way back between them.
-    assert options['stop'] == pytest.approx(0.75 * 20.0, abs=0.1)
+    # Two periods of eight seconds, without a way back between them.
+    assert options['stop'] == pytest.approx(0.75 * 16.0, abs=0.1)
     bag, = content['validation']['bags']
-    assert 0.2 < bag['samples'] / (500 * 20) < 0.3
+    assert 0.2 < bag['samples'] / (500 * 16) < 0.3
     assert 'unseen' in ' '.join(content['validation']['reasons'])
     assert any('not an independent test' in reason for reason in content['reasons'])
     assert 'second' in content['next_step']
@@ -101,7 +100,6 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
 
 @pytest.fixture(scope='module')
 def recording(bags):
-    """Return the first recording."""
     return read_recording(bags[0], NAMES)
 
 

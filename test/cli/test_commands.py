@@ -251,17 +251,6 @@ def test_the_report_shows_the_command_that_was_run(journey):
     assert f'robot-identification validate {journey.model} {journey.folder / "bag2"}' in report
 
 
-def test_identify_tells_a_person_where_to_look(journey, command, tmp_path):
-    """The verdict on one screen, and the files last; laws and filter by name, to be quick."""
-    found = command('identify', journey.folder / 'bag1', '--robot', 'ur5', '-o', tmp_path / 'm',
-                    '--friction', 'coulomb,viscous,offset', '--cutoff', '9')
-    assert found.code == 0
-    assert found.out.startswith('Identification of ur5: ')
-    assert len(found.out.splitlines()) <= 30
-    last = found.out.splitlines()[-1]
-    assert all(str(tmp_path / 'm' / name) in last for name in ('report.html', 'results.txt'))
-
-
 def test_validate_prints_what_it_writes(journey):
     content = one_object(journey.steps['validate'].out)
     assert content == json.loads((journey.folder / 'v' / 'validation.json').read_text())
@@ -335,7 +324,7 @@ def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ['p.csv', 'p.mcap']
 
 
-@pytest.mark.parametrize(('rate', 'rows'), [(None, SAMPLES + 1), (10, 196), (3, 60)])
+@pytest.mark.parametrize(('rate', 'rows'), [(None, SAMPLES + 1), (3, 60)])
 def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tmp_path, rate,
                                                             rows):
     """By default at the robot's own 125 Hz, over all of its segments."""
@@ -350,7 +339,7 @@ def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tm
     np.testing.assert_allclose(samples[[0, -1], 7:], 0.0, atol=1e-9)
     motion = load_trajectory(journey.folder / 't1.yaml').sample(samples[:, 0])
     np.testing.assert_allclose(samples[:, 1:7], motion.q, atol=1e-9)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ['s.csv']
+    assert [path.name for path in tmp_path.iterdir()] == ['s.csv']
 
 
 def test_evaluate_certifies_by_another_experiment(journey, command, tmp_path):
@@ -371,46 +360,6 @@ def test_evaluate_certifies_by_another_experiment(journey, command, tmp_path):
     assert load_trajectory(tmp_path / 'new.yaml').certificate['margins']['velocity'] == 0.9
 
 
-def test_excite_keeps_to_its_options(journey, command, tmp_path):
-    bad = [
-        ('--max-evaluations', '0'), ('--time-limit', '0'), ('--time-limit', 'nan'),
-        ('--rate', '0'), ('--rate', 'nan'),
-    ]
-    for options in bad:
-        found = command('excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', *options)
-        assert found.code == 2, options
-        assert options[0] in found.err
-    assert command('excite', '--robot', 'ur5').code == 2
-    # A busy machine may find no motion within the first limit, and says so.
-    for limit in (0.3, 1.0, 3.0, 9.0):
-        stopped = command(
-            'excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', '--time-limit', limit, '--json'
-        )
-        if stopped.code == 0:
-            break
-    assert stopped.code == 0, stopped.err
-    count = one_object(stopped.out)['certificate']['search']['evaluations']
-    assert 0 < count < 6000
-
-
-def test_simulate_takes_gravity_from_the_certificate(journey, command, tmp_path):
-    """Noise and truth by seed: the same again, to the message."""
-    arguments = ('simulate', '--robot', 'ur5', '--trajectory', journey.folder / 't1.yaml',
-                 '--truth-seed', 3, '-o')
-    assert command(*arguments, tmp_path / 'again').code == 0
-    joints = load_robot('ur5').joint_names
-    first = read_recording(journey.folder / 'bag1', joints)
-    again = read_recording(tmp_path / 'again', joints)
-    np.testing.assert_array_equal(first.effort, again.effort)
-    assert command(*arguments, tmp_path / 'other', '--seed', 1).code == 0
-    other = read_recording(tmp_path / 'other', joints)
-    assert np.abs(other.effort - first.effort).max() > 0.0
-    assert command(*arguments, tmp_path / 'perfect', '--noise-free').code == 0
-    refused = command(*arguments, tmp_path / 'again')
-    assert refused.code == 2
-    assert 'exists already' in refused.err
-
-
 def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     shared = share_directory()
     paths = [
@@ -424,9 +373,8 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     for words in (f'{SAMPLES} joint states', '125.0 Hz', 'hash correct', 'identified model of ur5',
                   'robot ur5, 6 joints', 'metadata: '):
         assert words in found.out
-    content = one_object(command('doctor', *paths, '--json').out)
-    assert [finding['error'] for finding in content['findings']] == [None] * len(paths)
-    assert content['findings'][0]['warnings'] == []
+    finding, = one_object(command('doctor', paths[0], '--json').out)['findings']
+    assert finding['error'] is None and finding['warnings'] == []
 
 
 def test_doctor_knows_tables_calibrations_and_bodies(command, tmp_path, ur5):

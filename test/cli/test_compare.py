@@ -15,7 +15,6 @@ from robot_identification.model.model_file import dump_model
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
     """Return model files of a cold and a warm arm, and of the cold one once more."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     folder = tmp_path_factory.mktemp('models')
     arm = WarmArm(folder)
     paths = []

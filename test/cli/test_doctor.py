@@ -17,7 +17,6 @@ UNIT = {'mass': 1.0, 'centre': (0.0, 0.0, 0.1), 'principal': (1.0, 1.0, 1.0)}
 
 
 def arm(upper, lower, **changes):
-    """Return the description of an arm with these two links."""
     return robot_urdf(
         '<link name="ground"/>', upper, lower,
         joint(**{'name': 'one', 'parent': 'ground', 'child': 'upper', **changes}),

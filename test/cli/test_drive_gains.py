@@ -20,7 +20,6 @@ SEEN = slice(1, 4)
 def poses(robots, tmp_path_factory):
     """Return the truth, a bag of static poses with targets, and one without."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     from robot_identification.recording.simulated_run import write_simulated_bag
     from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
     from robot_identification.simulation.mujoco_robot import Sensors
@@ -97,8 +96,6 @@ def test_gravity_of_trusted_masses(command, poses, tmp_path):
 
 def test_known_payload_in_motion(command, robots, tmp_path):
     """One bag without and one with the body: every gain within 1 %."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     robot = robots['ur5']
     truth = true_arm(robot)
     record_pair(robot, truth, (tmp_path / 'bare', tmp_path / 'loaded'), 3750, seed=7)

@@ -24,7 +24,6 @@ FORMATS = {'urdf': 'a.urdf', 'mjcf': 'a.xml', 'sdf': 'a.sdf', 'yaml': 'a.yaml'}
 
 @pytest.fixture(scope='module')
 def model(ur5):
-    """Return a model of a UR5 that can be exported."""
     # What a model file needs, and a model by hand does not have.
     return replace(
         model_of(ur5, changed_prior(ur5), 'viscous'), provenance={'bags': []},
@@ -34,7 +33,6 @@ def model(ur5):
 
 @pytest.fixture
 def place(model, tmp_path):
-    """Return a folder with a model file."""
     (tmp_path / 'model.yaml').write_text(dump_model(model))
     return tmp_path
 
@@ -48,7 +46,6 @@ def export(place, *arguments):
 
 
 def everything():
-    """Return the options that write all formats."""
     return [word for name, file in FORMATS.items() for word in (f'--{name}', file)]
 
 

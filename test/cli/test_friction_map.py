@@ -27,9 +27,7 @@ PLAN = SegmentPlan(count=7, longest=2.0)
 
 @pytest.fixture(scope='module')
 def mapped(tmp_path_factory):
-    """Return the folder of an arm, its truth, its bags and the map of them."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     folder = tmp_path_factory.mktemp('mapped')
     yaml = write_small_arm(folder)
     robot = load_robot(str(yaml))

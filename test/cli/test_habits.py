@@ -7,7 +7,7 @@ import json
 import math
 from pathlib import Path
 
-from builders import run_command
+from builders import run_command, write_text_bag
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -75,9 +75,9 @@ def test_an_error_comes_first_and_suggests(typed, hint, as_json):
         assert outcome.out == ''
 
 
-def test_a_model_stands_before_its_bags(scene, model_file, tmp_path):
-    bag = scene('ur5').bags[1]
-    outcome = run_command('validate', bag, model_file, '-o', tmp_path / 'out')
+def test_a_model_stands_before_its_bags(tmp_path):
+    bag = write_text_bag(tmp_path / 'bag', 1)
+    outcome = run_command('validate', bag, tmp_path / 'model.yaml', '-o', tmp_path / 'out')
     assert outcome.code == 2 and 'is a bag: a model stands here' in outcome.err
 
 

@@ -51,12 +51,10 @@ def init(*arguments):
 
 
 def experiments(folder):
-    """Return the experiment files of a study in their order."""
     return sorted(folder.glob('[0-9]*.yaml'))
 
 
 def commands(folder):
-    """Return the command lines of the guide."""
     text = (folder / 'guide.md').read_text()
     return [line[2:] for line in text.splitlines() if line.startswith('$ ')]
 

@@ -24,8 +24,6 @@ from test_formats_docs import documented, paths
 @pytest.fixture(scope='module')
 def files(robots, tmp_path_factory):
     """Return paths of a bag with the body, and of models with true and with unknown gains."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     folder = tmp_path_factory.mktemp('payload')
     robot = robots['ur5']
     truth = true_arm(robot)

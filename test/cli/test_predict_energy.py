@@ -21,9 +21,6 @@ NAMES = ('kinetic_energy', 'kinetic_energy_lower', 'kinetic_energy_upper', 'pote
 
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
-    """Return paths of a model, a bag of the same arm, and a trajectory."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     folder = tmp_path_factory.mktemp('energy')
     arm = WarmArm(folder)
     model = folder / 'identified_model.yaml'
@@ -43,7 +40,6 @@ def files(tmp_path_factory):
 
 
 def predict(*arguments):
-    """Run `predict --energy`."""
     return run_command('predict', *arguments, '--energy')
 
 

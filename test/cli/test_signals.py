@@ -20,7 +20,6 @@ COMMAND = (
 
 
 def children_of(pid):
-    """Return the processes that a process has started."""
     return [int(child) for child in Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
 
 
@@ -34,7 +33,6 @@ def is_running(pid):
 
 
 def wait_until(condition, what):
-    """Wait until something holds."""
     end = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < end, f'waited {DEADLINE:g} s for {what}'

@@ -17,7 +17,6 @@ pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not instal
 
 @pytest.fixture(scope='module')
 def trajectory(ur5, tmp_path_factory):
-    """Return the file of a motion of two seconds."""
     form = FourierParametrization(harmonics=4, base_period=2.0)
     coefficients = np.random.default_rng(2).normal(0.0, 0.02, (6, form.n_coefficients))
     path = tmp_path_factory.mktemp('trajectory') / 'trajectory.yaml'
@@ -29,7 +28,6 @@ def trajectory(ur5, tmp_path_factory):
 
 @pytest.fixture
 def simulate(command, trajectory):
-    """Return a function that simulates with some options."""
     def run(*options):
         return command('simulate', '--robot', 'ur5', '--trajectory', trajectory, *options)
 
@@ -95,13 +93,25 @@ def test_effects_of_the_drives_stand_alone_or_with_their_size(simulate, ur5, tmp
         assert np.all(np.abs(changed - effort).max(axis=0) > 1e-3), option
 
 
-def test_a_plain_arm_is_what_it_was(simulate, tmp_path):
+def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
+    """The same again by the same seeds, to the message; other noise by another seed."""
     found = simulate('-o', tmp_path / 'bag', '--json')
     content = json.loads(found.out)
     assert content['bag'] == str(tmp_path / 'bag')
     assert (content['samples'], content['duration']) == (250, 2.0)
     assert 'temperatures' not in content
     assert list(topics_of(tmp_path / 'bag')) == ['/joint_states']
+    for name, options in {
+        'again': (), 'other': ('--seed', 1), 'arm': ('--truth-seed', 5),
+        'perfect': ('--noise-free',),
+    }.items():
+        assert simulate('-o', tmp_path / name, *options).code == 0
+    effort, again, *others = (
+        read_recording(tmp_path / name, ur5.joint_names).effort
+        for name in ('bag', 'again', 'other', 'arm', 'perfect')
+    )
+    np.testing.assert_array_equal(effort, again)
+    assert all(np.abs(other - effort).max() > 0.0 for other in others)
 
 
 @pytest.mark.parametrize(('options', 'message'), [

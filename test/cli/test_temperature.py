@@ -38,7 +38,6 @@ def write_trajectory(path):
 def warming(tmp_path_factory, without_pictures):
     """Return the folder of an arm that repeats a motion while it warms up, and its models."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     folder = tmp_path_factory.mktemp('warming')
     robot = write_small_arm(folder)
     trajectory = write_trajectory(folder / 'trajectory.yaml')
@@ -66,7 +65,6 @@ def warming(tmp_path_factory, without_pictures):
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
     """Return model files of an arm at three temperatures, made without bags."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     folder = tmp_path_factory.mktemp('models')
     arm = WarmArm(folder)
     paths = []
