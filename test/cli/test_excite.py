@@ -95,7 +95,7 @@ def test_all_processors_search_unless_others_would_start_in_vain(
     assert asked == [expected]
 
 
-def test_progress_tells_how_the_search_goes(monkeypatch, capsys):
+def test_progress_tells_how_the_search_goes():
     """In one line; before there is a best, and where the time is long."""
     shown = excite_text.describe_search(Progress(1.23456, 1200, 7, 0.42, 83.4))
     assert shown == ' 42%  1200 evaluations, 7 feasible, best 1.2346, 1:23 left'
@@ -193,7 +193,7 @@ def test_a_motion_that_breaks_limits_is_judged_and_refused(command, motion, eval
     assert 'breaks limits' in content['refused']
 
 
-def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion, tmp_path):
+def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion):
     """The executed motion is worth what was planned, to a few percent; errors are simulated."""
     bag = scene('ur5').bags[0]
     run = ('excite', '--robot', 'ur5', '--evaluate', bag)

@@ -125,7 +125,7 @@ def test_an_approach_outside_the_limits_is_refused(ur5):
         plan_approach(ur5, np.zeros(6), np.array([6.0, 0, 0, 0, 0, 0]), 4.0, 100.0)
 
 
-def test_knots_of_a_trajectory_pass_it_and_end_at_rest(ur5, trajectory):
+def test_knots_of_a_trajectory_pass_it_and_end_at_rest(trajectory):
     """A controller asks for exactly zero at the end; between knots the quintic errs by 1e-6."""
     knots = trajectory_knots(trajectory, 50.0)
     assert knots.times[0] > 0.0

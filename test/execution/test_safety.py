@@ -188,7 +188,7 @@ def test_a_blocked_shoulder_is_seen(ur5, trajectory):
     assert np.all(bounds < 0.98 * np.abs(ur5.drives.to_current(ur5.limits.effort)))
 
 
-def test_what_a_unit_or_a_gain_does_not_tell_is_not_watched(ur5, robots, trajectory):
+def test_what_a_unit_or_a_gain_does_not_tell_is_not_watched(ur5, trajectory):
     """Infinite there, joint by joint; in Nm no gain is needed."""
     knots = trajectory_knots(trajectory, 50.0)
     currents = effort_bounds(ur5, knots)

@@ -392,7 +392,7 @@ def test_the_cause_stands_in_the_error_where_nothing_is_left(bags, tmp_path):
         read_recording(path, NAMES)
 
 
-def test_a_directory_of_nothing_and_a_broken_disk(tmp_path, bags, monkeypatch):
+def test_a_directory_of_nothing_and_a_broken_disk(bags, monkeypatch):
     """Errors of the file system are ours, too."""
     made, _ = bags
     true = Path.open

@@ -55,7 +55,7 @@ def assert_joint_states(recording, good):
 
 @pytest.mark.parametrize('namespace', ['', '/ur', '/cell_1/ur'])
 @pytest.mark.parametrize('name', ['rotor_states', 'simulated_rotor_states'])
-def test_a_topic_of_rotors(read, good, rotor_messages, to_cdr, namespace, name):
+def test_a_topic_of_rotors(read, rotor_messages, to_cdr, namespace, name):
     """By name, on their header stamps, through signs and zeros; the joint states are others."""
     sign, zero = np.array([1.0, -1.0, 1.0]), np.array([0.1, 0.0, -0.2])
     topics = {(f'{namespace}/{name}', JOINT_STATE): [to_cdr(m) for m in rotor_messages]}
@@ -170,8 +170,7 @@ def test_single_values_that_are_not_finite_are_kept(read, rotor_messages, to_cdr
     assert np.argwhere(np.isnan(values)).tolist() == [[5, 2]]
 
 
-def test_without_their_own_stamps_rotors_are_on_the_log_clock(
-        read, good, rotor_messages, to_cdr):
+def test_without_their_own_stamps_rotors_are_on_the_log_clock(read, rotor_messages, to_cdr):
     """Moved by the usual difference of both clocks, 2 ms here."""
     recording = read({
         (TOPIC, JOINT_STATE): [to_cdr(replace(m, stamp=0)) for m in rotor_messages]

@@ -147,7 +147,7 @@ def test_shipped_mappings_are_read():
         load_mapping(path)
 
 
-def test_joints_are_found_as_in_bags(plain, rows, tmp_path):
+def test_joints_are_found_as_in_bags(plain, rows):
     """Other names, a prefix, further joints; missing ones are listed with those there are."""
     recording = read_recording(plain, ('one', 'two'), names={'gamma': 'one', 'beta': 'two'})
     np.testing.assert_array_equal(recording.q, rows[1][:, [2, 1]])

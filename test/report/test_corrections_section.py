@@ -42,7 +42,7 @@ def test_errors_are_those_of_the_predictions(identification, fitted):
         assert float(one.parts[0][1]) < float(one.parts[0][0])
 
 
-def test_coherence_is_what_a_filter_could_predict(identification, fitted):
+def test_coherence_is_what_a_filter_could_predict(fitted):
     """A residual that is the fast velocity, filtered, has 1; one that is none of it has little."""
     one, joint = fitted[0], 2
     dataset = one.dataset

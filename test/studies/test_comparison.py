@@ -95,7 +95,7 @@ def test_comparing_the_other_way_round_changes_the_sign_alone(cold, warm):
         )
 
 
-def test_false_alarms_are_as_rare_as_promised(arm, cold):
+def test_false_alarms_are_as_rare_as_promised(cold):
     """Replications drawn from the covariance of one model: 5 % alarms over all groups together."""
     # Errors are known here, so that the chi-square distribution holds. 400 pairs scatter by 1.1 %:
     # Holm's correction and the inertial group's Bonferroni keep below 5 %, one group alone is at
@@ -426,7 +426,7 @@ def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
     assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)
 
 
-def test_joints_without_size_or_gear_are_refused(arm, cold, robots):
+def test_joints_without_size_or_gear_are_refused(cold):
     with pytest.raises(DataError, match='the robot YAMLs of arm state the size of no joint'):
         compare_joints_of_size([cold], [{}], [np.full(3, 100.0)])
     with pytest.raises(DataError, match='friction of motors needs all of them'):

@@ -342,7 +342,7 @@ def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path
         assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
 
 
-def test_the_range_is_that_of_all_that_is_fitted(arm, ramps):
+def test_the_range_is_that_of_all_that_is_fitted(ramps):
     """It holds the extremes of every recording, and is none where a temperature is missing."""
     columns = np.concatenate([dataset.motion.temperature for dataset in ramps])
     found = temperatures_covered(ramps)
