@@ -85,7 +85,7 @@ class IdentifyArguments:
         otherwise='chosen from the data', minimum=0.0, maximum=1000.0, metavar='HZ',
     )
     compensate_delay: bool | None = option(
-        bool, 'shift kinematics earlier by the identified delay of the effort (up to 20 ms; it '
+        bool, 'shift kinematics earlier by the identified delay of the effort (up to 40 ms; it '
         'is always reported)',
     )
     corrections: str | None = option(

@@ -40,6 +40,8 @@ class Delay:
     value: float  # Positive where the effort is recorded too late [s]
     # Of `value` [s]; the larger of what the noise explains and the scatter of the joints
     standard_error: float
+    # The same of each joint alone, by the noise alone; None where it is not known
+    of_joints: tuple[Delay | None, ...] = ()
 
     @property
     def is_significant(self) -> bool:

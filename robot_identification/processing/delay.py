@@ -12,10 +12,11 @@ looks like a delay to a model of velocities alone: stop operators are part of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.arrays import BoolArray, FloatArray, IntegerArray, release
 from robot_identification.model import (
     inertial_regressor, KinematicFilter, Motion, RobotModel, run_stops,
 )
@@ -26,8 +27,8 @@ from robot_identification.processing.plausibility import SMALLEST_MOTION
 from robot_identification.processing.smoothing import interpolate, Samples
 
 # Shifts that are tried [s].
-LARGEST_SHIFT = 0.020
-SHIFTS = np.linspace(-LARGEST_SHIFT, LARGEST_SHIFT, 21)
+LARGEST_SHIFT = 0.040
+SHIFTS = np.linspace(-LARGEST_SHIFT, LARGEST_SHIFT, 41)
 # Little is learned from less motion than this, and nothing new from more samples [s], [1].
 SHORTEST_MOTION = 3.0
 MOST_SAMPLES = 5000  # at the rate of the regression
@@ -48,58 +49,102 @@ PRESLIDING_RADII = np.array([0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2])
 EDGE = 0.3
 # Directions of the regressor below this share of the largest are not used.
 SMALLEST_DIRECTION = 1e-6
-# Independent samples that must remain in addition to the columns.
-FEWEST_LEFT = 20
+# Independent samples that must remain in addition to the columns, over their number [1]: with
+# fewer, columns explain noise, and at one shift more of it than at another.
+FEWEST_LEFT = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Signals:
-    """Uniform signals of one stretch of motion, band-limited alike."""
+class _Stretch:
+    """Uniform signals of one stretch of motion without a gap, band-limited alike."""
 
-    t: FloatArray
+    t: FloatArray  # (N,) [s]
+    effort: FloatArray  # (N, n)
+    # (m, c) of each joint: what its effort is explained by at the m times that are no edge of a
+    # filter; c = 0 for one that does not move
     columns: tuple[FloatArray, ...]
-    effort: FloatArray
-    independent: float
+    independent: float  # number of independent samples at these times
+
+    def shifted(self, joint: int) -> FloatArray:
+        """Return the effort of a joint at the m times and SHIFTS later, (m, s)."""
+        edge = (len(self.t) - len(self.columns[joint])) // 2
+        inner = self.t[edge: len(self.t) - edge]
+        return np.column_stack([
+            interpolate(inner + shift, self.t, self.effort[:, [joint]])[:, 0] for shift in SHIFTS
+        ])
 
 
 def find_delay(robot: RobotModel, samples: Samples, fitted: BoolArray) -> Delay | None:
     """
     Return by how much more than `samples.delay` effort lags behind position [s].
 
-    It is taken from the longest fitted stretch. None with less than SHORTEST_MOTION, or where no
-    joint shows a delay within LARGEST_SHIFT.
+    It is the most likely shift of all joints together, which drive and bus have in common. None
+    where no stretch is as long as SHORTEST_MOTION, or that shift is not within LARGEST_SHIFT.
     """
-    signals = _band_limited(robot, samples, fitted)
-    if signals is None:
+    stretches = _find_stretches(robot, samples, fitted)
+    of_joints = [
+        _profile([one for one in stretches if one.columns[joint].size], joint)
+        for joint in range(robot.n)
+    ]
+    found = [profile for profile in of_joints if profile is not None]
+    # A shift that one of several joints shows is not one that they have in common.
+    if len(found) < min(robot.n, 2):
         return None
-    found = []
-    for joint, columns in enumerate(signals.columns):
-        if np.ptp(signals.effort[:, joint]) > 0.0 and columns.size:
-            found.append(_delay_of_joint(signals, joint, columns))
-    known = [one for one in found if one is not None]
-    if not known:
+    profiles = np.array(found)
+    lowest = _lowest(profiles.sum(axis=0))
+    if lowest is None:
         return None
-    values = np.array([one.value for one in known])
-    weights = np.array([one.standard_error for one in known]) ** -2.0
-    mean = float(weights @ values / weights.sum())
-    # Where the joints differ by more than their noise explains, the model is what is wrong.
-    scatter = float(weights @ (values - mean) ** 2) / max(len(values) - 1, 1)
-    return Delay(mean, float(np.sqrt(max(scatter, 1.0) / weights.sum())))
+    # Where the joints differ by more than their noise explains, the model is what is wrong: the
+    # jackknife over the joints says how much that matters.
+    without = []
+    for joint in range(len(profiles)):
+        rest = np.delete(profiles, joint, axis=0).sum(axis=0)
+        other = _lowest(rest)
+        without.append(float(SHIFTS[np.argmin(rest)]) if other is None else other.value)
+    scatter = float(np.sqrt((len(without) - 1) * np.var(without)))
+    return Delay(
+        lowest.value, max(lowest.standard_error, scatter),
+        tuple(None if profile is None else _lowest(profile) for profile in of_joints),
+    )
+
+
+def _lowest(profile: FloatArray) -> Delay | None:
+    """Return the shift at the lowest of a profile over SHIFTS; None at the end of the range."""
+    at = int(np.argmin(profile))
+    if at in (0, len(SHIFTS) - 1):
+        return None
+    near = slice(at - 1, at + 2)
+    curvature, slope, _ = np.polyfit(SHIFTS[near] - SHIFTS[at], profile[near], 2)
+    return Delay(
+        float(SHIFTS[at] - 0.5 * slope / curvature), float((2.0 * curvature) ** -0.5)
+    )
+
+
+def _find_stretches(
+    robot: RobotModel, samples: Samples, fitted: BoolArray
+) -> list[_Stretch]:
+    """Return the stretches of motion, the longest first, with MOST_SAMPLES in all."""
+    rate = 1.0 / samples.period
+    step = max(int(rate / REGRESSION_RATE), 1)
+    left, found = MOST_SAMPLES * step, []
+    for segment in sorted(
+        samples.segments, key=lambda segment: -int(np.count_nonzero(fitted[segment]))
+    ):
+        known = samples.known_in(segment)
+        rows = known[first_chosen(fitted[known], left)]
+        release(samples.fresh)
+        if len(rows) < 2 or samples.stamps[rows[-1]] - samples.stamps[rows[0]] < SHORTEST_MOTION:
+            break
+        found.append(_band_limited(robot, samples, rows, step))
+        left -= len(rows)
+    return found
 
 
 def _band_limited(
-    robot: RobotModel, samples: Samples, fitted: BoolArray
-) -> _Signals | None:
-    """Return columns and effort of the longest stretch on a uniform grid."""
+    robot: RobotModel, samples: Samples, rows: IntegerArray, step: int
+) -> _Stretch:
+    """Return columns and effort of some rows without a gap, on a uniform grid."""
     rate = 1.0 / samples.period
-    step = max(int(rate / REGRESSION_RATE), 1)
-    stretch = samples.known_in(max(
-        samples.segments, key=lambda segment: int(np.count_nonzero(fitted[segment]))
-    ))
-    rows = stretch[first_chosen(fitted[stretch], MOST_SAMPLES * step)]
-    release(samples.fresh)
-    if len(rows) < 2 or samples.stamps[rows[-1]] - samples.stamps[rows[0]] < SHORTEST_MOTION:
-        return None
     times = samples.stamps[rows]
     t = np.arange(times[0], times[-1], samples.period)
     q = interpolate(t, times, samples.q[rows])
@@ -120,13 +165,10 @@ def _band_limited(
     t = t[::step]
     # Twice the bandwidth times the duration is how many numbers a band-limited signal has.
     independent = 2.0 * min(COMMON_FILTER.cutoff, 0.4 * rate) * (len(t) - 2 * edge) * step / rate
-    return _Signals(
+    return _Stretch(
         t,
-        tuple(
-            _unit_columns(low_pass(part, rate / step, COMMON_FILTER)[edge:-edge])
-            for part in columns
-        ),
         low_pass(tau, rate / step, COMMON_FILTER),
+        tuple(low_pass(part, rate / step, COMMON_FILTER)[edge:-edge] for part in columns),
         independent,
     )
 
@@ -167,23 +209,22 @@ def _unit_columns(columns: FloatArray) -> FloatArray:
     return unit
 
 
-def _delay_of_joint(signals: _Signals, joint: int, columns: FloatArray) -> Delay | None:
-    """Return the shift that leaves least of one joint's effort; None at the end of the range."""
-    edge = (len(signals.t) - len(columns)) // 2
-    inner = signals.t[edge: len(signals.t) - edge]
+def _profile(stretches: Sequence[_Stretch], joint: int) -> FloatArray | None:
+    """
+    Return minus the logarithm of the likelihood of one joint's effort at SHIFTS, (s,).
+
+    None where it does not move, has a constant effort, or too few samples for its columns.
+    """
+    if not any(np.ptp(one.effort[:, joint]) > 0.0 for one in stretches):
+        return None
+    columns = _unit_columns(np.concatenate([one.columns[joint] for one in stretches]))
     basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     basis = basis[:, sizes > SMALLEST_DIRECTION * sizes[0]]
-    left = signals.independent - basis.shape[1]
-    if left < FEWEST_LEFT:
+    left = sum(one.independent for one in stretches) - basis.shape[1]
+    if left < FEWEST_LEFT * basis.shape[1]:
         return None
-    shifted = np.column_stack([
-        interpolate(inner + shift, signals.t, signals.effort[:, [joint]])[:, 0] for shift in SHIFTS
-    ])
+    shifted = np.concatenate([one.shifted(joint) for one in stretches])
     squares = np.sum(shifted**2, axis=0) - np.sum((basis.T @ shifted) ** 2, axis=0)
-    fit = np.log(np.maximum(squares, np.finfo(float).tiny))
-    at = int(np.argmin(fit))
-    if at in (0, len(SHIFTS) - 1):
-        return None
-    curvature, slope, _ = np.polyfit(SHIFTS[at - 1: at + 2] - SHIFTS[at], fit[at - 1: at + 2], 2)
-    # Likelihood of normal residuals: -left / 2 times the logarithm of their squares.
-    return Delay(float(SHIFTS[at] - 0.5 * slope / curvature), float((left * curvature) ** -0.5))
+    # Of normal residuals of unknown size.
+    profile: FloatArray = 0.5 * left * np.log(np.maximum(squares, np.finfo(float).tiny))
+    return profile

@@ -16,7 +16,7 @@ from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.model import (
-    KinematicFilter, make_robot_model, parse_urdf, reduce_to_base, StandardParameters,
+    KinematicFilter, make_robot_model, parse_urdf, reduce_to_base, run_stops, StandardParameters,
 )
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
@@ -175,6 +175,25 @@ def test_a_plateau_is_told_from_a_peak(rng):
     assert _share_at_top(rng.normal(size=2000)) == 0.0
     # A level is as frequent as that below it.
     assert _share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
+
+
+def test_hysteresis_does_not_pass_for_a_delay_of_all():
+    """
+    Friction before sliding, as large as the torque, explains late effort of every joint.
+
+    It raised a warning of 32 ms, where the delay that is found with more of such friction is
+    uncertain by 10 ms. A true one of 30 ms is certain.
+    """
+    recording = arm().training
+    added = np.column_stack([
+        np.std(effort) * run_stops(q, np.array([0.03]), np.zeros(1), float(q[0]))[:, 0] / 0.03
+        for q, effort in zip(recording.q.T, recording.effort.T, strict=True)
+    ])
+    found = examine(arm(), replace(recording, effort=recording.effort + added))
+    assert not any(one.name == 'delay' and not one.joints for one in found.warnings)
+    warning, *_ = examine(arm(), corrupted.late(recording, 0.03, slice(None))).warnings
+    assert warning.name == 'delay' and not warning.joints
+    assert warning.value == pytest.approx(0.03, abs=0.006)
 
 
 @pytest.mark.parametrize('wrong', ['nothing', 'sign'])
