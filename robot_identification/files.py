@@ -358,12 +358,20 @@ def check_writable(path: Path, force: bool) -> None:
     """
     Check that a result may be written at `path`, before any work is done for it.
 
-    Raises UsageError if `path` is a folder, or a file exists there and `force` is not set.
+    Raises UsageError if `path` is a folder, a file exists there and `force` is not set, or its
+    folder cannot be made or written into.
     """
     if path.is_dir():
         raise UsageError(f'{path} is a folder, and a file is to be written there: name another')
-    if path.exists() and not force:
+    if is_there(path) and not force:
         raise UsageError(f'{path} exists already: add --force to overwrite it, or name another')
+    folder = next(one for one in path.absolute().parents if is_there(one))
+    if not folder.is_dir():
+        raise UsageError(
+            f'{folder} is a file, and {path} needs a folder there: name another output'
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f'{path} cannot be written: {folder} permits no new files: name another')
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

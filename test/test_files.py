@@ -191,6 +191,20 @@ def test_existing_results_are_kept_without_force(tmp_path):
     assert path.read_text() == (tmp_path / 'other.txt').read_text() == 'new'
 
 
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path, monkeypatch):
+    """A file in the place of a folder at any depth, and a folder that permits nothing new."""
+    there = tmp_path / 'there'
+    there.write_text('kept')
+    for path in (there / 'model.yaml', there / 'deep' / 'model.yaml'):
+        with pytest.raises(UsageError, match=r'there is a file, and .* needs a folder there'):
+            check_writable(path, force=True)
+    check_writable(tmp_path / 'new' / 'deep' / 'model.yaml', force=False)
+    # The tests may run as root, who may write everywhere.
+    monkeypatch.setattr(files.os, 'access', lambda folder, mode: folder != tmp_path)
+    with pytest.raises(UsageError, match='permits no new files'):
+        check_writable(tmp_path / 'new' / 'model.yaml', force=False)
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     """The disk fails at the end of writing: the old file stays, and nothing lies beside it."""
     path = tmp_path / 'new folder' / 'model.yaml'

@@ -16,7 +16,8 @@ from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.model import (
-    KinematicFilter, make_robot_model, parse_urdf, reduce_to_base, run_stops, StandardParameters,
+    KinematicFilter, make_robot_model, parse_urdf, reduce_to_base, rigid_torque, run_stops,
+    StandardParameters,
 )
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
@@ -175,6 +176,52 @@ def test_a_plateau_is_told_from_a_peak(rng):
     assert _share_at_top(rng.normal(size=2000)) == 0.0
     # A level is as frequent as that below it.
     assert _share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
+
+
+def reversed_joint(recording, joint, *, effort_only=False):
+    """Return the recording with a joint whose signals, or whose effort, have the other sign."""
+    sign = np.where(np.arange(recording.q.shape[1]) == joint, -1.0, 1.0)
+    effort = recording.effort * sign
+    if effort_only:
+        return replace(recording, effort=effort)
+    return replace(recording, q=recording.q * sign, dq=recording.dq * sign, effort=effort)
+
+
+@pytest.mark.parametrize('joint', [1, 2, 3])
+def test_an_axis_that_is_reversed_is_named(joint):
+    """The other joints are turned another way by it, and no direction of gravity does the same."""
+    warning, *_ = examine(arm(), reversed_joint(arm().training, joint)).warnings
+    assert (warning.name, warning.joints) == ('axis', (arm().robot.joint_names[joint],))
+
+
+@cache
+def computed():
+    """Return what the bodies of the URDF give along the training motion, as a recording in Nm."""
+    made = arm()
+    dataset = process(made.training, KinematicFilter(cutoff=9.0), 'A', robot=made.robot)
+    return replace(
+        made.training, effort=rigid_torque(made.robot, dataset.motion),
+        metadata={**made.training.metadata, 'effort_unit': 'Nm'},
+    )
+
+
+def test_the_sign_of_a_joint_without_friction_is_named(rng):
+    """Nothing is dissipated, but the bodies are known. Each link is a few per cent off."""
+    recording = computed()
+    noise = 0.05 * recording.effort.std(axis=0) * rng.normal(size=recording.effort.shape)
+    noisy = replace(recording, effort=recording.effort + noise)
+    warning, *_ = examine(arm(), reversed_joint(noisy, 2, effort_only=True), 'Nm').warnings
+    assert (warning.name, warning.joints) == ('sign', (arm().robot.joint_names[2],))
+
+
+def test_an_effort_that_the_description_gives_is_no_measurement():
+    """A controller's inverse dynamics; with friction of a twentieth it is a measurement."""
+    recording = computed()
+    warning, = examine(arm(), recording, 'Nm').warnings
+    assert warning.name == 'computed' and warning.value < 0.01
+    friction = 0.05 * recording.effort.std(axis=0) * np.sign(recording.dq)
+    found = examine(arm(), replace(recording, effort=recording.effort + friction), 'Nm')
+    assert found.warnings == ()
 
 
 def test_hysteresis_does_not_pass_for_a_delay_of_all():

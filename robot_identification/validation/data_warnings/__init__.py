@@ -17,8 +17,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model import RobotModel
 from robot_identification.processing import Dataset
 from robot_identification.validation.data_warnings.assumptions import list_assumptions
+from robot_identification.validation.data_warnings.axis import find_reversed_axes
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.clipping import find_clipping
+from robot_identification.validation.data_warnings.computed import find_computed
 from robot_identification.validation.data_warnings.delay import find_delays
 from robot_identification.validation.data_warnings.encoder_zero import find_encoder_zeros
 from robot_identification.validation.data_warnings.evidence import Evidence, gather
@@ -35,8 +37,10 @@ from robot_identification.validation.verdict import DataWarning, Findings
 
 TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'clipping': find_clipping,
+    'computed': find_computed,
     'time_scale': find_time_scale,
     'sign': find_wrong_signs,
+    'axis': find_reversed_axes,
     'joint_order': find_exchanged_joints,
     'delay': find_delays,
     'filtering': find_filtering,

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import JointFit
 from robot_identification.validation.data_warnings.thresholds import (
-    DISSIPATED, LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, LEAST_FACTOR,
+    DISSIPATED, LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
 )
 from robot_identification.validation.verdict import DataWarning
 
@@ -58,27 +58,51 @@ def find_joint_factors(evidence: Evidence) -> list[Candidate]:
 
 
 def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
-    """Return the joints whose friction would drive them, or whose bodies would weigh nothing."""
+    """Return the joints whose friction would drive them, or whose bodies ask for another sign."""
     power = dissipated_power(evidence)
-    driven = [joint for joint in range(evidence.robot.n) if power[joint] < -DISSIPATED]
-    if not driven:
-        return []
-    everything = len(driven) == np.count_nonzero(np.abs(power) > DISSIPATED)
-    names = evidence.names(driven)
-    warning = DataWarning(
-        'sign', names,
-        'the efforts of all joints may have the wrong sign' if everything
-        else f'the effort of {", ".join(names)} may have the wrong sign',
+    driven = power < -DISSIPATED
+    if driven.any() and np.sum(driven) == np.count_nonzero(np.abs(power) > DISSIPATED):
+        return [Candidate(_driving(
+            evidence, driven, power, 'the efforts of all joints may have the wrong sign'
+        ), np.inf)]
+    # Exchanged joints drive their friction, too, and a joint with little of it drives nothing:
+    # the bodies decide.
+    found = []
+    if driven.any() and (gain := _gain_of_sign(evidence, driven)) > 0.0:
+        names = ', '.join(_names(evidence, driven))
+        found.append(Candidate(_driving(
+            evidence, driven, power, f'the effort of {names} may have the wrong sign'
+        ), LEAST_BODY_GAIN + gain))
+    for joint, name in enumerate(evidence.robot.joint_names):
+        gain = _gain_of_sign(evidence, np.arange(evidence.robot.n) == joint)
+        if gain >= LEAST_GAIN:
+            found.append(Candidate(DataWarning(
+                'sign', (name,), f'the effort of {name} may have the wrong sign',
+                'gain in log likelihood with the other sign', '', gain, LEAST_GAIN,
+                f'check the signs of effort and drive gain of {name}, and its axis in the URDF',
+            ), gain))
+    return sorted(found, key=lambda one: -one.gain)[:1]
+
+
+def _gain_of_sign(evidence: Evidence, joints: BoolArray) -> float:
+    """Return how much more likely the data are with the other sign of some joints' efforts."""
+    return evidence.gain(evidence.explain(scale=np.where(joints, -1.0, 1.0)))
+
+
+def _names(evidence: Evidence, joints: BoolArray) -> tuple[str, ...]:
+    return evidence.names([int(joint) for joint in np.flatnonzero(joints)])
+
+
+def _driving(
+    evidence: Evidence, joints: BoolArray, power: FloatArray, suspicion: str
+) -> DataWarning:
+    return DataWarning(
+        'sign', _names(evidence, joints), suspicion,
         'power that friction takes, over that of torque and speed', '',
-        float(power[driven].min()), -DISSIPATED,
+        float(power[joints].min()), -DISSIPATED,
         'friction takes energy: check the signs of effort and drive gains, and the axes of the '
         'URDF',
     )
-    if everything:
-        return [Candidate(warning, np.inf)]
-    # Exchanged joints drive their friction, too: the bodies decide.
-    gain = evidence.gain(evidence.explain(scale=np.where(power < -DISSIPATED, -1.0, 1.0)))
-    return [Candidate(warning, LEAST_BODY_GAIN + gain)] if gain > 0.0 else []
 
 
 def dissipated_power(evidence: Evidence) -> FloatArray:
