@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +51,19 @@ class Residuals:
         """Return the residuals of a joint, of all recordings, shape (M,) [N m]."""
         return np.concatenate([torque[:, joint] for torque in self.torque])
 
+    @cached_property
+    def _at_rows(self) -> list[CorrectionSignals]:
+        """Signals of these samples alone, which hold the regressor for all joints."""
+        return [
+            signals.rows(rows) for signals, rows in zip(self.signals, self.rows, strict=True)
+        ]
+
     def columns(self, group: CorrectionGroup, joint: int) -> FloatArray:
         """Return the columns of a group there, shape (M, size)."""
+        if group.reach == 0:
+            return np.concatenate([
+                group.columns(self.robot, signals, joint) for signals in self._at_rows
+            ])
         return np.concatenate([
             group.columns_at(self.robot, signals, joint, rows)
             for signals, rows in zip(self.signals, self.rows, strict=True)

@@ -13,8 +13,11 @@ from robot_identification.errors import DescriptionError
 from robot_identification.model.corrections.correction import (
     CorrectionGroup, CorrectionSignals, Evidence, SampleSums,
 )
-from robot_identification.model.regressor import BLOCK_SAMPLES, block_slices
+from robot_identification.model.regressor import block_slices
 from robot_identification.model.robot_model import RobotModel
+
+# Numbers of a regressor that is kept for all joints; chosen: 16 MB.
+KEPT_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class JointDeviation(CorrectionGroup):
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
         N, own = len(signals.motion), list(self.parameters)
-        # Blocks with what is around them are asked for by every joint.
-        if N <= 2 * BLOCK_SAMPLES:
+        # Every joint asks for the same signals; a long regressor is not kept for that.
+        if N * 10 * robot.n**2 <= KEPT_NUMBERS:
             return signals.regressor(robot)[:, joint, own]
         columns = np.empty((N, self.size))
         for rows in block_slices(N):

@@ -32,7 +32,7 @@ def find_computed(evidence: Evidence) -> list[Candidate]:
         'computed', (),
         'the effort of all joints is what the bodies of the URDF give without friction: it may '
         'be a desired, computed or simulated torque, and no measurement',
-        'largest rest over the deviation', '', worst, FLOOR,
+        'largest residual over the standard deviation of the effort', '', worst, FLOOR,
         'record the measured current or torque, not the desired one or that of a feed-forward',
     )
     return [Candidate(warning, np.inf)]
