@@ -21,7 +21,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
-from robot_identification.validation.data_warnings import examine_data, TESTS
+from robot_identification.validation.data_warnings import examine_data, scale, TESTS
 from robot_identification.validation.data_warnings.clipping import _share_at_top
 from robot_identification.validation.data_warnings.evidence import gather, make_prior
 from robot_identification.validation.data_warnings.structure import find_structure
@@ -212,6 +212,12 @@ def test_the_sign_of_a_joint_without_friction_is_named(rng):
     noisy = replace(recording, effort=recording.effort + noise)
     warning, *_ = examine(arm(), reversed_joint(noisy, 2, effort_only=True), 'Nm').warnings
     assert (warning.name, warning.joints) == ('sign', (arm().robot.joint_names[2],))
+
+
+def test_friction_that_brakes_shows_that_the_sign_is_right(monkeypatch):
+    """Whatever bodies say: of a real Panda those of the URDF asked for another sign of joint 7."""
+    monkeypatch.setattr(scale, '_gain_of_sign', lambda evidence, joints: 1e3)
+    assert not [one for one in examine(arm(), arm().training).warnings if one.name == 'sign']
 
 
 def test_an_effort_that_the_description_gives_is_no_measurement():

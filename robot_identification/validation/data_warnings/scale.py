@@ -65,8 +65,8 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
         return [Candidate(_driving(
             evidence, driven, power, 'the efforts of all joints may have the wrong sign'
         ), np.inf)]
-    # Exchanged joints drive their friction, too, and a joint with little of it drives nothing:
-    # the bodies decide.
+    # Exchanged joints drive their friction, too, and a joint with little of it neither drives nor
+    # brakes: the bodies decide. Friction that brakes shows that the sign is right.
     found = []
     if driven.any() and (gain := _gain_of_sign(evidence, driven)) > 0.0:
         names = ', '.join(_names(evidence, driven))
@@ -74,6 +74,8 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
             evidence, driven, power, f'the effort of {names} may have the wrong sign'
         ), LEAST_BODY_GAIN + gain))
     for joint, name in enumerate(evidence.robot.joint_names):
+        if power[joint] > DISSIPATED:
+            continue
         gain = _gain_of_sign(evidence, np.arange(evidence.robot.n) == joint)
         if gain >= LEAST_GAIN:
             found.append(Candidate(DataWarning(
