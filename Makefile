@@ -15,7 +15,7 @@ PARTS := core report ros extras test docs
 
 # A sourced ROS, another venv of ROS wheels and a personal pip set-up must not mix in. Only what
 # the environment brought is dropped: `make test ROS_PYTHON_CHECK_FIELDS=1` still arrives.
-# Without bytecode the hundreds of processes that tests start compile the package each.
+# Without bytecode each of the hundreds of processes that tests start compiles the package.
 FOREIGN := PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE LD_LIBRARY_PATH LD_PRELOAD \
            CMAKE_PREFIX_PATH PKG_CONFIG_PATH \
            PIP_USER PIP_TARGET PIP_PREFIX PIP_REQUIRE_HASHES PIP_NO_DEPS _ROS_WHEELS_% \
