@@ -30,6 +30,9 @@ PACE_STEP = 0.08
 # That a robot has stopped by itself is not seen before the next joint state [s]: those that are
 # younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
 UNSEEN = 0.1
+# The pace of a simulation is known so long after its states were late [s]; chosen: as much as the
+# longest lateness.
+PACE_KNOWN = 1.0
 # Those of the `Faults` that driver, graph and recorder publish.
 ROBOT_FAULTS = 'unable', 'inactive', 'unlisted', 'contested', 'unrecorded'
 
@@ -161,6 +164,7 @@ class World:
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
         self.missed = False
+        self.late_at = -np.inf  # when a state was late for the last time
         self.reference = self.controller.sample(0.0)
         self.last_state = None
         self.step(0.3)
@@ -271,8 +275,9 @@ class World:
             self.is_distorted
             and (self.missed or self.halted_at > self.sent_at or self.faults.delay > 0)
         ) or (
-            # Late states of a simulation are as those of one that paused.
-            self.simulated and self.faults.delay > 0
+            # Late states of a simulation are as those of one that paused, and what comes at once
+            # after them as those of a fast one.
+            self.simulated and self.now - self.late_at < PACE_KNOWN
         )
         self.sent_at, self.missed = self.now, False
         self.controller.follow(command.knots, self.trajectory_time)
@@ -345,6 +350,8 @@ class World:
             last = self.last_state
             state = ev.JointStateReceived(stamp, last.q, last.dq, last.effort)
         self.last_state = state
+        if faults.delay:
+            self.late_at = self.now
         self.delayed.append(state)
         for state in self.delayed[:max(len(self.delayed) - faults.delay, 0)]:
             self.push(state)
