@@ -14,6 +14,15 @@ from typing import Any
 from robot_identification.texts import shown
 
 
+# What a user makes the arguments of the package's functions with, by their type.
+GIVEN_BY = {
+    'RobotModel': "load_robot('ur5')",
+    'IdentifiedModel': "load_model('identified_model.yaml')",
+    'Experiment': "load_experiment('demo')",
+    'IdentifyOptions': 'IdentifyOptions(..)',
+}
+
+
 class IdentificationError(Exception):
     """
     Root of every error this package raises on purpose.
@@ -38,10 +47,12 @@ class UsageError(IdentificationError):
     exit_code = 2
 
 
-def check_argument(name: str, value: object, kind: type, instead: str) -> None:
+def check_argument(name: str, value: object, kind: type) -> None:
     """Raise TypeError, saying what gives the right one, if an argument is of another type."""
     if not isinstance(value, kind):
-        raise TypeError(f'{name} is {value!r:.60}, it must be {instead}')
+        raise TypeError(
+            f'{name} is {value!r:.60}, it must be what {GIVEN_BY[kind.__name__]} returns'
+        )
 
 
 class MissingDependencyError(UsageError):

@@ -29,7 +29,6 @@ from robot_identification.validation import validate as score_datasets
 # Joint states of a bag that errors are taken on; chosen: 40 minutes at 125 Hz, which arrays in
 # memory hold.
 MOST_SCORED = 300_000
-A_MODEL = "an identified model: load_model('identified_model.yaml')"
 
 
 def identify(
@@ -66,9 +65,9 @@ def identify(
         If a bag cannot be used.
 
     """
-    check_argument('robot', robot, RobotModel, "an arm: load_robot('ur5')")
+    check_argument('robot', robot, RobotModel)
     options = options or IdentifyOptions()
-    check_argument('options', options, IdentifyOptions, 'made by IdentifyOptions(..)')
+    check_argument('options', options, IdentifyOptions)
     if scheduler is not None and options.method.estimator.needs_rows:
         raise UsageError(
             f'the estimator {options.method.estimator_name} looks at the samples of all bags, '
@@ -131,7 +130,7 @@ def validate(
         If a bag is of another robot or has effort in another unit.
 
     """
-    check_argument('model', model, IdentifiedModel, A_MODEL)
+    check_argument('model', model, IdentifiedModel)
     paths = to_paths(bags)
     loaded = [
         load_for_model(model, bag, start=start, stop=stop, most=MOST_SCORED) for bag in paths
@@ -177,5 +176,5 @@ def predict(
         If the bag is of another robot or has effort in another unit.
 
     """
-    check_argument('model', model, IdentifiedModel, A_MODEL)
+    check_argument('model', model, IdentifiedModel)
     return compare_effort(model, Path(bag), causal=causal)

@@ -95,10 +95,8 @@ def design_excitation(
         against gravity.
 
     """
-    check_argument('robot', robot, RobotModel, "an arm: load_robot('ur5')")
-    check_argument(
-        'experiment', experiment, Experiment, "an experiment: load_experiment('demo')"
-    )
+    check_argument('robot', robot, RobotModel)
+    check_argument('experiment', experiment, Experiment)
     holding = find_experiment_holding(robot, experiment)
     if holding.held == 0.0:
         raise UnsafeMotionError(

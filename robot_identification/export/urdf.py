@@ -95,10 +95,7 @@ def export_urdf(model: IdentifiedModel) -> str:
         If the model has no physically consistent parameters.
 
     """
-    check_argument(
-        'model', model, IdentifiedModel,
-        "an identified model: load_model('identified_model.yaml')",
-    )
+    check_argument('model', model, IdentifiedModel)
     return make_urdf(model).text
 
 
