@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import Estimate, Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import (
     bootstrap_covariance, Covariance, covariance_of,

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import MissingDependencyError
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import build_problem, Estimate
+from robot_identification.estimation.problem import build_problem
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base

@@ -19,9 +19,9 @@ from reproductions.porcelli_2020_corrections import corrected
 from reproductions.porcelli_2020_motion import recorded_instants, series
 from reproductions.porcelli_2020_structure import dh_parameters, noise_deviation
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.profiles import PORCELLI_2020, PORCELLI_2020_GROUPS
 from robot_identification.excitation.fourier_conventions import (
     conservative_bounds, nearest_at_rest,

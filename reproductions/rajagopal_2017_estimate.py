@@ -19,10 +19,11 @@ from reproductions import rajagopal_2017_data as printed
 from reproductions.known_motion import known_problem, root_mean_square
 from reproductions.rajagopal_2017_break_away import KINETIC
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.ridge import shortest_standard_parameters
-from robot_identification.estimation.problem import Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.profiles import RAJAGOPAL_2017
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment

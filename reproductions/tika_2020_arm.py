@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.problem import Estimate, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.excitation.trajectory import Trajectory

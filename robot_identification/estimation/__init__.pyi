@@ -3,6 +3,7 @@
 
 from .arguments import IdentifyArguments as IdentifyArguments
 from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
+from .estimate import Estimate as Estimate
 from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent import (
     ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,
@@ -30,9 +31,9 @@ from .method import (
     IdentifyOptions as IdentifyOptions, SELECT as SELECT,
 )
 from .problem import (
-    combine_factors as combine_factors, Estimate as Estimate,
-    IdentificationProblem as IdentificationProblem, Observations as Observations,
-    select_blocks as select_blocks, TriangularFactor as TriangularFactor,
+    combine_factors as combine_factors, IdentificationProblem as IdentificationProblem,
+    Observations as Observations, select_blocks as select_blocks,
+    TriangularFactor as TriangularFactor,
 )
 from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe

@@ -11,13 +11,13 @@ from typing import cast
 
 import numpy as np
 from robot_identification.estimation.correction_groups import AcceptedGroup
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
-from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset

@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator, StagedEstimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.identifiability import (
     IdentifiableProblem, restrict_to_identifiable,
 )
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations, StagedEstimator,
-)
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
 from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.validation import BagErrors, Recommendation, Verdict

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
-from robot_identification.estimation.problem import Estimate, IdentificationProblem, PriorTerm
+from robot_identification.estimation.estimate import Estimate, PriorTerm
+from robot_identification.estimation.problem import IdentificationProblem
 import scipy
 
 # A column shorter than this part of the longest says nothing; its standard error is unbounded.

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from robot_identification.arrays import BoolArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
-from robot_identification.estimation.problem import Estimator, Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import RowTreatment

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray, triangle_of
-from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.estimation.standard import NO_PRIOR, prior_deviation
 from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
 import scipy

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
@@ -20,7 +21,6 @@ from robot_identification.estimation.estimators.limit_weighted import LimitWeigh
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (
     CoulombFriction, CoulombSignFriction, FrictionLaw, KinematicFilter, ViscousFriction,

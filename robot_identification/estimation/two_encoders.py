@@ -32,9 +32,10 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
+    IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
 from robot_identification.files import check_keys, is_number, read_yaml

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.problem import Estimate, Observations
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.scatter import held_by_bounds
 from robot_identification.model import Motion, RobotModel

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation import covariance_of, ESTIMATORS, TIME_BLOCKS, TrainingData
+from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.problem import Observations, PriorTerm
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model import Motion, observation_matrix, prior_inertial_parameters

@@ -7,6 +7,7 @@ Estimators, one a file: an IdentificationProblem in, an Estimate out.
 To add one: write its file, add one line to ESTIMATORS; the contract tests run over every entry.
 """
 
+from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.bisquare import BisquareRegression
 from robot_identification.estimation.estimators.consistent import (
     ConsistentLeastSquares, LogCholeskyLeastSquares,
@@ -25,7 +26,6 @@ from robot_identification.estimation.estimators.recursive import RecursiveLeastS
 from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import Estimator
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,

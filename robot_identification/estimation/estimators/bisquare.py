@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reweighting import (
     describe_fit, fit_robustly, Start,
 )
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import least_deviation, need_observations
 
 

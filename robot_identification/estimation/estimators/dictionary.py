@@ -25,13 +25,12 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.bounded import column_scales, solve_bounded
+from robot_identification.estimation.estimate import Estimate, Estimator, PriorTerm
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.prior import CadPrior
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, PriorTerm,
-)
+from robot_identification.estimation.problem import IdentificationProblem
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term
 # that hardly acts in the training data must not get a large coefficient.

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import (
     check_count, check_not_negative, check_positive, check_share,
 )
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import least_squares, renew_weights
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.model_tests import nested_test

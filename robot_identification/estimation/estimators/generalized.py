@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
+    IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.solving import (

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reweighting import (
     describe_fit, fit_robustly, RobustFit, start_robustly,
 )
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import need_observations
 
 

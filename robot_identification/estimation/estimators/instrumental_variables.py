@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reference_motion import (
@@ -20,7 +21,7 @@ from robot_identification.estimation.estimators.reference_motion import (
 from robot_identification.estimation.estimators.reweighting import relative_change
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
+    IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
 from robot_identification.estimation.solving import (

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations,
-)
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, TrainingData
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 
 
 @dataclass(frozen=True)

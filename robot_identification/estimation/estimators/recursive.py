@@ -23,11 +23,10 @@ from typing import ClassVar
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, RankDeficientError, UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count, check_share
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, Observations,
-)
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.solving import (
     need_observations, renew_weights, solve_unknowns,
 )

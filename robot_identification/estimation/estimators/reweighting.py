@@ -19,10 +19,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION, SizeMedian
 from robot_identification.estimation.linear import describe_estimate, residual_deviation
 from robot_identification.estimation.problem import (
-    Estimate, IdentificationProblem, Observations, stack_factors,
+    IdentificationProblem, Observations, stack_factors,
 )
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_deviation, propagate, renew_weights, rows_per_joint, solve_unknowns,

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import (
     check_count, check_not_negative, check_positive,
 )
 from robot_identification.estimation.linear import (
     describe_estimate, residual_deviation, solve_weighted,
 )
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import renew_weights, rows_per_joint
 from robot_identification.model import StandardParameters
 import scipy

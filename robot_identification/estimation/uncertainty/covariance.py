@@ -34,9 +34,8 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.problem import (
-    Blocks, Estimate, IdentificationProblem, Observations,
-)
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.problem import Blocks, IdentificationProblem, Observations
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, BlockScores, Coordinates, divided, held_by_bounds, lag_of_products,

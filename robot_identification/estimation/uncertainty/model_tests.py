@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import joint_test, JointTest
 import scipy

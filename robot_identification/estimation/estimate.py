@@ -1,0 +1,172 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Estimators: their common interface, and the estimate that each returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.estimation.problem import IdentificationProblem
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """
+    Result of an estimator.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (b,)
+        Base parameters, SI units.
+    covariance : ndarray, shape (b, b)
+        Of `theta`, from white residuals; `statistics` has what holds for residuals that are
+        correlated in time, as measured ones are.
+    sigma : ndarray, shape (n,)
+        Standard deviation of the residual of each joint [N m].
+    condition_number : float
+        Of the weighted problem as it stands.
+    condition_number_scaled : float
+        The same with columns of unit length.
+    singular_values : ndarray, shape (b,)
+        Of the weighted problem with columns of unit length.
+    problem : IdentificationProblem, optional
+        The problem solved last, with its row weights, where the estimator made another one.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint in it [1 / N m].
+    active : ndarray of bool, shape (b,)
+        Parameters held by a bound: they have no standard error.
+    prior : PriorTerm, optional
+        What was added to the squared residuals.
+    nuisance : ndarray, shape (problem.nuisance,)
+        The other unknowns of the problem.
+    passes : int
+        How often it passed over the data.
+    notes : tuple of str
+        What a reader should know.
+    standard : ndarray, shape (p,), optional
+        Standard parameters, where the estimator finds all of them.
+    damping : PriorTerm, optional
+        Rows that shrink coefficients a little, too light to count in errors.
+    weighted : bool
+        Whether rows are known to have had weights of their own, beside those of the joints.
+
+    """
+
+    theta: FloatArray
+    covariance: FloatArray
+    sigma: FloatArray
+    condition_number: float
+    condition_number_scaled: float
+    singular_values: FloatArray
+    problem: IdentificationProblem | None = field(default=None, repr=False)
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    active: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    prior: PriorTerm | None = None
+    nuisance: FloatArray = field(default_factory=lambda: np.zeros(0))
+    passes: int = 1
+    notes: tuple[str, ...] = ()
+    standard: FloatArray | None = None
+    damping: PriorTerm | None = None
+    weighted: bool = False
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Return the standard errors of `theta`, shape (b,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def unknowns(self) -> FloatArray:
+        """All unknowns of the problem, shape (problem.size,)."""
+        return np.append(self.theta, self.nuisance)
+
+    def select(self, chosen: IntArray, problem: IdentificationProblem) -> Estimate:
+        """
+        Return the estimate without base parameters that are zero.
+
+        Parameters
+        ----------
+        chosen : ndarray of int, shape (m,)
+            Base parameters that stay.
+        problem : IdentificationProblem
+            The same problem with these alone.
+
+        """
+        b = len(self.theta)
+        unknowns = np.concatenate([chosen, np.arange(b, b + len(self.nuisance))])
+        return replace(
+            self,
+            theta=self.theta[chosen],
+            covariance=self.covariance[np.ix_(chosen, chosen)],
+            problem=problem,
+            active=self.active[chosen],
+            prior=None if self.prior is None else self.prior.select(unknowns),
+            damping=None if self.damping is None else self.damping.select(unknowns),
+            standard=None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PriorTerm:
+    """
+    Rows that regularize unknowns towards what is known of them already.
+
+    The sum of ``|matrix @ unknowns - side|^2`` is added to the weighted squared residuals.
+    """
+
+    matrix: FloatArray  # (r, size) rows
+    side: FloatArray  # (r,) right-hand side
+
+    def select(self, unknowns: IntArray) -> PriorTerm:
+        """Return the rows for some of the unknowns, in their new order."""
+        return PriorTerm(self.matrix[:, unknowns], self.side)
+
+
+@dataclass(frozen=True)
+class Estimator(ABC):
+    """An estimator: options are dataclass fields, one verb does the work."""
+
+    # whether it looks at samples of all recordings, which are then kept by one process
+    needs_rows: ClassVar[bool] = False
+
+    @property
+    def chooses_terms(self) -> bool:
+        """Return whether it chooses friction terms, and takes the load from its own passes."""
+        return False
+
+    @abstractmethod
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate the base parameters; `RankDeficientError` if the data do not determine all."""
+
+    def known(self, problem: IdentificationProblem) -> Mapping[str, float] | None:
+        """Return base parameters that are not estimated, by name; None where all are."""
+        return None
+
+    def staged(self) -> StagedEstimator | None:
+        """Return the estimator if it can begin with a part of the rows, else None."""
+        return None
+
+
+class StagedEstimator(Protocol):
+    """An estimator that takes weights and loads of a part of the rows to all of them."""
+
+    @property
+    def passes(self) -> int:
+        """Passes over the rows, at most."""
+
+    @property
+    def huber(self) -> float:
+        """Limit of Huber's weights, over the deviation."""
+
+    def start(self, problem: IdentificationProblem) -> tuple[FloatArray, FloatArray]:
+        """Return unknowns (size,) and the deviation of their residuals (n,) [N m]."""
+
+    def finish(
+        self, problem: IdentificationProblem, deviation: FloatArray, passes: int
+    ) -> Estimate:
+        """Return the estimate of rows that have their weights and loads already."""
