@@ -64,9 +64,11 @@ def _filtered(
     for part, rate in evidence.parts:
         sos = scipy.signal.butter(ORDER, cutoff, fs=rate, output='sos')
         own = values[part]
+        # As many as SciPy takes by itself, or all of a short window.
+        padding = min(3 * (2 * len(sos) + 1), len(own) - 1)
         parts.append(
             scipy.signal.sosfilt(sos, own - own[:1], axis=0) + own[:1] if causal
-            else scipy.signal.sosfiltfilt(sos, own, axis=0)
+            else scipy.signal.sosfiltfilt(sos, own, axis=0, padlen=padding)
         )
     joined: FloatArray = np.concatenate(parts)
     return joined
