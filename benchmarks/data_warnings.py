@@ -23,7 +23,9 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.selection import choose
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model import Motion
+from robot_identification.model import (
+    make_robot_model, Motion, mount_tool, parse_urdf, prior_inertial_parameters, Tool, tool_frame,
+)
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
@@ -53,6 +55,9 @@ USUAL_GAIN = 10.0
 STIFFNESS, RIPPLE, NOISE, RIPPLES = 100.0, 0.003, 0.004, 20.0
 # Share by which dry friction varies with the pose.
 UNEVEN = 0.15
+# Masses of a tool that a description lacks, as shares of those of the links that move: of a UR5
+# 0.5 to 2.3 kg.
+TOOL_SHARE = (0.03, 0.15)
 # A model is much worse where its unseen error is more than so many times that of the clean one.
 WORSE = 2.0
 REPEATS = 20
@@ -69,8 +74,8 @@ class Arm:
     unseen_true: np.ndarray
 
 
-def make_arm(name: str, seed: int) -> Arm:
-    """Return an arm whose truth and motions are drawn by a seed."""
+def make_arm(name: str, seed: int, *, with_tool: bool = False) -> Arm:
+    """Return an arm whose truth and motions are drawn by a seed, its description without tool."""
     robot = load_robot(name)
     if not np.all(np.isfinite(robot.drives.drive_gain)):
         robot = robot.with_drive_gains(np.full(robot.n, USUAL_GAIN))
@@ -80,9 +85,27 @@ def make_arm(name: str, seed: int) -> Arm:
         truth, stiffness=STIFFNESS * limit, joint_damping=0.1 * limit,
         velocity_width=0.01,
     )
-    training, _ = record(robot, truth, seed, 0)
-    unseen, true = record(robot, truth, seed, 1)
+    real = mount(robot, draw_tool(robot, seed)) if with_tool else robot
+    training, _ = record(real, truth, seed, 0)
+    unseen, true = record(real, truth, seed, 1)
     return Arm(robot, truth, training, unseen, true)
+
+
+def draw_tool(robot: RobotModel, seed: int) -> Tool:
+    """Return a tool of 3 to 15 % of the mass of the links that move, beyond the flange."""
+    rng = np.random.default_rng([seed, 7])
+    mass = rng.uniform(*TOOL_SHARE) * float(prior_inertial_parameters(robot)[::10].sum())
+    x, y, z = rng.uniform((-0.03, -0.03, 0.03), (0.03, 0.03, 0.12))
+    return Tool(mass=mass, center_of_mass=(x, y, z), size=(0.1, 0.1, 0.2))
+
+
+def mount(robot: RobotModel, tool: Tool) -> RobotModel:
+    """Return an arm with a tool in its description."""
+    text = mount_tool(robot.urdf.text, robot.name, tool_frame(robot), tool)
+    return make_robot_model(
+        parse_urdf(text, robot.name), name=robot.name, joints=robot.joint_names,
+        gravity=robot.gravity, limits=robot.limits, drives=robot.drives,
+    )
 
 
 def record(
@@ -135,6 +158,7 @@ class Corruption:
 
     names: tuple[str, ...]
     make: Callable[[Arm, int], Recording]
+    with_tool: bool = False  # of the arm, which its description lacks
 
 
 def exchange(recording: Recording, i: int, j: int, *, effort: bool) -> Recording:
@@ -204,6 +228,7 @@ def inner(arm: Arm, seed: int) -> int:
 
 CORRUPTIONS = {
     'clean': Corruption((), lambda arm, seed: arm.training),
+    'clean, with a tool': Corruption((), lambda arm, seed: arm.training, with_tool=True),
     'names exchanged, mid-arm': Corruption(
         ('joint_order',), lambda arm, seed: exchange(arm.training, 1, 2, effort=True)),
     'names exchanged, wrist': Corruption(
@@ -228,6 +253,8 @@ CORRUPTIONS = {
     'gravity of the Moon': Corruption(('gravity',), on_the_moon),
     'effort doubled': Corruption(
         ('common_factor',), lambda arm, seed: scaled(arm.training, 2.0)),
+    'effort doubled, with a tool': Corruption(
+        ('common_factor',), lambda arm, seed: scaled(arm.training, 2.0), with_tool=True),
     'effort of one joint x 1.3': Corruption(
         ('joint_factor',), lambda arm, seed: scaled(arm.training, 1.3, inner(arm, seed))),
     'one encoder zero 0.3 rad off': Corruption(
@@ -316,9 +343,11 @@ def fit_choice(robot: RobotModel, choice: Choice, options: IdentifyOptions) -> F
 
 def run(name: str, seed: int) -> dict[str, Result]:
     """Return what is said of every wrong recording of an arm, by what is wrong."""
-    arm = make_arm(name, seed)
+    arms = {tool: make_arm(name, seed, with_tool=tool) for tool in (False, True)}
     return {
-        wrong: judge_recording(arm, corruption.make(arm, seed))
+        wrong: judge_recording(
+            arms[corruption.with_tool], corruption.make(arms[corruption.with_tool], seed)
+        )
         for wrong, corruption in CORRUPTIONS.items()
     }
 

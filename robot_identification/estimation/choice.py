@@ -21,7 +21,7 @@ from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset
-from robot_identification.validation import find_contradictions, Folds, Trial
+from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
 
 # A recording with fewer samples in motion is taken to have none: 0.1 s of a UR's 500 Hz.
 FEWEST_FITTED = 50
@@ -130,8 +130,12 @@ def choose_prior_weight(
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
         # Outliers and load are judged with a light regularization, for every weight tried.
-        estimator = replace(estimator, prior=cad_prior(robot, contradicting), prior_weight=1.0)
+        tool = describe_tool(robot, datasets)
+        prior = cad_prior(robot, [*contradicting, robot.n - 1] if tool else contradicting)
+        estimator = replace(estimator, prior=prior, prior_weight=1.0)
         weights = recipe.prior_weights
+        if tool:
+            notes.append(f'{tool}: the URDF is no prior for it')
         if contradicting:
             names = ', '.join(robot.joint_names[joint] for joint in contradicting)
             notes.append(
@@ -156,23 +160,33 @@ def choose_prior_weight(
 
 
 def with_prior_weight(choice: Choice, question: str = 'weight of the CAD prior') -> Choice:
-    """Return a choice with the largest weight of its prior that is as good as the best one."""
-    trials = [trial for _, trial in choice.by_prior_weight]
-    best = min(trials, key=lambda trial: trial.score)
-    weight, chosen = max(
-        (pair for pair in choice.by_prior_weight
-         if pair[1] is best or pair[1].is_as_good_as(best)),
+    """
+    Return a choice with the largest weight of its prior that is as good as the best one.
+
+    None is taken where that is surely better than a prior: without one, parameters that the motion
+    hardly shows become those of this motion, and its held-out blocks reward that.
+    """
+    weighted = [pair for pair in choice.by_prior_weight if pair[0] > 0.0] or choice.by_prior_weight
+    best = min((trial for _, trial in weighted), key=lambda trial: trial.score)
+    taken = max(
+        (pair for pair in weighted if pair[1] is best or pair[1].is_as_good_as(best)),
         key=lambda pair: pair[0],
     )
+    for pair in choice.by_prior_weight:
+        if pair[0] == 0.0 and pair[1].is_surely_better_than(taken[1]):
+            taken = pair
+    weight, chosen = taken
     estimator = cast(SparseNonnegativeRegression, choice.estimator)
     choice = replace(
         choice, trial=chosen, estimator=replace(estimator, prior_weight=weight)
     )
+    trials = [trial for _, trial in choice.by_prior_weight]
     if len(trials) == 1:
         return choice
     compared = _compare(
         question, trials, chosen,
-        'the largest that is no worse than the best by one standard error, block by block',
+        'the largest that is no worse than the best by one standard error, block by block; 0 '
+        'where that is better with a confidence of 97.5 %',
     )
     return replace(choice, candidates=(*choice.candidates, compared))
 

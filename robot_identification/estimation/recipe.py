@@ -34,7 +34,7 @@ class Recipe:
     tie: float = 0.01  # relative difference of scores that means nothing
     order: int = 2  # of one pass of the kinematic filter
     # Weights of the CAD prior to try; the largest that is no worse than the best by one standard
-    # error of their difference is taken.
+    # error of their difference is taken, 0 where it is surely better.
     prior_weights: tuple[float, ...] = (0.0, 1.0, 10.0, 30.0, 100.0)
     # Friction terms to choose from.
     dictionary: DictionaryFriction = field(default_factory=DictionaryFriction)

@@ -16,6 +16,7 @@ from .effort_current import (
 from .effort_meaning import (
     EffortMeaning as EffortMeaning, judge_effort as judge_effort, JointEvidence as JointEvidence,
 )
+from .effort_hypotheses import without_friction as without_friction
 from .effort_plausibility import effort_per_torque as effort_per_torque
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,

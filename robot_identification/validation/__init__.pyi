@@ -9,6 +9,7 @@ from .data_warnings import examine_data as examine_data
 from .data_warnings.contradictions import (
     Contradiction as Contradiction, find_contradictions as find_contradictions,
 )
+from .data_warnings.tool import describe_tool as describe_tool
 from .details import (
     contiguous_parts as contiguous_parts, ErrorDetails as ErrorDetails,
     LONGEST_MEMORY as LONGEST_MEMORY, measure_details as measure_details,

@@ -12,11 +12,14 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors
+from scipy.special import stdtrit
 
 # Chosen: four fifths of the samples are trained on.
 FOLDS = 5
 # Chosen: longer than filters and friction remember [s]; models state the errors with a wider gap.
 GAP_SECONDS = 0.3
+# One-sided confidence of a difference between candidates that is called sure.
+SURE = 0.975
 
 
 @dataclass(frozen=True)
@@ -102,13 +105,19 @@ class Trial:
         """
         return is_no_worse(self.by_fold, best.by_fold)
 
+    def is_surely_better_than(self, other: Trial) -> bool:
+        """Return whether it is better with a confidence of 97.5 %, by the same difference."""
+        count = len(self.by_fold)
+        quantile = float(stdtrit(count - 1, SURE)) if count > 1 else np.inf
+        return not is_no_worse(other.by_fold, self.by_fold, quantile)
 
-def is_no_worse(by_fold: FloatArray, best: FloatArray) -> bool:
+
+def is_no_worse(by_fold: FloatArray, best: FloatArray, errors: float = 1.0) -> bool:
     """
-    Return whether errors by block (folds,) are those of the best, but for one standard error.
+    Return whether errors by block (folds,) are those of the best, but for some standard errors.
 
     The error is that of the difference block by block; see `Trial.is_as_good_as`.
     """
     difference = by_fold - best
     error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
-    return bool(difference.mean() <= error)
+    return bool(difference.mean() <= errors * error)

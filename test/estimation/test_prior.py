@@ -1,12 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The URDF as a prior is the quadratic form that it should be."""
+"""The URDF as a prior is the quadratic form that it should be, and taken of the right links."""
 
 from known_models import base_of
 import numpy as np
 import pytest
 from robot_identification.estimation.prior import cad_prior
+from robot_identification.estimation.selection import choose
+from robot_identification.validation import Trial
 
 
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])
@@ -72,3 +74,34 @@ def test_how_far_a_urdf_may_be_wrong(robots):
             prior.inertial[10 * link: 10 * link + 4], body.mass * np.append(1.0, centre)
         )
     assert prior.reflected_inertia_deviation == 1e3
+
+
+def trial(by_fold):
+    return Trial('', (), np.array(by_fold))
+
+
+@pytest.mark.parametrize('scatter, level', [
+    # Standard errors and quantiles of Student's distribution by hand, of four and two freedoms.
+    ([1.0, -1.0, 0.5, -0.5, 0.0], 0.35355 * 2.7764), ([1.0, -1.0, 0.0], 0.57735 * 4.3027),
+])
+def test_better_is_sure_by_the_t_distribution(scatter, level):
+    """At 97.5 %; fewer blocks ask for more."""
+    zero = trial(np.zeros(len(scatter)))
+    assert not zero.is_surely_better_than(trial(0.999 * level + np.array(scatter)))
+    assert zero.is_surely_better_than(trial(1.001 * level + np.array(scatter)))
+
+
+@pytest.mark.parametrize('with_tool', [False, True])
+def test_a_tool_that_the_urdf_lacks_is_no_prior(with_tool):
+    """The other links still are; without a tool all are. The truth is MuJoCo's."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    from benchmarks.data_warnings import AUTOMATIC, make_arm
+    made = make_arm('ur5', 0, with_tool=with_tool)
+    choice = choose(made.robot, [made.training], 'A', AUTOMATIC, with_prior=True)
+    tool = 'the link behind wrist_3_joint is another body than in the URDF'
+    assert any(note.startswith(tool) for note in choice.notes) == with_tool
+    wide = choice.estimator.prior.deviation == cad_prior(made.robot, range(6)).deviation
+    assert wide[50:].all() == wide[50:].any() == with_tool
+    # Of the link before it the effort itself contradicts the URDF.
+    assert not wide[:40].any()
+    assert choice.estimator.prior_weight > 0.0

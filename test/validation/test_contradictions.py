@@ -8,7 +8,11 @@ from dataclasses import replace
 from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
+from robot_identification.model import (
+    make_robot_model, mount_tool, parse_urdf, rigid_torque, Tool,
+)
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.processing import effort_per_torque
 from robot_identification.validation.data_warnings.contradictions import contradicting_ratios
 
 SAMPLES = 500
@@ -111,3 +115,20 @@ def test_only_samples_that_are_fitted_count(ur5):
     first = np.arange(SAMPLES) < 250
     effort = np.where(first[:, None], torque, np.nan)
     assert contradicting_ratios(ur5, replace(dataset, effort=effort, fitted=first)) == {}
+
+
+TOOL = Tool(mass=4.0, center_of_mass=(0.02, -0.01, 0.1), size=(0.1, 0.1, 0.2))
+
+
+@pytest.mark.parametrize('factor, contradicts', [(1.0, False), (3.0, True), (-1.0, True)])
+def test_a_tool_that_the_urdf_lacks_is_no_contradiction(ur5, factor, contradicts):
+    """Effort that no tool on the last link explains is one, with a tool, too."""
+    text = mount_tool(ur5.urdf.text, 'ur5', 'tool0', TOOL)
+    real = make_robot_model(parse_urdf(text, 'ur5'), joints=ur5.joint_names)
+    motion = swinging(ur5)
+    torque = factor * torque_of(real, motion)
+    assert bool(ratios_of(ur5, motion, torque)) == contradicts
+    # It would be several joints.
+    expected = rigid_torque(ur5, motion)
+    without_tool, _ = effort_per_torque(torque, expected, motion)
+    assert np.sum(np.abs(np.log(np.abs(without_tool))) > np.log(2.5)) > 1

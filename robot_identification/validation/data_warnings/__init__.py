@@ -33,6 +33,7 @@ from robot_identification.validation.data_warnings.scale import (
 from robot_identification.validation.data_warnings.structure import find_structure
 from robot_identification.validation.data_warnings.thresholds import MOST_NAMED, NEARLY_AS_GOOD
 from robot_identification.validation.data_warnings.time_scale import find_time_scale
+from robot_identification.validation.data_warnings.tool import find_tool
 from robot_identification.validation.verdict import DataWarning, Findings
 
 TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
@@ -72,6 +73,12 @@ def examine_data(
             'and drive gains',
         ))
     candidates = [one for test in TESTS.values() for one in test(evidence)]
+    tool = find_tool(evidence)
+    if tool is not None and all(one.gain < tool.gain for one in candidates if one.matters):
+        # Other hypotheses would explain the tool.
+        evidence = gather(robot, datasets, relative_scale=relative_scale, with_tool=True)
+        assert evidence is not None
+        candidates = [tool, *(one for test in TESTS.values() for one in test(evidence))]
     small = tuple(str(one.warning) for one in candidates if not one.matters)
     warnings = choose([one for one in candidates if one.matters])
     return Findings(

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robot_identification.model import rigid_torque, RobotModel
-from robot_identification.processing import Dataset, effort_per_torque
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.model import (
+    inertial_regressor, Motion, prior_inertial_parameters, rigid_torque, RobotModel,
+)
+from robot_identification.processing import Dataset, effort_per_torque, without_friction
 
 # A joint whose rigid torque explains less than this share of what friction, rotor and bias leave
 # of its effort says nothing of the URDF's bodies.
@@ -18,6 +22,10 @@ TELLING_SHARE = 0.3
 CREDIBLE_RATIO = (0.4, 2.5)
 # Of an arm with fewer joints the contradiction of one counts as that of several.
 FEW_JOINTS = 3
+# A tool weighs at most so much of the links that move [1]: the rated payload of few arms is more.
+HEAVIEST_TOOL = 0.5
+# Efforts that scatter by less are constant [N m].
+SMALLEST_TORQUE = 1.0e-9
 # A few thousand samples show a wrong sign or unit.
 MOST_SAMPLES = 2000
 
@@ -55,13 +63,46 @@ def find_contradictions(
 
 
 def contradicting_ratios(robot: RobotModel, dataset: Dataset) -> dict[str, float]:
-    """Return measured over expected torque of the joints that contradict the URDF, by name."""
+    """
+    Return measured over expected torque of the joints that contradict the URDF, by name.
+
+    None do where a tool on the last link explains all of them.
+    """
     motion, effort = dataset.thinned(MOST_SAMPLES)
     rigid = rigid_torque(robot, motion)
     measured = effort * dataset.torque_per_effort(robot)
-    ratios, correlations = effort_per_torque(measured, rigid, motion)
+    ratios = _ratios(robot, measured, rigid, motion)
+    if ratios:
+        tool = _tool_torque(robot, measured - rigid, motion)
+        if tool is not None and not _ratios(robot, measured, rigid + tool, motion):
+            return {}
+    return ratios
+
+
+def _ratios(
+    robot: RobotModel, measured: FloatArray, expected: FloatArray, motion: Motion
+) -> dict[str, float]:
+    ratios, correlations = effort_per_torque(measured, expected, motion)
     return {
         name: float(ratio)
         for name, ratio, correlation in zip(robot.joint_names, ratios, correlations, strict=True)
         if correlation**2 > TELLING_SHARE and not CREDIBLE_RATIO[0] < ratio < CREDIBLE_RATIO[1]
     }
+
+
+def _tool_torque(robot: RobotModel, torque: FloatArray, motion: Motion) -> FloatArray | None:
+    """Return the torque (N, n) of the tool that explains most of one; None of no credible tool."""
+    columns = inertial_regressor(robot, motion).reshape(*torque.shape, -1)[:, :, -10:]
+    rows = np.concatenate([
+        without_friction(
+            motion, joint,
+            np.column_stack([columns[:, joint], torque[:, joint]])
+            / max(float(np.std(torque[:, joint])), SMALLEST_TORQUE),
+            np.ones(len(motion)),
+        )[0]
+        for joint in range(robot.n)
+    ])
+    # Directions that the motion does not show stay at zero.
+    tool = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-6)[0]
+    heaviest = HEAVIEST_TOOL * float(prior_inertial_parameters(robot)[::10].sum())
+    return columns @ tool if 0.0 < tool[0] < heaviest else None

@@ -19,7 +19,8 @@ from robot_identification.validation.data_warnings.likelihood import (
     Blocks, fit_blocks, JointFit, Prior, reduce_rows,
 )
 from robot_identification.validation.data_warnings.thresholds import (
-    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES, WINDOWS,
+    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES,
+    TOOL_SHARE, WINDOWS,
 )
 from robot_identification.validation.whiteness import autocovariance, independent_share
 import scipy
@@ -70,6 +71,7 @@ class Evidence:
     friction: tuple[FloatArray, ...]
     deviation: FloatArray  # (n,) standard deviation of the torque [N m]; 1 where it is constant
     prior: Prior  # what the URDF says
+    tool_prior: Prior  # what it says of an arm whose last link may carry a tool
     relative_scale: bool  # whether torques are per unknown drive gain
     blocks: Blocks  # rows of each joint, reduced; the first target is the measured torque
     # (n,) number of independent samples that the residual of each joint is worth
@@ -115,12 +117,13 @@ class Evidence:
         blocks: Blocks | None = None,
         target: FloatArray | None = None,
         scale: FloatArray | float = 1.0,
+        prior: Prior | None = None,
     ) -> JointFit:
-        """Return the fit of other rows, other torques (n, h), or another scale of the torques."""
+        """Return the fit of other rows, torques (n, h), scale of the torques, or prior."""
         blocks = self.blocks if blocks is None else blocks
         return fit_blocks(
-            blocks, blocks.targets[:, :, 0] if target is None else target, self.prior,
-            self.independent, scale,
+            blocks, blocks.targets[:, :, 0] if target is None else target,
+            self.prior if prior is None else prior, self.independent, scale,
         )
 
     def gain(self, fit: JointFit) -> float:
@@ -159,9 +162,13 @@ class Evidence:
 
 
 def gather(
-    robot: RobotModel, datasets: Sequence[Dataset], *, relative_scale: bool = False
+    robot: RobotModel,
+    datasets: Sequence[Dataset],
+    *,
+    relative_scale: bool = False,
+    with_tool: bool = False,
 ) -> Evidence | None:
-    """Make the thinned problem of the tests."""
+    """Make the thinned problem of the tests, `with_tool` of an arm that may carry one."""
     windows = choose_windows(datasets)
     reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
     columns = reduction.independent[reduction.independent < 10 * robot.n]
@@ -177,7 +184,10 @@ def gather(
     friction = add_load(unloaded, robot, motion, windows)
     deviation = np.std(torque, axis=0)
     deviation = np.where(deviation > 1e-9 * np.abs(torque).max(initial=1e-300), deviation, 1.0)
-    prior = make_prior(robot, reduction, stated=not relative_scale)
+    tool_prior = make_prior(robot, reduction, stated=not relative_scale, with_tool=True)
+    prior = (
+        tool_prior if with_tool else make_prior(robot, reduction, stated=not relative_scale)
+    )
     # The fit decides how many independent samples its residual is worth, and these the fit.
     independent = np.full(robot.n, float(FEWEST_IN_WINDOW))
     regressor = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)[:, :, columns]
@@ -194,7 +204,7 @@ def gather(
     ])
     return Evidence(
         robot, tuple(datasets), windows, columns, motion, torque, unloaded, friction,
-        deviation, prior, relative_scale, blocks, independent,
+        deviation, prior, tool_prior, relative_scale, blocks, independent,
         fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent),
     )
 
@@ -320,8 +330,10 @@ def orthonormal(columns: FloatArray) -> FloatArray:
     return basis
 
 
-def make_prior(robot: RobotModel, reduction: BaseReduction, *, stated: bool) -> Prior:
-    """Return what the URDF says of the independent inertial columns."""
+def make_prior(
+    robot: RobotModel, reduction: BaseReduction, *, stated: bool, with_tool: bool = False
+) -> Prior:
+    """Return what the URDF says of the independent inertial columns, if it is `stated`."""
     rows = np.flatnonzero(reduction.independent < 10 * robot.n)
     inertial = prior_inertial_parameters(robot)
     # Masses that all lie in their joints give no length, and so no width of anything.
@@ -331,6 +343,9 @@ def make_prior(robot: RobotModel, reduction: BaseReduction, *, stated: bool) -> 
     mean, deviation = np.zeros(parameters.size), np.zeros(parameters.size)
     mean[: inertial.size] = inertial
     deviation[: inertial.size] = body_deviation(inertial)
+    if with_tool:
+        last = slice(inertial.size - 10, inertial.size)
+        deviation[last] = np.maximum(deviation[last], tool_deviation(inertial))
     # A URDF does not state rotors.
     deviation[parameters.reflected_inertia_slice] = 10.0 * np.abs(inertial).max()
     K = reduction.K[rows]
@@ -352,3 +367,12 @@ def body_deviation(inertial: FloatArray) -> FloatArray:
     deviation[:, 1:4] = (CENTRE_SHARE * mass * distance)[:, None]
     deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
     return deviation.ravel()
+
+
+def tool_deviation(inertial: FloatArray) -> FloatArray:
+    """Return how far a tool may move the parameters (10,) of the last link of (10 n,)."""
+    links = inertial.reshape(-1, 10)
+    mass, moment = links[:, 0].sum(), 0.5 * links[:, [4, 6, 9]].sum()
+    reach = np.sqrt(moment / mass)
+    deviation: FloatArray = TOOL_SHARE * mass * np.repeat([1.0, reach, reach**2], [1, 3, 6])
+    return deviation
