@@ -193,8 +193,34 @@ def test_a_plateau_is_told_from_a_peak(rng):
     assert _share_at_top(np.minimum(sine, 0.8)) == pytest.approx(0.2, abs=0.02)
     assert _share_at_top(sine) == 0.0
     assert _share_at_top(rng.normal(size=2000)) == 0.0
-    # A level is as frequent as that below it.
+    # A level is as frequent as that below it, and the top of a peak more than that.
     assert _share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
+    for levels in (5.0, 20.0, 200.0):
+        assert _share_at_top(np.round(levels * sine)) == 0.0
+
+
+def test_a_joint_at_rest_has_no_wrong_sign():
+    """Its velocity is noise, and the power of that means nothing."""
+    made = arm()
+    evidence = gather(made.robot, [process(
+        made.training, KinematicFilter(cutoff=9.0), 'A', robot=made.robot
+    )])
+    power = scale.dissipated_power(evidence)
+    assert np.all(power > 0.0)
+    dq = evidence.motion.dq.copy()
+    dq[:, 2] *= 0.01 / np.abs(dq[:, 2]).max()
+    still = replace(evidence, motion=replace(evidence.motion, dq=dq))
+    np.testing.assert_array_equal(scale.dissipated_power(still) != 0.0, np.arange(6) != 2)
+
+
+def test_no_factor_is_named_of_a_joint_that_carries_little():
+    """Bodies make under a fifth of the torque of a wrist; its gain is said to be unseen."""
+    made = arm()
+    found = examine(made, corrupted.scaled(made.training, 3.0, 4))
+    assert 'joint_factor' not in {warning.name for warning in found.warnings}
+    assert any(
+        text.startswith('drive gain of') and 'wrist_2_joint' in text for text in found.assumptions
+    )
 
 
 def reversed_joint(recording, joint, *, effort_only=False):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.thresholds import (
-    LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, TRIED_FACTOR, TRIED_ZERO,
+    LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, TRIED_FACTOR, TRIED_ZERO,
 )
 
 
@@ -47,6 +47,8 @@ def list_assumptions(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _sees_factor(evidence: Evidence, joint: int) -> bool:
+    if evidence.carried[joint] < LEAST_CARRIED:
+        return False
     scale = np.where(np.arange(evidence.robot.n) == joint, TRIED_FACTOR, 1.0)
     return evidence.gain(evidence.explain(scale=scale)) < -LEAST_BODY_GAIN
 

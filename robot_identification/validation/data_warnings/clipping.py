@@ -15,6 +15,9 @@ from robot_identification.validation.verdict import DataWarning
 SAME = 1.0e-6
 # Part of the range next to an extreme; without clipping it holds more samples than the extreme.
 NEXT = 0.02
+# The same in levels of an effort of coarse resolution: a peak has twice as many samples at its
+# top level as at the next, and as many as at the next three.
+LEVELS_BESIDE = 3.5
 # How many times as many samples the extreme itself must have.
 TIMES_AS_MANY = 2.0
 
@@ -47,7 +50,11 @@ def _share_at_top(effort: np.ndarray) -> float:
         return 0.0
     below = (effort.max() - effort) / span
     count = np.count_nonzero(below <= SAME)
-    beside = np.count_nonzero(below <= NEXT) - count
-    if count < FEWEST_CLIPPED or count < TIMES_AS_MANY * beside:
+    if count < FEWEST_CLIPPED:
+        return 0.0
+    steps = np.diff(np.unique(below))
+    resolution = float(steps[steps > SAME].min(initial=1.0))
+    beside = np.count_nonzero(below <= max(NEXT, LEVELS_BESIDE * resolution)) - count
+    if count < TIMES_AS_MANY * beside:
         return 0.0
     return float(count / len(effort))

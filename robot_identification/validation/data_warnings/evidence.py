@@ -90,6 +90,12 @@ class Evidence:
         return rows.reshape(len(motion), self.robot.n, -1)[:, :, self.columns]
 
     @property
+    def carried(self) -> FloatArray:
+        """Return the share (n,) of the deviation of each torque that friction does not explain."""
+        share: FloatArray = np.linalg.norm(self.blocks.targets[:, :, 0], axis=1)
+        return share
+
+    @property
     def parts(self) -> list[tuple[slice, float]]:
         """Runs of consecutive samples in the band (m,), and their rate [Hz]."""
         found, first = [], 0

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.processing import MOVING_SPEED
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import JointFit
 from robot_identification.validation.data_warnings.thresholds import (
-    DISSIPATED, LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
+    DISSIPATED, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
 )
 from robot_identification.validation.verdict import DataWarning
 
@@ -43,6 +44,9 @@ def find_joint_factors(evidence: Evidence) -> list[Candidate]:
     """Return the factors of the efforts of single joints that explain the data better."""
     found = []
     for joint, name in enumerate(evidence.robot.joint_names):
+        # Of a joint that hardly carries a body the factor would be that of its small body.
+        if evidence.carried[joint] < LEAST_CARRIED:
+            continue
         factor, fit = _best(evidence, JOINT_FACTORS, np.arange(evidence.robot.n) == joint)
         gain = evidence.gain(fit)
         if gain < LEAST_BODY_GAIN or abs(np.log(factor)) < np.log(LEAST_FACTOR):
@@ -108,7 +112,11 @@ def _driving(
 
 
 def dissipated_power(evidence: Evidence) -> FloatArray:
-    """Return the power that friction takes, over that of torque and speed, shape (n,)."""
+    """
+    Return the power that friction takes, over that of torque and speed, shape (n,).
+
+    It is zero of a joint that does not move.
+    """
     rest = evidence.torque - np.einsum(
         'knb,b->kn', evidence.regressor(), evidence.fit.theta
     )
@@ -120,7 +128,7 @@ def dissipated_power(evidence: Evidence) -> FloatArray:
         ])
         coefficients = np.linalg.lstsq(columns, rest[:, joint], rcond=1e-9)[0]
         size = evidence.deviation[joint] * np.std(dq)
-        if size > 0.0:
+        if np.abs(dq).max() > MOVING_SPEED:
             power[joint] = np.mean(columns[:, :2] @ coefficients[:2] * dq) / size
     return power
 
