@@ -96,22 +96,15 @@ def test_what_is_refused_is_named(tree, tmp_path, monkeypatch, name, words):
             inside_roots(f'{tree}/{name}', [tree])
 
 
-def test_devices_are_refused_even_where_everything_is_allowed():
-    with pytest.raises(UsageError, match='/dev/zero is a character device'):
-        inside_roots('/dev/zero', [Path('/')])
-
-
-@pytest.mark.parametrize('text', ['~', '~/x', '~root/x'])
-def test_a_home_is_not_expanded(text):
-    with pytest.raises(UsageError, match='write the home folder in full'):
-        inside_roots(text, [Path('/')])
-
-
-def test_nothing_is_inside_of_no_roots_and_no_text_inside_of_any(tree):
-    with pytest.raises(UsageError, match='empty text'):
-        inside_roots('', [tree])
-    with pytest.raises(UsageError, match=r'\(none\)'):
-        inside_roots(tree, [])
+@pytest.mark.parametrize(('text', 'roots', 'words'), [
+    ('/dev/zero', ['/'], '/dev/zero is a character device'),
+    ('~', ['/'], 'write the home folder in full'), ('~/x', ['/'], 'write the home folder in full'),
+    ('~root/x', ['/'], 'write the home folder in full'),
+    ('', ['/tmp'], 'empty text'), ('/tmp', [], r'\(none\)'),
+])
+def test_what_is_refused_wherever_the_roots_are(text, roots, words):
+    with pytest.raises(UsageError, match=words):
+        inside_roots(text, [Path(root) for root in roots])
 
 
 def test_a_root_may_be_a_link_itself(tree, tmp_path):
@@ -123,37 +116,25 @@ def test_a_root_may_be_a_link_itself(tree, tmp_path):
 
 
 def test_default_roots(tmp_path, monkeypatch):
-    """They are the package's folder at home, and the working directory unless that is /."""
+    """The package's folder at home; the working directory unless that is / or has gone."""
     monkeypatch.setenv('HOME', str(tmp_path / 'home'))
     own = tmp_path / 'home' / '.ros' / 'robot_identification'
     monkeypatch.chdir(tmp_path)
     assert root_folders(['']) == [own, tmp_path]
     monkeypatch.chdir('/')
     assert root_folders([]) == [own]
-
-
-def test_default_roots_where_the_working_directory_has_gone(tmp_path, monkeypatch):
-    monkeypatch.setenv('HOME', str(tmp_path))
+    # An operator may write roots with a tilde.
+    assert root_folders(['~/bags', '']) == [tmp_path / 'home' / 'bags']
     gone = tmp_path / 'gone'
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert root_folders([]) == [tmp_path / '.ros' / 'robot_identification']
+    assert root_folders([]) == [own]
     # Where monkeypatch goes back from.
     os.chdir(tmp_path)
 
 
-def test_an_operator_may_write_roots_with_a_tilde(tmp_path, monkeypatch):
-    monkeypatch.setenv('HOME', str(tmp_path))
-    assert root_folders(['~/bags', '']) == [tmp_path / 'bags']
-
-
-@pytest.mark.parametrize('root', ['bags', './x', '~no_such_user/x', 'a\nb'])
-def test_roots_are_absolute(root):
-    with pytest.raises(UsageError, match=r'no absolute path|cannot be printed'):
+@pytest.mark.parametrize('root', ['bags', './x', '~no_such_user/x', 'a\nb', __file__])
+def test_roots_are_absolute_paths_of_folders(root):
+    with pytest.raises(UsageError, match=r'no absolute path of a folder|cannot be printed'):
         root_folders([root])
-
-
-def test_a_file_is_no_root(tree):
-    with pytest.raises(UsageError, match='no absolute path of a folder'):
-        root_folders([str(tree / 'file')])

@@ -33,9 +33,6 @@ def test_an_endless_text_is_shown_with_its_ends_and_what_is_left_out():
     lines = shown('a\n' * 1_000_000).split('\n')
     assert len(lines) == MOST_LINES + 1
     assert lines[-1] == f'.. and {1_000_001 - MOST_LINES} more lines'
-
-
-def test_an_error_with_megabytes_of_names_is_short():
     error = str(DataError(f'no joint {", ".join(["elbow"] * 500_000)}: choose'))
     assert error.startswith('no joint elbow, elbow') and error.endswith('elbow: choose')
     assert len(error) < LONGEST_LINE + 50
@@ -70,14 +67,11 @@ def test_doctor_shows_no_letter_of_a_name_that_steers_a_terminal(tmp_path):
 @given(text=st.text())
 def test_an_error_cannot_forge_a_line_or_steer_a_terminal(text):
     """Every letter can be printed, and a line after the first one begins with spaces."""
-    first, *others = str(DataError(text)).split('\n')
+    said = str(DataError(text))
+    first, *others = said.split('\n')
     assert all(line.isprintable() for line in (first, *others))
     assert all(line.startswith('  ') for line in others)
-
-
-@given(text=st.text())
-def test_an_error_within_an_error_says_the_same(text):
-    said = str(DataError(text))
+    # An error within an error says the same.
     assert str(IdentificationError(said)) == said
 
 
