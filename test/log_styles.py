@@ -12,6 +12,8 @@ import json
 from builders import UR_JOINTS
 import numpy as np
 
+# Of the first row that is written since 1970 [s].
+EPOCH = 1_700_000_000
 PLAIN = tuple(f'joint{k}' for k in range(1, 7))
 LBR = tuple(f'lbr_A{k}' for k in range(1, 7))
 SO101 = (
@@ -59,7 +61,6 @@ class Style:
     joints: tuple[str, ...] = UR_JOINTS
     unit: str | None = 'Nm'
     has_velocity: bool = True
-    has_effort: bool = True
     tolerance: float = 1e-9  # of conversions there and back, or of the digits that are written
 
 
@@ -96,86 +97,187 @@ def by_joint(pattern, joints):
 
 
 def columns_of(*arrays):
-    """Return the columns of arrays side by side."""
-    return [column for array in arrays for column in (array.T if array.ndim == 2 else [array])]
+    """Return the columns of arrays, and lists, side by side."""
+    return [
+        column for array in arrays
+        for column in (array.T if getattr(array, 'ndim', 1) == 2 else [array])
+    ]
+
+
+def flat(name, file, header, values, joints=PLAIN, unit='Nm', has_velocity=True, **layout):
+    """Register a table of what `values` returns of a run."""
+    STYLES.append(Style(
+        name, file, lambda path, run: table(path, header, columns_of(*values(run)), **layout),
+        joints, unit, has_velocity,
+    ))
+
+
+def signals(*patterns, first=0):
+    return [name for pattern in patterns for name in names(pattern, first=first)]
+
+
+def measured(run):
+    return run.q, run.dq, run.effort
+
+
+def in_degrees(run):
+    return np.degrees(run.q), np.degrees(run.dq), run.effort
+
+
+def stamps(run):
+    """Return the times since 1970 [ns] as texts."""
+    return [str(EPOCH * 10**9 + n) for n in np.round(run.t * 1e9).astype(int)]
+
+
+def split_stamps(run):
+    """Return seconds and nanoseconds of these times."""
+    return [stamp[:-9] for stamp in stamps(run)], [str(int(stamp[-9:])) for stamp in stamps(run)]
+
+
+def places(run):
+    """Return the numbers of the rows as texts."""
+    return [str(k) for k in range(len(run.t))]
 
 
 def comma(number):
     return f'{number!r}'.replace('.', ',')
 
 
-@style('robot_data.csv', unit='A')
-def ur_rtde_record(path, run):
-    """`record.py` of Universal Robots' RTDE Python client; all of a usual recipe."""
-    header = [
-        'timestamp', *names('target_q_{}'), *names('target_qd_{}'), *names('target_qdd_{}'),
-        *names('target_current_{}'), *names('target_moment_{}'), *names('actual_q_{}'),
-        *names('actual_qd_{}'), *names('actual_current_{}'), *names('joint_control_output_{}'),
-        *names('actual_TCP_pose_{}'), *names('actual_TCP_speed_{}'), *names('actual_TCP_force_{}'),
-        *names('joint_temperatures_{}'), 'actual_execution_time', 'robot_mode', 'safety_mode',
-        *names('actual_joint_voltage_{}'), 'speed_scaling', 'runtime_state',
-    ]
-    other = np.ones_like(run.q)
-    one = np.ones_like(run.t)
-    table(path, header, columns_of(
-        4000.0 + run.t, run.q + 0.01, run.dq, other, other, other, run.q, run.dq, run.effort,
-        other, other, other, other, 30.0 * other, one, one, one, 48.0 * other, one, one,
-    ), ' ')
-
-
-@style('log.csv', joints=tuple(f'panda_joint{k}' for k in range(1, 7)))
-def libfranka(path, run):
-    """`franka::logToCSV`: time in ms, names separated by a comma and a blank."""
-    header = [
-        'time', ' success_rate', *names(' state.q[{}]'), *names(' state.q_d[{}]'),
-        *names(' state.dq[{}]'), *names(' state.dq_d[{}]'), *names(' state.tau_J[{}]'),
-        *names(' state.tau_ext_hat_filtered[{}]'), *names(' cmd.q_d[{}]'), *names(' cmd.dq_d[{}]'),
-        *names(' cmd.O_T_EE_d[{}]', 16), *names(' cmd.O_dP_EE_d[{}]'), *names(' cmd.tau_J_d[{}]'),
-    ]
-    zero = np.zeros_like(run.q)
-    table(path, header, columns_of(
-        np.round(1e3 * run.t), 1.0 + 0.0 * run.t, run.q, run.q, run.dq, run.dq, run.effort, zero,
-        run.q, run.dq, np.zeros((len(run.t), 16)), zero, zero,
-    ))
-
-
-@style('LogFile_1.log', joints=LBR, has_velocity=False)
-def kuka_sunrise_data_recorder(path, run):
-    """Write a log: Sunrise's DataRecorder: seconds and nanoseconds, a comment with the names."""
-    arm = 'LBR_iiwa_7_R800_1'
-    header = ['ZeitInSec', 'ZeitInNanoSec', *names(f'axisQMsr_{arm}[{{}}]'),
-              *names(f'axisQCmdT1m_{arm}[{{}}]'), *names(f'axisTauMsr_{arm}[{{}}]'),
-              *names(f'axisTauExtMsr_{arm}[{{}}]')]
-    nanoseconds = np.round(run.t * 1e9).astype(int)
-    table(path, ['% ' + header[0], *header[1:]], [
-        [str(1_700_000_000 + n // 10**9) for n in nanoseconds],
-        [str(n % 10**9) for n in nanoseconds],
-        *columns_of(run.q, run.q, run.effort, 0.0 * run.effort),
-    ], ' ')
-
-
-@style('fri.csv', joints=LBR)
-def kuka_fri(path, run):
-    """Write a log: A client of FRI that writes for a German spreadsheet."""
-    header = ['Time_s', *names('MeasuredJointPosition_{}', first=1),
-              *names('CommandedJointPosition_{}', first=1),
-              *names('MeasuredJointVelocity_{}', first=1),
-              *names('MeasuredTorque_{}', first=1), *names('ExternalTorque_{}', first=1)]
-    table(path, header, columns_of(
-        run.t, run.q, run.q + 0.1, run.dq, run.effort, 0.0 * run.q), ';', '\r\n', number=comma,
-        trailing=';')
-
-
-@style('xarm.csv', joints=PLAIN)
-def xarm(path, run):
-    """Write a log: An xArm's state: degrees, seven places for six axes."""
-    header = ['timestamp', *names('angle_{}', 7, 1), *names('speed_{}', 7, 1),
-              *names('joint_torque_{}', 7, 1), 'tcp_x', 'tcp_y']
-    zero = np.zeros((len(run.t), 1))
-    table(path, header, columns_of(
-        1.7e9 + run.t, np.hstack([np.degrees(run.q), zero]), np.hstack([np.degrees(run.dq), zero]),
-        np.hstack([run.effort, zero]), zero, zero), number=lambda x: f'{x:.12g}'
-        if abs(x) < 1e6 else f'{x:.6f}')
+# `record.py` of Universal Robots' RTDE Python client; all of a usual recipe.
+flat('ur_rtde_record', 'robot_data.csv', [
+    'timestamp', *signals(
+        'target_q_{}', 'target_qd_{}', 'target_qdd_{}', 'target_current_{}', 'target_moment_{}',
+        'actual_q_{}', 'actual_qd_{}', 'actual_current_{}', 'joint_control_output_{}',
+        'actual_TCP_pose_{}', 'actual_TCP_speed_{}', 'actual_TCP_force_{}',
+        'joint_temperatures_{}',
+    ), 'actual_execution_time', 'robot_mode', 'safety_mode', *names('actual_joint_voltage_{}'),
+    'speed_scaling', 'runtime_state',
+], lambda run: (
+    4000.0 + run.t, run.q + 0.01, run.dq, *[np.ones_like(run.q)] * 3, *measured(run),
+    *[np.ones_like(run.q)] * 4, 30.0 + 0.0 * run.q, *[np.ones_like(run.t)] * 3,
+    48.0 + 0.0 * run.q, *[np.ones_like(run.t)] * 2,
+), UR_JOINTS, 'A', delimiter=' ')
+# `franka::logToCSV`: time in ms, names separated by a comma and a blank.
+flat('libfranka', 'log.csv', [
+    'time', ' success_rate', *signals(
+        ' state.q[{}]', ' state.q_d[{}]', ' state.dq[{}]', ' state.dq_d[{}]', ' state.tau_J[{}]',
+        ' state.tau_ext_hat_filtered[{}]', ' cmd.q_d[{}]', ' cmd.dq_d[{}]',
+    ), *names(' cmd.O_T_EE_d[{}]', 16), *signals(' cmd.O_dP_EE_d[{}]', ' cmd.tau_J_d[{}]'),
+], lambda run: (
+    np.round(1e3 * run.t), 1.0 + 0.0 * run.t, run.q, run.q, run.dq, run.dq, run.effort,
+    np.zeros_like(run.q), run.q, run.dq, np.zeros((len(run.t), 28)),
+), [f'panda_joint{k}' for k in range(1, 7)])
+# Sunrise's DataRecorder: seconds and nanoseconds, a comment with the names.
+flat('kuka_sunrise_data_recorder', 'LogFile_1.log', ['% ZeitInSec', 'ZeitInNanoSec', *signals(*(
+    f'{what}_LBR_iiwa_7_R800_1[{{}}]'
+    for what in ('axisQMsr', 'axisQCmdT1m', 'axisTauMsr', 'axisTauExtMsr')
+))], lambda run: (*split_stamps(run), run.q, run.q, run.effort, 0.0 * run.effort),
+    LBR, has_velocity=False, delimiter=' ')
+# A client of FRI that writes for a German spreadsheet.
+flat('kuka_fri', 'fri.csv', ['Time_s', *signals(
+    'MeasuredJointPosition_{}', 'CommandedJointPosition_{}', 'MeasuredJointVelocity_{}',
+    'MeasuredTorque_{}', 'ExternalTorque_{}', first=1,
+)], lambda run: (run.t, run.q, run.q + 0.1, run.dq, run.effort, 0.0 * run.q),
+    LBR, delimiter=';', ending='\r\n', number=comma, trailing=';')
+# An xArm's state: degrees, seven places for six axes.
+flat('xarm', 'xarm.csv', ['timestamp', *names('angle_{}', 7, 1), *names('speed_{}', 7, 1),
+                          *names('joint_torque_{}', 7, 1), 'tcp_x', 'tcp_y'],
+     lambda run: (1.7e9 + run.t, *(
+         column for array in in_degrees(run) for column in (array, 0.0 * run.t)
+     ), *[0.0 * run.t] * 2),
+     number=lambda x: f'{x:.12g}' if abs(x) < 1e6 else f'{x:.6f}')
+# Converters that write a message's fields with their indices.
+flat('bag_to_csv', 'bag.csv', [
+    '/joint_states/header/stamp/sec', '/joint_states/header/stamp/nanosec', *signals(
+        '/joint_states/position[{}]', '/joint_states/velocity[{}]', '/joint_states/effort[{}]',
+    ),
+], lambda run: (*split_stamps(run), *measured(run)), UR_JOINTS, None)
+# Columns such as /joint_states.shoulder_pan_joint.position, time in ns.
+flat('bag_with_joint_names', 'dotted.csv', ['timestamp', *(
+    f'/joint_states.{joint}.{what}' for what in ('position', 'velocity', 'effort')
+    for joint in UR_JOINTS
+)], lambda run: (stamps(run), *measured(run)), UR_JOINTS, None)
+# `rostopic echo -p` of ROS 1: names of fields, stamps in ns, the joints' names as cells.
+flat('rostopic_echo', 'rostopic.csv', [
+    '%time', 'field.header.seq', 'field.header.stamp', 'field.header.frame_id',
+    *signals('field.name{}', 'field.position{}', 'field.velocity{}', 'field.effort{}'),
+], lambda run: (
+    stamps(run), places(run), stamps(run), [''] * len(run.t),
+    *([joint] * len(run.t) for joint in UR_JOINTS), *measured(run),
+), UR_JOINTS, None)
+# bagpy's message_by_topic.
+flat('bagpy', 'bagpy.csv', [
+    'Time', 'header.seq', 'header.stamp.secs', 'header.stamp.nsecs', 'header.frame_id',
+    *signals('name_{}', 'position_{}', 'velocity_{}', 'effort_{}'),
+], lambda run: (
+    1.7e9 + run.t + 0.002, places(run), *split_stamps(run), [''] * len(run.t),
+    *([joint] * len(run.t) for joint in UR_JOINTS), *measured(run),
+), UR_JOINTS, None)
+# Interfaces by name, JOINT/position.
+flat('ros2_control', 'ros2_control.csv', ['time', *(
+    f'{joint}/{what}' for what in ('position', 'velocity', 'effort') for joint in UR_JOINTS
+), 'speed_scaling/speed_scaling_factor'],
+    lambda run: (run.t, *measured(run), 1.0 + 0.0 * run.t), UR_JOINTS, None)
+# `writetimetable` of MATLAB: the time with its unit in every cell, vectors counted from 1.
+flat('matlab_timetable', 'timetable.csv', ['Time', *signals('q_{}', 'qd_{}', 'tau_{}', first=1)],
+     lambda run: ([f'{t!r} sec' for t in run.t.tolist()], *measured(run)))
+# Units in brackets, degree signs of Windows, a semicolon at the end.
+flat('german_spreadsheet', 'messung.csv', ['Zeit [ms]', *signals(
+    'Winkel {} [°]', 'Geschwindigkeit {} [°/s]', 'Drehmoment {} [Nm]', first=1,
+)], lambda run: (1e3 * run.t, *in_degrees(run)),
+    delimiter=';', ending='\r\n', number=comma, encoding='cp1252', trailing=';')
+# `DataFrame.to_csv` of pandas, with its index.
+flat('pandas', 'frame.csv', ['', 't', *signals('q{}', 'dq{}', 'tau{}', first=1)],
+     lambda run: (places(run), run.t, *measured(run)))
+# `numpy.savetxt`: a comment as the header, after others.
+flat('savetxt', 'samples.txt', ['# t', *signals('q{}', 'qdot{}', 'torque{}')],
+     lambda run: (run.t, *measured(run)),
+     delimiter=' ', lead=['# recorded on 3 May', '# rate: 125 Hz'])
+# Lines about the measurement, then names, then a line of units.
+flat('labview', 'labview.tsv', ['s', *['deg'] * 6, *['deg/s'] * 6, *['mA'] * 6],
+     lambda run: (run.t, *in_degrees(run)[:2], 1e3 * run.effort), unit='A',
+     delimiter='\t', ending='\r\n', lead=[
+         'LabVIEW Measurement', 'Writer_Version\t2', 'Separator\tTab', 'Operator\tme', '',
+         '\t'.join(['Time', *signals(
+             'Axis {} Position', 'Axis {} Velocity', 'Axis {} Current', first=1,
+         )]),
+     ])
+# Cyclic feedback of the Kortex API: degrees, torque and motor current, joint by joint.
+flat('kinova', 'kinova.csv', ['time_us', *(
+    f'actuator_{k}_{what}' for k in range(1, 7) for what in (
+        'position', 'velocity', 'torque', 'current_motor', 'voltage', 'temperature_motor',
+    )
+)], lambda run: (1e6 * run.t, np.stack([
+    *in_degrees(run), 0.1 * run.effort, 24.0 + 0.0 * run.q, 40.0 + 0.0 * run.q,
+], axis=2).reshape(len(run.t), -1)))
+# Real-time data of a Doosan controller.
+flat('doosan', 'doosan.csv', ['time_stamp', *signals(
+    'actual_joint_position[{}]', 'actual_joint_velocity[{}]', 'actual_tcp_position[{}]',
+    'target_joint_position[{}]', 'actual_joint_torque[{}]', 'external_joint_torque[{}]',
+    'gravity_torque[{}]',
+)], lambda run: (run.t, *in_degrees(run)[:2], 0.0 * run.q, np.degrees(run.q) + 1.0, run.effort,
+                 *[0.0 * run.q] * 2))
+# Axes by letter and number, units in brackets.
+flat('fanuc', 'fanuc.csv', ['Time(ms)', *signals('J{}(deg)', 'J{} current(A)', first=1)],
+     lambda run: (1e3 * run.t, np.degrees(run.q), run.effort), unit='A', has_velocity=False)
+# A program of one's own: units as endings, current in mA.
+flat('camel_case', 'camel.csv', ['timeMs', *signals(
+    'jointPos{}_deg', 'jointVel{}_deg_s', 'motorCurrent{}_mA', first=1,
+)], lambda run: (1e3 * run.t, *in_degrees(run)[:2], 1e3 * run.effort), unit='A')
+# Times of the calendar. Of seconds since 1970 a number holds tenths of microseconds.
+flat('iso_times', 'dates.csv', ['timestamp', *signals('q[{}]', 'dq[{}]', 'tau[{}]')],
+     lambda run: ([
+         (datetime(2026, 3, 1, 10, tzinfo=timezone.utc) + timedelta(seconds=t)).isoformat()
+         for t in run.t
+     ], *measured(run)))
+# A spreadsheet whose first line says what, the second which joint.
+flat('two_lines_of_names', 'two_lines.csv', ['', *PLAIN * 3],
+     lambda run: (run.t, *measured(run)),
+     lead=['time,' + ','.join(f'{name},,,,,' for name in ('position', 'velocity', 'torque'))])
+# Excel's Unicode text.
+flat('unicode_text', 'excel.csv', ['t [s]', *signals(
+    'q{} [rad]', 'dq{} [rad/s]', 'tau{} [Nm]', first=1,
+)], lambda run: (run.t, *measured(run)), delimiter='\t', ending='\r\n', encoding='utf-16')
 
 
 @style('plotjuggler.csv', unit=None)
@@ -208,182 +310,9 @@ def ros2_topic_echo(path, run):
     path.write_text('\n'.join(lines) + '\n')
 
 
-@style('bag.csv', unit=None)
-def bag_to_csv(path, run):
-    """Write a log: Converters that write a message's fields with their indices."""
-    nanoseconds = np.round(run.t * 1e9).astype(int)
-    header = ['/joint_states/header/stamp/sec', '/joint_states/header/stamp/nanosec',
-              *names('/joint_states/position[{}]'), *names('/joint_states/velocity[{}]'),
-              *names('/joint_states/effort[{}]')]
-    table(path, header, [
-        [str(1_700_000_000 + n // 10**9) for n in nanoseconds],
-        [str(n % 10**9) for n in nanoseconds], *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('dotted.csv', unit=None)
-def bag_with_joint_names(path, run):
-    """Write a log: Columns such as /joint_states.shoulder_pan_joint.position, time in ns."""
-    header = ['timestamp', *by_joint('/joint_states.{}.position', UR_JOINTS),
-              *by_joint('/joint_states.{}.velocity', UR_JOINTS),
-              *by_joint('/joint_states.{}.effort', UR_JOINTS)]
-    times = [str(1_700_000_000_000_000_000 + n) for n in np.round(run.t * 1e9).astype(int)]
-    table(path, header, [times, *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('rostopic.csv', unit=None)
-def rostopic_echo(path, run):
-    """`rostopic echo -p` of ROS 1: names of fields, stamps in ns, the joints' names as cells."""
-    header = ['%time', 'field.header.seq', 'field.header.stamp', 'field.header.frame_id',
-              *names('field.name{}'), *names('field.position{}'), *names('field.velocity{}'),
-              *names('field.effort{}')]
-    stamps = [str(1_700_000_000_000_000_000 + n) for n in np.round(run.t * 1e9).astype(int)]
-    count = len(stamps)
-    table(path, header, [stamps, [str(k) for k in range(count)], stamps, [''] * count,
-                         *([joint] * count for joint in UR_JOINTS),
-                         *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('bagpy.csv', unit=None)
-def bagpy(path, run):
-    """Write a log: bagpy's message_by_topic."""
-    header = ['Time', 'header.seq', 'header.stamp.secs', 'header.stamp.nsecs', 'header.frame_id',
-              *names('name_{}'), *names('position_{}'), *names('velocity_{}'),
-              *names('effort_{}')]
-    nanoseconds = np.round(run.t * 1e9).astype(int)
-    count = len(nanoseconds)
-    table(path, header, [
-        1.7e9 + run.t + 0.002, [str(k) for k in range(count)],
-        [str(1_700_000_000 + n // 10**9) for n in nanoseconds],
-        [str(n % 10**9) for n in nanoseconds], [''] * count,
-        *([joint] * count for joint in UR_JOINTS), *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('ros2_control.csv', unit=None)
-def ros2_control(path, run):
-    """Write a log: Interfaces by name, JOINT/position."""
-    header = ['time', *by_joint('{}/position', UR_JOINTS), *by_joint('{}/velocity', UR_JOINTS),
-              *by_joint('{}/effort', UR_JOINTS), 'speed_scaling/speed_scaling_factor']
-    table(path, header, columns_of(run.t, run.q, run.dq, run.effort, 1.0 + 0.0 * run.t))
-
-
-@style('timetable.csv', joints=PLAIN)
-def matlab_timetable(path, run):
-    """`writetimetable`: the time with its unit in every cell, vectors counted from 1."""
-    header = ['Time', *names('q_{}', first=1), *names('qd_{}', first=1), *names('tau_{}', first=1)]
-    table(path, header, [[f'{t!r} sec' for t in run.t.tolist()],
-                         *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('messung.csv', joints=PLAIN)
-def german_spreadsheet(path, run):
-    """Write units in brackets, degree signs of Windows, a semicolon at the end."""
-    header = ['Zeit [ms]', *names('Winkel {} [°]', first=1),
-              *names('Geschwindigkeit {} [°/s]', first=1), *names('Drehmoment {} [Nm]', first=1)]
-    table(path, header, columns_of(
-        1e3 * run.t, np.degrees(run.q), np.degrees(run.dq), run.effort), ';', '\r\n',
-        number=comma, encoding='cp1252', trailing=';')
-
-
-@style('frame.csv', joints=PLAIN)
-def pandas(path, run):
-    """`DataFrame.to_csv` with its index."""
-    header = ['', 't', *names('q{}', first=1), *names('dq{}', first=1), *names('tau{}', first=1)]
-    table(path, header, [[str(k) for k in range(len(run.t))],
-                         *columns_of(run.t, run.q, run.dq, run.effort)])
-
-
-@style('samples.txt', joints=PLAIN)
-def savetxt(path, run):
-    """`numpy.savetxt`: a comment as the header, after others."""
-    header = ['t', *names('q{}'), *names('qdot{}'), *names('torque{}')]
-    table(path, ['# ' + header[0], *header[1:]], columns_of(run.t, run.q, run.dq, run.effort),
-          ' ', lead=['# recorded on 3 May', '# rate: 125 Hz'])
-
-
-@style('labview.tsv', joints=PLAIN, unit='A')
-def labview(path, run):
-    """Write a log: Lines about the measurement, then names, then a line of units."""
-    header = ['Time', *names('Axis {} Position', first=1), *names('Axis {} Velocity', first=1),
-              *names('Axis {} Current', first=1)]
-    units = ['s', *['deg'] * 6, *['deg/s'] * 6, *['mA'] * 6]
-    table(path, units, columns_of(
-        run.t, np.degrees(run.q), np.degrees(run.dq), 1e3 * run.effort), '\t', '\r\n',
-        lead=['LabVIEW Measurement', 'Writer_Version\t2', 'Separator\tTab', 'Operator\tme', '',
-              '\t'.join(header)])
-
-
-@style('kinova.csv', joints=PLAIN)
-def kinova(path, run):
-    """Write cyclic feedback of the Kortex API: degrees, torque and motor current."""
-    header = ['time_us', *(
-        f'actuator_{k}_{what}' for k in range(1, 7)
-        for what in ('position', 'velocity', 'torque', 'current_motor', 'voltage',
-                     'temperature_motor')
-    )]
-    rows = np.stack([np.degrees(run.q), np.degrees(run.dq), run.effort, 0.1 * run.effort,
-                     24.0 + 0.0 * run.q, 40.0 + 0.0 * run.q], axis=2)
-    table(path, header, columns_of(1e6 * run.t, rows.reshape(len(run.t), -1)))
-
-
-@style('doosan.csv', joints=PLAIN)
-def doosan(path, run):
-    """Write a log: Real-time data of a Doosan controller."""
-    header = ['time_stamp', *names('actual_joint_position[{}]'),
-              *names('actual_joint_velocity[{}]'), *names('actual_tcp_position[{}]'),
-              *names('target_joint_position[{}]'), *names('actual_joint_torque[{}]'),
-              *names('external_joint_torque[{}]'), *names('gravity_torque[{}]')]
-    zero = 0.0 * run.q
-    table(path, header, columns_of(run.t, np.degrees(run.q), np.degrees(run.dq), zero,
-                                   np.degrees(run.q) + 1.0, run.effort, zero, zero))
-
-
-@style('fanuc.csv', joints=PLAIN, unit='A', has_velocity=False)
-def fanuc(path, run):
-    """Write a log: Axes by letter and number, units in brackets."""
-    header = ['Time(ms)', *names('J{}(deg)', first=1), *names('J{} current(A)', first=1)]
-    table(path, header, columns_of(1e3 * run.t, np.degrees(run.q), run.effort))
-
-
-@style('camel.csv', joints=PLAIN, unit='A')
-def camel_case(path, run):
-    """Write a log: A program of one's own: units as endings, current in mA."""
-    header = ['timeMs', *names('jointPos{}_deg', first=1), *names('jointVel{}_deg_s', first=1),
-              *names('motorCurrent{}_mA', first=1)]
-    table(path, header, columns_of(
-        1e3 * run.t, np.degrees(run.q), np.degrees(run.dq), 1e3 * run.effort))
-
-
-@style('dates.csv', joints=PLAIN)
-def iso_times(path, run):
-    """Write a log: Times of the calendar."""
-    start = datetime(2026, 3, 1, 10, 0, 0, tzinfo=timezone.utc)
-    times = [(start + timedelta(microseconds=round(1e6 * t))).isoformat() for t in run.t]
-    header = ['timestamp', *names('q[{}]'), *names('dq[{}]'), *names('tau[{}]')]
-    # Of seconds since 1970 a number holds tenths of microseconds.
-    table(path, header, [times, *columns_of(run.q, run.dq, run.effort)])
-
-
-@style('two_lines.csv', joints=PLAIN)
-def two_lines_of_names(path, run):
-    """Write a log: A spreadsheet whose first line says what, the second which joint."""
-    what = ['time', *(cell for name in ('position', 'velocity', 'torque')
-                      for cell in (name, '', '', '', '', ''))]
-    joints = ['', *[*PLAIN] * 3]
-    table(path, joints, columns_of(run.t, run.q, run.dq, run.effort), lead=[','.join(what)])
-
-
-@style('excel.csv', joints=PLAIN)
-def unicode_text(path, run):
-    """Write a log: Excel's Unicode text."""
-    header = ['t [s]', *names('q{} [rad]', first=1), *names('dq{} [rad/s]', first=1),
-              *names('tau{} [Nm]', first=1)]
-    table(path, header, columns_of(run.t, run.q, run.dq, run.effort), '\t', '\r\n',
-          encoding='utf-16')
-
-
 @style('arrays.npz', joints=PLAIN)
 def npz(path, run):
-    """Write a log: NumPy's arrays, one of them the other way round."""
+    """Write NumPy's arrays, one of them the other way round."""
     np.savez(path, t=run.t, q=run.q, dq=run.dq.T, tau=run.effort, comment='a run')
 
 
@@ -398,7 +327,7 @@ def npz_with_names(path, run):
 
 @style('run.mat', joints=PLAIN)
 def mat_5(path, run):
-    """Write a log: MATLAB's -v7: a structure of arrays, samples along the columns."""
+    """Write MATLAB's -v7: a structure of arrays, samples along the columns."""
     from scipy.io import savemat
 
     savemat(path, {'log': {
@@ -408,7 +337,7 @@ def mat_5(path, run):
 
 @style('run73.mat', joints=PLAIN)
 def mat_73(path, run):
-    """Write a log: MATLAB's -v7.3, which is HDF5 with the axes reversed."""
+    """Write MATLAB's -v7.3, which is HDF5 with the axes reversed."""
     import pytest
 
     h5py = pytest.importorskip('h5py')
@@ -424,7 +353,7 @@ def mat_73(path, run):
 
 @style('run.parquet')
 def parquet(path, run):
-    """Write a log: Columns of numbers with the joints' names."""
+    """Write Columns of numbers with the joints' names."""
     import pytest
 
     pyarrow = pytest.importorskip('pyarrow')
@@ -439,7 +368,7 @@ def parquet(path, run):
 
 @style('vectors.parquet', unit='A', joints=PLAIN)
 def parquet_with_lists(path, run):
-    """Write a log: Columns of lists, and a structure."""
+    """Write Columns of lists, and a structure."""
     import pytest
 
     pyarrow = pytest.importorskip('pyarrow')

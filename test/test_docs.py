@@ -4,8 +4,8 @@
 """
 The documentation site: it is built without a warning, needs no network, and says what is so.
 
-Links and typed commands of all pages are held by test_formats_docs.py, the tutorials by
-test_tutorials.py.
+Links of all pages are held by test_formats_docs.py, typed commands by test_pages_run.py, the
+tutorials by test_tutorials.py.
 """
 
 import argparse

@@ -6,7 +6,7 @@ docs/formats says what the files hold, and the other pages show what the command
 
 Real files are made by the package's own writers. Their keys are those of the pages' tables, the
 readers ask for the keys that the tables call required, and they accept the examples. Commands on
-the pages are run where they are quick, and parsed where they are not. Links lead to something.
+two pages print what they show. Links lead to something.
 """
 
 import copy
@@ -17,10 +17,9 @@ import re
 import shlex
 from types import SimpleNamespace
 
-from builders import custom_data_of, run_command, topics_of
+from builders import custom_data_of, joint, link, robot_urdf, run_command, topics_of
 import numpy as np
 import pytest
-from robot_identification.cli.main import make_parser
 from robot_identification.cli.predict import (
     comparison_signals, signals_csv, write_signals_mcap,
 )
@@ -94,23 +93,15 @@ MAPS = {
 }
 # A section of the page on link tables is about files of another format.
 CALIBRATION = '\n## Calibration files\n'
-
-# The UR5's wrist alone: the URDF is in every model file, and this one is read quickly.
-LINK = (
-    '<link name="{0}"><inertial><origin xyz="0 0.02 0.01"/><mass value="1.2"/>'
-    '<inertia ixx="2e-3" ixy="0" ixz="0" iyy="2e-3" iyz="0" izz="2e-3"/></inertial>'
-    '<collision><geometry><sphere radius="0.03"/></geometry></collision></link>'
-)
-JOINT = (
-    '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>'
-    '<origin xyz="0 0 0.1" rpy="1.5707963267948966 0 0"/><axis xyz="0 0 1"/>'
-    '<limit lower="-6" upper="6" effort="28" velocity="3"/></joint>'
-)
-WRIST = (
-    '<robot name="wrist"><link name="base"/>'
-    + LINK.format('wrist_2') + JOINT.format('wrist_2_joint', 'base', 'wrist_2')
-    + LINK.format('wrist_3') + JOINT.format('wrist_3_joint', 'wrist_2', 'wrist_3')
-    + '</robot>'
+# Two joints alone: the URDF is in every model file, and this one is read quickly.
+BALL = '<collision><geometry><sphere radius="0.03"/></geometry></collision>'
+WRIST = robot_urdf(
+    '<link name="base"/>',
+    *(link(f'wrist_{k}').replace('</link>', f'{BALL}</link>') for k in (2, 3)),
+    *(
+        joint(f'wrist_{k}_joint', parent, f'wrist_{k}', xyz=(0, 0, 0.1), rpy=(np.pi / 2, 0, 0))
+        for k, parent in ((2, 'base'), (3, 'wrist_2'))
+    ),
 )
 
 
@@ -452,7 +443,7 @@ def test_recipe_page_names_defaults_and_ranges():
                 Recipe(**{key: [float(value)] if many else float(value)})
 
 
-def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
+def test_bag_page_names_and_shows_what_is_written(run, tmp_path):
     write_simulated_bag(tmp_path / 'bag', run.robot, run.recorded, run.trajectory)
     assert set(custom_data_of(tmp_path / 'bag')) == set(documented('bag', 'Metadata'))
     comparison, _ = compare_effort(run.model, run.bag, causal=False)
@@ -465,9 +456,6 @@ def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
         topics = topics_of(path)
         assert set(topics) == {t for t, row in rows.items() if writer in row['written by']}
         assert all(rows[topic]['type'] == f'`{kind}`' for topic, (kind, _) in topics.items())
-
-
-def test_bag_page_excerpts_show_what_is_written(run):
     for language, text, excerpt in examples('bag'):
         assert excerpt
         if language == 'yaml':
@@ -502,13 +490,13 @@ def test_links_lead_to_a_file_and_a_heading(path):
     """Links to the web are not followed."""
     lost = []
     prose = re.sub(r'```.*?```|`[^`\n]*`', '', path.read_text(encoding='utf-8'), flags=re.DOTALL)
-    for link in re.findall(r'\]\(([^)\s]+)\)', prose):
-        name, _, anchor = link.partition('#')
+    for address in re.findall(r'\]\(([^)\s]+)\)', prose):
+        name, _, anchor = address.partition('#')
         if re.match(r'\w+:', name):
             continue
         target = path.parent / name if name else path
         if not target.exists() or (anchor and anchor not in anchors(target)):
-            lost.append(link)
+            lost.append(address)
     assert lost == []
 
 
@@ -516,17 +504,6 @@ def anchors(path):
     """Return the anchors of a page's headings, as the usual viewers make them."""
     headings = re.findall(r'^#+ (.+)$', path.read_text(encoding='utf-8'), re.MULTILINE)
     return {re.sub(r'[^\w\- ]', '', text).strip().lower().replace(' ', '-') for text in headings}
-
-
-@pytest.mark.parametrize('path', MARKDOWN, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_commands_on_the_pages_are_ones_the_parser_takes(path, capsys):
-    text = re.sub(r'\\\n\s*', ' ', path.read_text(encoding='utf-8'))
-    lines = re.findall(r'^(?:\$ )?robot-identification (.+)$', text, re.MULTILINE)
-    for line in lines:
-        try:
-            make_parser().parse_args(shlex.split(line, comments=True))
-        except SystemExit:
-            pytest.fail(f'{path.name}: {line}: {capsys.readouterr().err}')
 
 
 @pytest.mark.parametrize('path', [ROOT / 'docs' / 'base_parameters.md', PAGES / 'link_table.md'],

@@ -1,12 +1,13 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The code keeps the rules of ament's linters, which exist on ROS machines only."""
+"""The code keeps the rules of ament's linters, which exist on ROS machines only, and of ours."""
 
 import ast
 from importlib import import_module
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,23 @@ ROOT = Path(__file__).resolve().parents[1]
 CHECKED = (
     'robot_identification', 'launch', 'test', 'benchmarks', 'reproductions', 'docs', 'setup.py',
 )
+FILES = [ROOT / 'setup.py', *(path for name in CHECKED for path in (ROOT / name).rglob('*.py'))]
+HEADER = re.compile(
+    r"""(?:#!.*\n)?# Copyright 20\d\d(?:-20\d\d)? The robot_identification developers
+# SPDX-License-Identifier: Apache-2\.0
+(?!#)"""
+)
+
+
+@pytest.mark.copyright
+@pytest.mark.linter
+@pytest.mark.filterwarnings('ignore')
+def test_every_python_file_has_the_header():
+    """Two lines; an entry point of the package makes ament_copyright accept them."""
+    assert [path for path in FILES if not HEADER.match(path.read_text('utf-8'))] == []
+    ament_copyright = pytest.importorskip('ament_copyright.main')
+    # Not the whole folder: at a repository's root it wants CONTRIBUTING.md to be its own text.
+    assert ament_copyright.main(argv=list(map(str, FILES))) == 0
 
 
 @pytest.mark.linter
@@ -51,11 +69,7 @@ def test_imports_are_in_the_order_of_ament(tmp_path):
         return [f'{path}:{error.lineno}: {error.code} {error.message}'
                 for error in one.check_order() if error.code != 'I202']
 
-    files = [
-        path for name in CHECKED
-        for path in ([ROOT / name] if name.endswith('.py') else (ROOT / name).rglob('*.py'))
-    ]
-    assert [error for path in files for error in errors(path)] == []
+    assert [error for path in FILES for error in errors(path)] == []
     (tmp_path / 'wrong.py').write_text('import sys\nimport os\n')
     assert len(errors(tmp_path / 'wrong.py')) == 1
 

@@ -3,7 +3,6 @@
 
 """The tree is a proper ROS 2 package: manifest, set-up files and what colcon makes of them."""
 
-import ast
 import configparser
 import os
 from pathlib import Path
@@ -93,14 +92,6 @@ def test_name_and_version_agree(manifest, setup_arguments):
     assert versions[0] == manifest.version
 
 
-def test_manifest_names_what_a_robot_machine_needs(manifest):
-    """The hard dependencies of the design are ROS packages or apt keys."""
-    assert {
-        'launch_ros', 'pinocchio', 'python3-numpy', 'python3-scipy', 'rclpy', 'rosbag2_py',
-        'sensor_msgs', 'trajectory_msgs', 'ur_robot_driver',
-    } <= dependency_names(manifest)
-
-
 def test_no_pip_key_is_required(manifest):
     """A pip key would bar the package from the build farm; extras are conditional."""
     assert [name for name in dependency_names(manifest) if name.endswith('-pip')] == []
@@ -114,7 +105,7 @@ def test_rosdep_knows_every_key(manifest):
     assert dependency_names(manifest) == ROSDEP_KEYS | KEYS_NOT_CHECKED | ROS_PACKAGES
 
 
-def test_nothing_pulls_pinocchio_from_pypi(manifest, setup_arguments):
+def test_nothing_pulls_pinocchio_from_pypi(setup_arguments):
     """The wheel named pin needs numpy 2 and would break the distribution's."""
     assert setup_arguments['install_requires'] == ['setuptools']
     extras = setup_arguments['extras_require']
@@ -124,8 +115,6 @@ def test_nothing_pulls_pinocchio_from_pypi(manifest, setup_arguments):
     # This one is asked for by name, where there is no ROS distribution.
     assert {'pin', 'numpy', 'scipy'} <= required.pop('core')
     assert not {'pin', 'numpy', 'scipy'} & set().union(*required.values())
-    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
-    assert not {'pin', 'python3-pin', 'python3-pin-pip'} & dependency_names(manifest)
 
 
 def test_every_entry_point_has_its_function(setup_arguments):
@@ -134,29 +123,8 @@ def test_every_entry_point_has_its_function(setup_arguments):
     assert any(script.startswith('robot-identification ') for script in scripts)
     for script in scripts:
         module, function = script.split('=')[1].strip().split(':')
-        path = ROOT / f'{module.replace(".", "/")}.py'
-        assert path.is_file(), f'{script}: no {path.relative_to(ROOT)}'
-        names = {
-            name
-            for node in ast.parse(path.read_text('utf-8')).body
-            for name in (
-                [node.name]
-                if isinstance(node, ast.FunctionDef)
-                else [alias.asname or alias.name for alias in node.names]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-        }
-        assert function in names, f'{script}: no {function} in {path.relative_to(ROOT)}'
-
-
-def test_every_package_is_installed(setup_arguments):
-    """No sub-package stays behind, and none of another project comes along."""
-    packages = set(setup_arguments['packages'])
-    for path in (ROOT / 'robot_identification').rglob('__init__.py'):
-        assert '.'.join(path.parent.relative_to(ROOT).parts) in packages
-    assert {name.split('.')[0] for name in packages} == {'robot_identification'}
-    assert (ROOT / 'resource' / 'robot_identification').read_bytes() == b''
+        text = (ROOT / f'{module.replace(".", "/")}.py').read_text('utf-8')
+        assert re.search(rf'^def {function}\(', text, re.M), script
 
 
 def test_an_install_holds_the_tree(tmp_path):
@@ -174,6 +142,8 @@ def test_an_install_holds_the_tree(tmp_path):
         cwd=ROOT, check=True, capture_output=True, timeout=120,
     )
     package = next(prefix.rglob('*-packages/robot_identification'))
+    # Nothing of another project comes along.
+    assert [path for path in package.parent.iterdir() if path.suffix != '.egg-info'] == [package]
     share = next(prefix.rglob('share/robot_identification'))
     # Where the folders of the tree are in an install.
     folders = {'robot_identification': package, 'security/policies': share / 'security/policies'}
@@ -184,7 +154,8 @@ def test_an_install_holds_the_tree(tmp_path):
         for path in kept:
             assert (there / path).read_bytes() == (ROOT / name / path).read_bytes(), path
     assert (share / 'package.xml').is_file()
-    assert (share.parent / 'ament_index/resource_index/packages/robot_identification').is_file()
+    marker = share.parent / 'ament_index/resource_index/packages/robot_identification'
+    assert marker.read_bytes() == b''
 
 
 def test_set_up_by_a_link_from_elsewhere(tmp_path):

@@ -184,7 +184,7 @@ PREPARE = {
 
 
 @pytest.mark.parametrize(
-    'page', [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))],
+    'page', sorted([*ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md')]),
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_command_of_every_page_is_understood(page):
