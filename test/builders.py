@@ -43,7 +43,6 @@ def joint(
     name, parent, child, kind='revolute', axis=(0, 0, 1), xyz=(0, 0, 0.3), rpy=(0, 0, 0),
     limit='<limit lower="-2" upper="2" velocity="3" effort="60"/>', more='',
 ):
-    """Return a URDF joint."""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
         f'<origin xyz="{_numbers(xyz)}" rpy="{_numbers(rpy)}"/>'
@@ -52,7 +51,6 @@ def joint(
 
 
 def robot_urdf(*elements, name='made_up'):
-    """Return a URDF of links and joints."""
     return f'<robot name="{name}">{"".join(elements)}</robot>'
 
 

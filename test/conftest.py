@@ -77,7 +77,6 @@ def robots():
 
 @pytest.fixture(scope='session')
 def ur5(robots):
-    """Return the shipped UR5."""
     return robots['ur5']
 
 
@@ -92,7 +91,6 @@ def reductions(robots):
 
 @pytest.fixture(scope='session')
 def panda_urdf():
-    """Return the path of the Panda's URDF."""
     path = panda_urdf_path()
     if path is None:
         pytest.skip('the PyPI package example-robot-data, which has the Panda, is not installed')

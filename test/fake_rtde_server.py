@@ -100,11 +100,9 @@ class FakeRtdeServer:
         self._threads[0].start()
 
     def __enter__(self) -> FakeRtdeServer:
-        """Return the server."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

@@ -68,7 +68,6 @@ class ForkedProcess:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it without a chance to say goodbye."""
         self.send_signal(signal.SIGKILL)
 
 
@@ -224,7 +223,6 @@ def leave(code: int) -> NoReturn:
 
 
 def main() -> None:
-    """Import, and serve."""
     # As `python -m` has it; beside this file are folders that have names of packages.
     sys.path[0] = str(Path.cwd())
     for module in (*(f'{PACKAGE}.{name}' for name in NODES), *LATER):

@@ -73,7 +73,6 @@ def load(path: Path) -> ModuleType:
 
 
 def describe(path: Path) -> Made:
-    """Return the description that a launch file makes."""
     return load(path).generate_launch_description()
 
 
@@ -104,7 +103,6 @@ def declared_in(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_in(made: Any) -> set[str]:
-    """Return the names of the arguments that are read."""
     return {part.given[0] for part in of_kind(made, 'LaunchConfiguration')}
 
 
@@ -119,10 +117,8 @@ def included_in(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def nodes_in(path: Path) -> list[dict[str, Any]]:
-    """Return the nodes that a file starts, by what they are made of."""
     return [part.named for part in of_kind(describe(path), 'Node')]
 
 
 def parameters_of(node: dict[str, Any]) -> set[str]:
-    """Return the names of the parameters that a node is given."""
     return {name for given in node.get('parameters', ()) for name in given}

@@ -73,7 +73,6 @@ class Launch:
             )
 
     def text(self) -> str:
-        """Return what was said so far."""
         return self.log.read_text(errors='replace')
 
     def wait_for(self, words: str, deadline: float = 60.0) -> None:
@@ -82,7 +81,6 @@ class Launch:
         assert words in self.text(), f'the launch ended before it said {words!r}:\n{self.text()}'
 
     def exit_code(self, deadline: float) -> int:
-        """Wait for the end."""
         wait_until(self._ended, 'the end of the launch', deadline)
         return self.process.returncode
 

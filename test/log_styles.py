@@ -33,7 +33,6 @@ class Run:
 
 @cache
 def make_run(count=1000, period=0.008):
-    """Return a smooth motion."""
     rng = np.random.default_rng(5)
     t = period * np.arange(count)
     q, dq, ddq = (np.zeros((count, 6)) for _ in range(3))
@@ -53,8 +52,6 @@ def make_run(count=1000, period=0.008):
 
 @dataclass(frozen=True)
 class Style:
-    """A form of a log."""
-
     name: str
     file: str
     write: Callable  # (path, run)
@@ -79,7 +76,6 @@ def table(
     path, header, columns, delimiter=',', ending='\n', lead=(), number=repr, encoding='utf-8',
     trailing='',
 ):
-    """Write columns of numbers or texts under a header."""
     lines = [*lead, delimiter.join(header) + trailing]
     for row in zip(*columns, strict=True):
         cells = [one if isinstance(one, str) else number(float(one)) for one in row]
@@ -135,7 +131,6 @@ def split_stamps(run):
 
 
 def places(run):
-    """Return the numbers of the rows as texts."""
     return [str(k) for k in range(len(run.t))]
 
 
@@ -353,7 +348,7 @@ def mat_73(path, run):
 
 @style('run.parquet')
 def parquet(path, run):
-    """Write Columns of numbers with the joints' names."""
+    """Write columns of numbers with the joints' names."""
     import pytest
 
     pyarrow = pytest.importorskip('pyarrow')
@@ -368,7 +363,7 @@ def parquet(path, run):
 
 @style('vectors.parquet', unit='A', joints=PLAIN)
 def parquet_with_lists(path, run):
-    """Write Columns of lists, and a structure."""
+    """Write columns of lists, and a structure."""
     import pytest
 
     pyarrow = pytest.importorskip('pyarrow')

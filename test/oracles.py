@@ -48,7 +48,6 @@ class Chain:
 
     @property
     def n(self):
-        """Return the number of joints."""
         return len(self.a)
 
     def steps(self, q):

@@ -95,12 +95,10 @@ class Description:
 
     @property
     def name(self) -> str:
-        """Return the name of the file before its first dot."""
         return Path(self.path).name.split('.')[0]
 
 
 def described(table: str) -> tuple[Description, ...]:
-    """Return the descriptions of a table."""
     rows = (line.split() for line in table.splitlines() if line)
     return tuple(
         Description(path, tuple(name for text in joints for name in _names(text)))

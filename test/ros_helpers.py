@@ -70,7 +70,6 @@ LAST_WORDS = 3000
 
 
 def seconds(stamp) -> float:
-    """Return a time or duration message in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9
 
 
@@ -181,7 +180,6 @@ class Graph:
         task.result()
 
     def close(self) -> None:
-        """Take the clients off the graph."""
         self._closing.set()
         self._thread.join()
         self._executor.shutdown()
@@ -190,7 +188,6 @@ class Graph:
         self._context.try_shutdown()
 
     def add_node(self, name: str, namespace: str = '') -> Node:
-        """Return another node in this process."""
         node = Node(name, context=self._context, namespace=namespace, enable_rosout=False,
                     start_parameter_services=False)
         self._nodes.append(node)
@@ -198,7 +195,6 @@ class Graph:
         return node
 
     def remove_node(self, node: Node) -> None:
-        """Take a node off the graph."""
         self._nodes.remove(node)
         self.run(self._executor.remove_node, node)
         self.run(node.destroy_node)
@@ -227,13 +223,11 @@ class Graph:
         return process
 
     def kill(self, process: NodeProcess) -> None:
-        """End a process without a chance to say goodbye."""
         self._killed.add(process)
         process.process.kill()
         process.process.wait()
 
     def exit_code(self, process: NodeProcess, deadline: float = DEADLINE) -> int:
-        """Wait until a process has ended; return its exit code."""
         wait_until(lambda: process.exit_code is not None, f'the end of {process.name}', deadline)
         return process.process.returncode
 
@@ -306,12 +300,10 @@ class Graph:
         self.run(self.node.destroy_client, client)
 
     def answer(self, future: Future, deadline: float = DEADLINE) -> Any:
-        """Wait for the answer to a request."""
         wait_until(future.done, 'an answer', deadline)
         return future.result()
 
     def call(self, service: str, deadline: float = DEADLINE) -> Trigger.Response:
-        """Call a Trigger service."""
         return self.answer(self.request(Trigger, service, Trigger.Request()), deadline)
 
     def done(self, service: str, deadline: float = DEADLINE) -> str:

@@ -16,28 +16,22 @@ from robot_identification.errors import DataError, MissingDependencyError
 
 @dataclass(frozen=True)
 class Number:
-    """A job: a number."""
-
     value: int
 
     @property
     def name(self):
-        """Return what messages call it."""
         return f'number {self.value}'
 
 
 def square(job):
-    """Return the square."""
     return job.value**2
 
 
 def blocked_signals(job):
-    """Return which signals do not reach the process that does the job."""
     return signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def process_of(job):
-    """Return which process does the job."""
     return os.getpid()
 
 
@@ -50,7 +44,6 @@ class UnpicklableError(Exception):
     """An error that no other process can be sent."""
 
     def __reduce__(self):
-        """Refuse."""
         raise TypeError('no')
 
 
@@ -62,7 +55,6 @@ def fail_differently(job):
 
 
 def kill_always(job):
-    """Take the process along, every time."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -84,7 +76,6 @@ class Deadly:
     mark: Path
 
     def __call__(self, job):
-        """Do the job, or die with it."""
         if job.name == self.name:
             kill_once(self.mark)
         return self.function(job)

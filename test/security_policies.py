@@ -108,7 +108,6 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def namespace_of(name: str) -> str:
-    """Return the namespace that a node is started in."""
     return ELSEWHERE.get(name, NAMESPACE)
 
 
@@ -242,7 +241,6 @@ def policy_text(node: str, rights: Mapping[str, set[str]], namespace: str = '/')
 
 
 def main() -> None:
-    """Write the policies."""
     namespace = sys.argv[1] if len(sys.argv) > 1 else '/'
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else FOLDER
     with tempfile.TemporaryDirectory() as scratch:

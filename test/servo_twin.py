@@ -34,7 +34,6 @@ SUBSTEPS = 17
 
 
 def so101():
-    """Return the arm as its description has it."""
     return load_robot(urdf=URDF, joints=JOINTS)
 
 

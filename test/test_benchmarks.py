@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def run(*arguments):
-    """Run the benchmarks as a user does."""
     return subprocess.run(
         [sys.executable, '-m', 'benchmarks', *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=240,
@@ -38,7 +37,6 @@ def test_figures_come_with_the_facts_of_the_machine(tmp_path):
 
 
 def test_an_unknown_name_is_a_usage_error(tmp_path):
-    """The known ones are listed."""
     completed = run('nothing', '--output', tmp_path)
     assert completed.returncode == 2
     assert 'regressor' in completed.stderr

@@ -93,20 +93,17 @@ def motion_at(speeds, seed=0):
 
 
 def columns_at(law, dq):
-    """Return the columns of a law of the velocity alone."""
     nothing = np.full(len(dq), np.nan)
     return law.columns(JointMotion(nothing, dq, nothing, nothing), law.initial_state())[0]
 
 
 def part_of(motion, rows):
-    """Return some samples of a joint's motion."""
     return JointMotion(
         motion.q[rows], motion.dq[rows], motion.tau_rigid[rows], motion.temperature[rows]
     )
 
 
 def columns_of(motion, *names):
-    """Return the columns of some laws side by side."""
     laws = [FRICTION_LAWS[name]() for name in names]
     return np.hstack([law.columns(motion, law.initial_state())[0] for law in laws])
 

@@ -34,7 +34,6 @@ def by_name(table):
 
 @pytest.fixture(scope='session')
 def installed():
-    """Return the folder of the descriptions that are installed."""
     if not INSTALLED_ROBOTS.is_dir():
         pytest.skip(f'the PyPI package {INSTALLED} is not installed')
     return INSTALLED_ROBOTS
@@ -103,6 +102,5 @@ def go_through(root, description, folder, record_property, evaluations=15):
 
 
 def duration(bag):
-    """Return the duration [s] of a bag."""
     metadata = yaml.safe_load((bag / 'metadata.yaml').read_text())
     return metadata['rosbag2_bagfile_information']['duration']['nanoseconds'] * 1e-9

@@ -60,7 +60,6 @@ class Arm:
 
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
-    """Return the small arm, recorded without a fault and identified."""
     folder = tmp_path_factory.mktemp('arm')
     yaml = write_small_arm(folder)
     robot = load_robot(str(yaml))
@@ -99,7 +98,6 @@ class Lab:
         return list(self.arm.motions[0])
 
     def record(self, messages, metadata=METADATA, name='bag'):
-        """Write a bag."""
         return write_bag(self.folder / name, messages, metadata)
 
     def cut(self, share, name='cut'):
@@ -110,7 +108,6 @@ class Lab:
         return self.folder / name
 
     def arguments(self, *bags, options=PLAIN):
-        """Return the arguments of `identify`."""
         return ('identify', *bags, '--robot', self.arm.yaml, '-o', self.results, *options)
 
     def identify(self, *bags, code=0, options=PLAIN):
@@ -142,7 +139,6 @@ def left_out(count, reason):
 
 @pytest.fixture
 def lab(tmp_path, without_pictures, arm):
-    """Return a fresh laboratory."""
     return Lab(tmp_path, arm)
 
 

@@ -101,7 +101,6 @@ def test_hostile_yaml_is_refused_by_the_name_of_its_source(text, message):
 
 @given(text=st.text(alphabet='ab:{}[]-?!&*#|>\'"%@ \n\t,~1.e<', max_size=40))
 def test_any_text_is_a_mapping_or_refused(text):
-    """No text makes the reader fall over."""
     try:
         assert isinstance(parse_yaml(text, 'text'), dict)
     except DescriptionError:

@@ -106,7 +106,6 @@ WRIST = robot_urdf(
 
 
 def page(name):
-    """Return the text of a page."""
     return (PAGES / f'{name}.md').read_text(encoding='utf-8')
 
 
@@ -227,7 +226,6 @@ def shown(name):
 
 
 def a_payload(model):
-    """Return a kilogram in the frame of the last link."""
     link = last_link(model.robot)
     return Payload(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3), link)
 

@@ -24,7 +24,6 @@ NAMES = (
 
 
 def run(code):
-    """Return what a fresh interpreter prints."""
     return subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, check=True
     ).stdout

@@ -81,7 +81,6 @@ def test_unseen_motion_is_predicted(scene, found, name, friction):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_true_gains, name):
-    """Two bounds, each for every parameter."""
     # Error in torque: what it puts on the arm in a lively motion (3 rad/s, 5 rad/s^2) stays below
     # 2 % of the largest torque of the recording. Error in standard errors: below 12; they assume
     # white residuals, and a filter of 9 Hz at 125 Hz leaves one independent sample in seven.

@@ -35,7 +35,6 @@ def arm(tmp_path_factory):
 
 
 def record(path, robot, truth, driver, seed):
-    """Write a bag of a simulated motion of 6 s."""
     found = driver.record(
         execute(robot, truth, seed, 6.0), robot.limits.effort / truth.drive_gain, seed
     )
@@ -83,7 +82,6 @@ def test_one_set_of_parameters_serves_floor_and_ceiling(
 
 
 def turned_urdf(robot, rpy):
-    """Return the small arm's URDF with a foot that turns it."""
     foot = (
         '<link name="foot"/><joint name="bolted" type="fixed"><parent link="foot"/>'
         f'<child link="ground"/><origin xyz="0 0 0" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/></joint>'

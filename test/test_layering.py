@@ -40,7 +40,6 @@ parsed = cache(ast.parse)
 
 
 def is_ros(module):
-    """Return whether a module is a part of ROS."""
     top = module.partition('.')[0]
     return (
         top in ROS_MODULES or top.startswith(ROS_BEGINNINGS) or top.endswith(ROS_ENDINGS)
@@ -94,7 +93,6 @@ def breaches_of_module(name, text):
 
 
 def package_sources():
-    """Return the text of every module of the package."""
     folder = ROOT / PACKAGE
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding='utf-8')
@@ -137,7 +135,6 @@ FACES = {
 
 
 def module_of(name):
-    """Return the dotted name of a module from its path below the package."""
     parts = [PACKAGE, *Path(name).with_suffix('').parts]
     return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 

@@ -45,7 +45,6 @@ IN_PARTS = IdentifyOptions(recipe=Recipe(**QUICK, samples_in_choice=MOST // inpu
 
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
-    """Return a small arm and a bag of one motion."""
     folder = tmp_path_factory.mktemp('long')
     robot = load_robot(str(write_small_arm(folder)))
     run = Driver().record(

@@ -101,14 +101,12 @@ def local():
 
 @pytest.fixture(scope='module')
 def cluster():
-    """Return a Dask scheduler with two workers."""
     with dask_cluster() as running:
         yield running
 
 
 @pytest.fixture(scope='module')
 def dask(cluster):
-    """Return the workers of the Dask cluster."""
     with open_scheduler(cluster.scheduler_address) as opened:
         yield opened
 
@@ -259,7 +257,6 @@ def observe_both(arm, estimator, friction):
 
 @pytest.fixture(scope='module')
 def few(arm):
-    """Return three bags with plain laws."""
     return observe_both(arm, 'wls', 'coulomb,viscous,offset')
 
 
@@ -318,7 +315,6 @@ def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
 
 
 def source_of(arm, bag, **changes):
-    """Return how a bag is to be read."""
     return BagSource(**{
         'name': bag.name, 'path': bag, 'sha256': file_sha256(bag), 'fit': 'one',
         'robot': arm.robot, 'unit': 'A', 'kinematic_filter': KinematicFilter(), **changes,

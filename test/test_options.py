@@ -27,7 +27,6 @@ class Made:
 
 
 def parse(kind, *words):
-    """Return an instance from words of a command line."""
     parser = argparse.ArgumentParser()
     add_arguments(parser, kind)
     given = parser.parse_args(words)
@@ -77,7 +76,6 @@ def test_options_have_defaults_and_several_values():
 
 
 def test_descriptions_say_what_happens_otherwise():
-    """In the words of each place."""
     name, speed, fast = options_of(Made)
     assert name.parameter_description == 'a name; empty: none'
     assert speed.parameter_description == 'speed [rad/s]; 0: chosen'

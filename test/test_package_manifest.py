@@ -51,7 +51,6 @@ def manifest():
 
 @pytest.fixture
 def setup_arguments(monkeypatch):
-    """Return what setup.py passes to setuptools."""
     setuptools = pytest.importorskip('setuptools')
     arguments = {}
     monkeypatch.setattr(setuptools, 'setup', lambda **keywords: arguments.update(keywords))

@@ -132,7 +132,6 @@ def prepared(scene, model_file, tmp_path) -> Path:
 
 
 def prepare_campaign(folder: Path) -> None:
-    """Write the file of a campaign of one arm."""
     (folder / 'fleet.yaml').write_text(FLEET)
 
 

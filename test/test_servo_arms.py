@@ -132,7 +132,6 @@ def test_commands_must_be_known(scene, tmp_path):
 
 
 def test_a_mapping_names_commands(tmp_path):
-    """In a unit of their own."""
     log = log_motion(1, duration=2.0)
     names = [f'{kind}{joint}' for kind in 'ab' for joint in range(5)]
     path = tmp_path / 'log.csv'

@@ -102,7 +102,6 @@ def test_isaac_lab_gets_the_arm_of_the_page(result, monkeypatch):
         """Configuration of actuators."""
 
         def replace(self, **changes):
-            """Return another one."""
             return Group(self, **changes)
 
     module.ImplicitActuatorCfg = Group

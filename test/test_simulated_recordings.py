@@ -96,7 +96,6 @@ def make_arm(name, duration, unit, folder):
 
 @pytest.fixture(scope='module')
 def ur5(tmp_path_factory):
-    """Return a simulated UR5, 20 s a motion."""
     return make_arm('ur5', 20.0, 'A', tmp_path_factory.mktemp('ur5'))
 
 

@@ -75,13 +75,11 @@ def commands(path: Path, *, robot: bool) -> list[str]:
 
 
 def in_text(path: Path) -> list[str]:
-    """Return the ros2 commands that stand in sentences and tables."""
     return re.findall(r'`(ros2 [^`]+)`', re.sub(r'^```.*?^```$', '', path.read_text(),
                                                 flags=re.M | re.S))
 
 
 def ros_commands(path: Path) -> list[list[str]]:
-    """Return every ros2 command of a page, as words."""
     lines = [*commands(path, robot=True), *commands(path, robot=False), *in_text(path)]
     return [shlex.split(line) for line in lines if line.startswith('ros2 ')]
 
@@ -246,7 +244,6 @@ def declared_parameters(node: str) -> frozenset[str]:
 
 @cache
 def texts_of(node: str) -> frozenset[str]:
-    """Return the text constants of a node's files."""
     return frozenset(
         constant.value for path in modules_of(node) for constant in ast.walk(
             ast.parse(path.read_text())
@@ -256,7 +253,6 @@ def texts_of(node: str) -> frozenset[str]:
 
 @cache
 def programs() -> frozenset[str]:
-    """Return the programs of the coordinator."""
     for statement in ast.parse((NODES / 'programs.py').read_text()).body:
         if isinstance(statement, ast.AnnAssign) and statement.target.id == 'PROGRAMS':
             return frozenset(key.value for key in statement.value.keys)

@@ -56,12 +56,10 @@ CODE = re.compile(r'`[^`]*`')
 
 @cache
 def parsed(path):
-    """Return the syntax tree of a source."""
     return ast.parse(path.read_text(encoding='utf-8'))
 
 
 def odd_words(text, words):
-    """Return odd words with the lines they stand in."""
     if not re.search(rf'\b({"|".join(words)})\b', text):
         return []
     return [

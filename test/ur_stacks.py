@@ -110,7 +110,6 @@ class Started:
     parameters: list[str]
 
     def option(self, name: str) -> str:
-        """Return the value of an argument `name:=value`."""
         values = [text for text in self.arguments if text.startswith(f'{name}:=')]
         assert len(values) == 1, f'{name} in {self.arguments}'
         return values[0].partition(':=')[2]
@@ -148,7 +147,6 @@ class Stack:
             self._stand_in(self.commands / name)
 
     def _install(self, name: str, path: Path) -> None:
-        """Make a package known, with its executables."""
         index = self.prefix / 'share' / 'ament_index' / 'resource_index' / 'packages'
         index.mkdir(parents=True, exist_ok=True)
         (index / name).touch()
@@ -175,7 +173,6 @@ class Stack:
         }
 
     def started(self) -> list[Started]:
-        """Return what was started so far."""
         return [Started(**json.loads(path.read_text())) for path in self.notes.glob('*.json')]
 
     @contextmanager

@@ -79,7 +79,6 @@ def to_yaml(content):
 
 
 def _change_node(rng, content):
-    """Change something somewhere in a mapping."""
     nodes = list(_nodes(content))
     if not nodes:
         content[rng.choice(TEXTS)] = _junk(rng)

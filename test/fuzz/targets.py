@@ -76,13 +76,11 @@ class Target:
 
 @cache
 def arm():
-    """Return the arm of two joints that all files are of."""
     return make_robot_model(parse_urdf(two_link_urdf(), 'arm')).with_drive_gains([7.0, 8.0])
 
 
 @cache
 def model():
-    """Return a model of it."""
     return known_model(arm(), 'coulomb,viscous', fc=[1.0, 2.0], fv=[3.0, 4.0])
 
 
@@ -181,7 +179,6 @@ def _payloads(bag):
 
 @cache
 def sqlite_seeds() -> Seeds:
-    """Return a sqlite3 file as rosbags writes it."""
     with tempfile.TemporaryDirectory() as folder:
         bag = write_bag(Path(folder) / 'bag', messages(), {'robot': 'made_up'}, plugin='sqlite3')
         return [('bag.db3', next(bag.glob('*.db3')).read_bytes())]
@@ -189,7 +186,6 @@ def sqlite_seeds() -> Seeds:
 
 @cache
 def metadata_seeds() -> Seeds:
-    """Return a metadata.yaml."""
     with tempfile.TemporaryDirectory() as folder:
         bag = write_bag(Path(folder) / 'bag', messages(), {'robot': 'made_up'})
         return [('metadata.yaml', (bag / 'metadata.yaml').read_bytes())]
@@ -201,7 +197,6 @@ def read_bag(path: Path):
 
 
 def urdf_seeds() -> Seeds:
-    """Return the arm's URDF."""
     return [('arm.urdf', two_link_urdf().encode())]
 
 
@@ -347,7 +342,6 @@ def robot_seeds() -> Seeds:
 
 
 def trajectory():
-    """Return a motion of the arm."""
     form = FourierParametrization(harmonics=2, base_period=4.0)
     coefficients = 0.1 * np.arange(2.0 * form.n_coefficients).reshape(2, -1)
     return Trajectory('made_up', JOINTS, form, coefficients, 1, {})
@@ -373,7 +367,6 @@ def mutate_motion(rng, data, others):
 
 @cache
 def table_seeds() -> Seeds:
-    """Return a recording as a table."""
     rows = ['time,q_one,q_two,dq_one,dq_two,effort_one,effort_two']
     for message in messages():
         values = (*message.position, *message.velocity, *message.effort)
@@ -466,7 +459,6 @@ def read_run_state(path: Path):
 
 
 def collision_content():
-    """Return the content of a file of collision thresholds."""
     return {
         'schema_version': 1, 'robot': 'made_up', 'model_sha256': SHA, 'bags': ['free'],
         'duration': 120.0, 'false_alarms_per_hour': 0.1, 'bandwidth': 25.0, 'hold': 0.004,
@@ -477,7 +469,6 @@ def collision_content():
 
 
 def break_away_file():
-    """Return the content of a file of break-away tests."""
     settings = BreakAwaySettings(torque_cap=5.0, torque_limit=10.0, inertia=0.1, ramp_rate=0.5)
     repeats = tuple(
         BreakAwayRepeat(direction, 1.0 + 0.1 * k, 1.0, 0.0, 0.1, 0.9, 5e-4, 0.5, 2.0)
@@ -488,7 +479,6 @@ def break_away_file():
 
 
 def health_content():
-    """Return the content of a reference of friction."""
     joint = {
         'windows': 40, 'change': 0.01, 'scatter': 0.02, 'repeat': 0.3, 'temperature': 30.0,
         'coldest': 25.0, 'warmest': 35.0, 'slope': -0.01, 'slope_error': 0.001,
@@ -504,7 +494,6 @@ SUBJECT = commissioning.CommissioningKey(SHA, 'made_up', SHA, SHA, '2015', (0.5,
 
 
 def record_content():
-    """Return the content of a commissioning record."""
     run = {**asdict(SUBJECT), 'payload': [0.5], 'stage': 'dry run', 'speed': 0.1, 'periods': 1,
            'worst_tracking_error': 0.01}
     return {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [run]}
@@ -514,7 +503,6 @@ OWNER = SearchOwner('made_up', SHA, 'multistart', {'starts': 2}, 0, SHA)
 
 
 def search_content():
-    """Return the content of the file of a search, without its hash."""
     candidate = {'x': [0.1, 0.2], 'objective': 1.0, 'violation': 0.0, 'feasible': True,
                  'start': [0.0, None]}
     return {
