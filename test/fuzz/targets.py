@@ -16,7 +16,9 @@ import json
 from pathlib import Path
 import tempfile
 
-from builders import JOINT_STATE, joint_states, run_command, two_link_urdf, write_bag
+from builders import (
+    JOINT_STATE, joint_states, ros_types, rows_of, run_command, two_link_urdf, write_bag,
+)
 from fuzz.mutations import (
     mutate_bytes, mutate_csv, mutate_mcap, mutate_sqlite, mutate_xml, mutate_yaml,
 )
@@ -142,16 +144,25 @@ def read_cdr(path: Path):
 
 
 @cache
+def bag_seed(name, pattern, plugin='mcap', **metadata) -> Seeds:
+    """Return a file of a bag as rosbags writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        bag = write_bag(
+            Path(folder) / 'bag', messages(), {'robot': 'made_up', **metadata}, plugin=plugin
+        )
+        return [(name, next(bag.glob(pattern)).read_bytes())]
+
+
+@cache
 def mcap_seeds() -> Seeds:
     """Return MCAP files as rosbags writes them, and one whose records are not in chunks."""
     from mcap.writer import CompressionType, Writer
 
-    found = messages()
-    with tempfile.TemporaryDirectory() as folder:
-        bag = write_bag(Path(folder) / 'bag', found, {'robot': 'made_up', 'effort_unit': 'Nm'})
-        whole = next(bag.glob('*.mcap')).read_bytes()
-        payloads = [payload for _, payload in _payloads(bag)]
-    made = [('bag.mcap', whole)]
+    found, store = messages(), ros_types()
+    payloads = [
+        bytes(store.serialize_cdr(message, JOINT_STATE)) for _, _, message in rows_of(found)
+    ]
+    made = bag_seed('bag.mcap', '*.mcap', effort_unit='Nm')[:]
     for options in (
         {'use_chunking': False, 'enable_crcs': False},
         {'chunk_size': 3000, 'enable_crcs': False, 'compression': CompressionType.NONE},
@@ -170,34 +181,9 @@ def mcap_seeds() -> Seeds:
     return made
 
 
-def _payloads(bag):
-    from rosbags.rosbag2 import Reader
-
-    with Reader(bag) as reader:
-        return [(time, bytes(data)) for _, time, data in reader.messages()]
-
-
-@cache
-def sqlite_seeds() -> Seeds:
-    with tempfile.TemporaryDirectory() as folder:
-        bag = write_bag(Path(folder) / 'bag', messages(), {'robot': 'made_up'}, plugin='sqlite3')
-        return [('bag.db3', next(bag.glob('*.db3')).read_bytes())]
-
-
-@cache
-def metadata_seeds() -> Seeds:
-    with tempfile.TemporaryDirectory() as folder:
-        bag = write_bag(Path(folder) / 'bag', messages(), {'robot': 'made_up'})
-        return [('metadata.yaml', (bag / 'metadata.yaml').read_bytes())]
-
-
 def read_bag(path: Path):
     """Read a bag and process it as `identify` would."""
     process(read_recording(path, JOINTS), model().source.kinematic_filter, 'Nm', robot=arm())
-
-
-def urdf_seeds() -> Seeds:
-    return [('arm.urdf', two_link_urdf().encode())]
 
 
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -452,20 +438,13 @@ def read_model(path: Path):
         plain_friction(found, found.theta_lifted, joint)
 
 
-def read_run_state(path: Path):
-    """Read the state of a run; one that is not there is none that was refused."""
-    if read_state(path.parent) is None:
-        raise DataError('no state')
-
-
-def collision_content():
-    return {
-        'schema_version': 1, 'robot': 'made_up', 'model_sha256': SHA, 'bags': ['free'],
-        'duration': 120.0, 'false_alarms_per_hour': 0.1, 'bandwidth': 25.0, 'hold': 0.004,
-        'joints': [
-            {'name': name, 'factor': 4.0, 'rest': 0.5, 'smallest_step': 2.0} for name in JOINTS
-        ],
-    }
+COLLISION = {
+    'schema_version': 1, 'robot': 'made_up', 'model_sha256': SHA, 'bags': ['free'],
+    'duration': 120.0, 'false_alarms_per_hour': 0.1, 'bandwidth': 25.0, 'hold': 0.004,
+    'joints': [
+        {'name': name, 'factor': 4.0, 'rest': 0.5, 'smallest_step': 2.0} for name in JOINTS
+    ],
+}
 
 
 def break_away_file():
@@ -493,22 +472,20 @@ def health_content():
 SUBJECT = commissioning.CommissioningKey(SHA, 'made_up', SHA, SHA, '2015', (0.5,))
 
 
-def record_content():
-    run = {**asdict(SUBJECT), 'payload': [0.5], 'stage': 'dry run', 'speed': 0.1, 'periods': 1,
-           'worst_tracking_error': 0.01}
-    return {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [run]}
-
-
+RECORD = {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [{
+    **asdict(SUBJECT), 'payload': [0.5], 'stage': 'dry run', 'speed': 0.1, 'periods': 1,
+    'worst_tracking_error': 0.01,
+}]}
 OWNER = SearchOwner('made_up', SHA, 'multistart', {'starts': 2}, 0, SHA)
 
 
-def search_content():
-    candidate = {'x': [0.1, 0.2], 'objective': 1.0, 'violation': 0.0, 'feasible': True,
-                 'start': [0.0, None]}
-    return {
-        'schema_version': 1, 'owner': asdict(OWNER), 'round': 1, 'evaluations': 9,
-        'feasible': 3, 'best': candidate, 'archive': [candidate], 'memory': {'best': 1.0},
-    }
+CANDIDATE = {
+    'x': [0.1, 0.2], 'objective': 1.0, 'violation': 0.0, 'feasible': True, 'start': [0.0, None],
+}
+SEARCH = {
+    'schema_version': 1, 'owner': asdict(OWNER), 'round': 1, 'evaluations': 9, 'feasible': 3,
+    'best': CANDIDATE, 'archive': [CANDIDATE], 'memory': {'best': 1.0},
+}
 
 
 def mutate_search(rng, data, others):
@@ -552,7 +529,11 @@ def run_doctor(path: Path):
     assert shown.replace('\n', '').isprintable(), shown
     assert 'Traceback' not in shown and len(shown) < 1_000_000, shown
     if found.code:
-        raise DataError(found.out)
+        refuse(found.out)
+
+
+def refuse(words):
+    raise DataError(words)
 
 
 def _targets(*targets: Target) -> dict[str, Target]:
@@ -561,8 +542,9 @@ def _targets(*targets: Target) -> dict[str, Target]:
 
 TARGETS = _targets(
     Target('mcap', mcap_seeds, mutate_mcap, read_bag),
-    Target('sqlite', sqlite_seeds, mutate_sqlite, read_bag),
-    Target('metadata', metadata_seeds, mutate_yaml, read_metadata),
+    Target('sqlite', lambda: bag_seed('bag.db3', '*.db3', 'sqlite3'), mutate_sqlite, read_bag),
+    Target('metadata', lambda: bag_seed('metadata.yaml', 'metadata.yaml'), mutate_yaml,
+           read_metadata),
     Target('cdr', cdr_seeds, mutate_bytes, read_cdr),
     Target('table', table_seeds, mutate_csv, read_bag),
     Target('log', log_seeds, mutate_bytes, read_bag),
@@ -570,7 +552,8 @@ TARGETS = _targets(
     Target('arrays', array_seeds, mutate_bytes, read_bag, share=2.0),
     *([Target('parquet', parquet_seeds, mutate_bytes, read_bag)] if find_spec('pyarrow') else []),
     Target('mapping', lambda: yaml_seed('m.yaml', MAPPING), mutate_yaml, load_mapping),
-    Target('urdf', urdf_seeds, mutate_xml, lambda path: make_robot_model(read_urdf(path))),
+    Target('urdf', lambda: [('arm.urdf', two_link_urdf().encode())], mutate_xml,
+           lambda path: make_robot_model(read_urdf(path))),
     # Each is expanded by a process of its own, which takes longer than all else.
     Target('xacro', lambda: [('arm.xacro', XACRO.encode())], mutate_xml, read_urdf, share=0.2),
     Target('links', lambda: yaml_seed('links.yaml', LINKS), mutate_yaml,
@@ -584,18 +567,19 @@ TARGETS = _targets(
     Target('model', model_seeds, mutate_yaml, read_model),
     Target('campaign', lambda: yaml_seed('c.yaml', CAMPAIGN), mutate_yaml, load_campaign),
     Target('state', lambda: yaml_seed('run.json', '{"schema_version": 1, "files": {}}'),
-           mutate_yaml, read_run_state),
+           # A state that is not there is none that was refused.
+           mutate_yaml, lambda path: read_state(path.parent) or refuse('no state')),
     Target('recipe', lambda: yaml_seed('r.yaml', RECIPE), mutate_yaml, load_recipe),
-    Target('collision', lambda: yaml_seed('c.yaml', collision_content()), mutate_yaml,
+    Target('collision', lambda: yaml_seed('c.yaml', COLLISION), mutate_yaml,
            lambda path: load_collision_calibration(path, model(), SHA)),
     Target('health', lambda: yaml_seed('h.yaml', health_content()), mutate_yaml,
            lambda path: read_reference(path, model())),
     Target('break_away', lambda: yaml_seed('b.yaml', break_away_file()), mutate_yaml,
            load_break_away),
-    Target('commissioning', lambda: yaml_seed('t.yaml.runs', record_content()), mutate_yaml,
+    Target('commissioning', lambda: yaml_seed('t.yaml.runs', RECORD), mutate_yaml,
            lambda path: commissioning.completed_stages(path.with_suffix(''), SUBJECT)),
     Target('search', lambda: [('s.json', json.dumps(
-        {**search_content(), 'sha256': canonical_sha256(search_content())}).encode())],
+        {**SEARCH, 'sha256': canonical_sha256(SEARCH)}).encode())],
         mutate_search, lambda path: load_search(path, OWNER)),
     Target('calibration', lambda: yaml_seed('c.yaml', KINEMATICS), mutate_yaml, read_calibration),
     Target('corrections', lambda: [('c.conf', CORRECTIONS)], mutate_bytes, read_calibration),
