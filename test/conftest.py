@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 import gc
 import os
 from pathlib import Path
@@ -114,27 +115,21 @@ def scene(tmp_path_factory) -> Callable[[str], Scene]:
     # The bags are written by rosbags alone, joints in alphabetical order as the UR driver has
     # them.
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    made = {}
-
-    def make(name: str) -> Scene:
-        if name not in made:
-            made[name] = _make_scene(name, tmp_path_factory.mktemp(name))
-        return made[name]
-
-    return make
+    return cache(lambda name: _make_scene(name, tmp_path_factory.mktemp(name)))
 
 
 def _make_scene(name, folder):
     robot = load_robot(name)
     truth = draw_truth(robot, TRUTH_SEED)
-    trajectories, runs, bags = [], [], []
-    for number in range(2):
-        trajectory = designed_motion(robot, number)
-        run = simulate(robot, trajectory, truth, Sensors(), seed=number)
-        bags.append(write_run(folder / f'bag_{number}', robot, run))
-        trajectories.append(trajectory)
-        runs.append(run)
-    return Scene(robot, truth, tuple(trajectories), tuple(runs), tuple(bags))
+    trajectories = tuple(designed_motion(robot, number) for number in range(2))
+    runs = tuple(
+        simulate(robot, trajectory, truth, Sensors(), seed=number)
+        for number, trajectory in enumerate(trajectories)
+    )
+    bags = tuple(
+        write_run(folder / f'bag_{number}', robot, run) for number, run in enumerate(runs)
+    )
+    return Scene(robot, truth, trajectories, runs, bags)
 
 
 @pytest.fixture(scope='session')

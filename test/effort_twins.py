@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass, replace
 
+from known_models import made_up_dataset
 import numpy as np
 from recordings import fourier_motion
 from robot_identification.model.mounted_tool import mount_tool, Tool
@@ -69,11 +70,7 @@ def make_twin(robot, seed, kind, style, *, rough):
         motion.q, motion.dq + 2.0e-3 * rng.normal(size=effort.shape),
         motion.ddq + 0.02 * rng.normal(size=effort.shape),
     )
-    N, every = len(motion), np.ones(len(motion), dtype=bool)
-    return Twin(stated, Dataset(
-        'twin', robot.joint_names, np.arange(N) / RATE, seen, effort, 'Nm', every, every,
-        (slice(0, N),), {}, RATE, (),
-    ), kind)
+    return Twin(stated, made_up_dataset(robot.joint_names, seen, effort, RATE), kind)
 
 
 def published(torque, kind, arms, truth, motion, rng):

@@ -75,7 +75,6 @@ class Behaviour:
     drip: float = 0.0  # pause after each byte of an answer [s]
     samples: float = math.inf  # of a connection, after which it does what `ending` says
     ending: str | bytes = SILENCE  # or HALF a sample, then silence; or bytes instead of a sample
-    skipped: frozenset[int] = frozenset()  # numbers of samples that are not sent
     not_finite: tuple[str, ...] = ()  # fields of numbers that are NaN
     paced: bool = True  # otherwise samples come as fast as they are taken
 
@@ -177,8 +176,7 @@ class FakeRtdeServer:
             if sent >= behaviour.samples:
                 self._end(connection, behaviour, recipe)
                 return
-            if self.number not in behaviour.skipped:
-                connection.sendall(frame('U', self._sample(behaviour, recipe)))
+            connection.sendall(frame('U', self._sample(behaviour, recipe)))
             self.number += 1
             self._stamp += 1.0 / rate
             sent += 1

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from known_models import base_of, made_up_dataset
 import numpy as np
 import pytest
 from recordings import fourier_motion, write_small_arm
@@ -12,13 +13,9 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import load_robot
-from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
@@ -49,23 +46,19 @@ class WarmArm:
         """Return a recording with temperatures (3,) or (N, 3), and new noise for every seed."""
         times = np.arange(0.0, DURATION, 1.0 / RATE)
         motion = fourier_motion(3, motion_seed, times)
-        N = len(times)
-        warmth = np.broadcast_to(np.asarray(temperature, dtype=float), (N, 3)).copy()
+        warmth = np.broadcast_to(np.asarray(temperature, dtype=float), (len(times), 3)).copy()
         smooth = replace(self.truth, viscous=np.zeros(3))
         tau = inverse_dynamics(self.robot, smooth, motion)
         tau = tau + self.viscous(warmth) * motion.dq
         rng = np.random.default_rng([seed, 77])
         tau = tau + noise * self.robot.limits.effort * rng.normal(size=tau.shape)
-        everything = np.ones(N, dtype=bool)
-        return Dataset(
-            'made up', self.robot.joint_names, times, replace(motion, temperature=warmth), tau,
-            'Nm', everything, everything, (slice(0, N),), {}, RATE, (),
+        return made_up_dataset(
+            self.robot.joint_names, replace(motion, temperature=warmth), tau, RATE
         )
 
     def identify(self, datasets, friction='coulomb,viscous,offset'):
         """Return the model of some recordings by weighted least squares."""
-        parameters = make_standard_parameters(3, parse_friction(friction), True)
-        reduction = reduce_to_base(self.robot, parameters)
+        reduction = base_of(self.robot, friction, rotors=True)
         observations = Observations(self.robot, reduction, [
             TrainingData(dataset, np.ones(3), dataset.fitted) for dataset in datasets
         ])

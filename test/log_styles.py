@@ -38,14 +38,11 @@ def make_run(count=1000, period=0.008):
     q, dq, ddq = (np.zeros((count, 6)) for _ in range(3))
     for harmonic in range(1, 6):
         omega = 2.0 * np.pi * 0.1 * harmonic
-        for wave in (np.sin, np.cos):
-            a = rng.normal(size=6, scale=0.4 / harmonic)
-            angle = omega * t[:, None]
-            sign = 1.0 if wave is np.sin else -1.0
-            other = np.cos if wave is np.sin else np.sin
-            q += a * wave(angle)
-            dq += sign * a * omega * other(angle)
-            ddq -= a * omega**2 * wave(angle)
+        a, b = rng.normal(size=(2, 6), scale=0.4 / harmonic)
+        sine, cosine = np.sin(omega * t)[:, None], np.cos(omega * t)[:, None]
+        q += a * sine + b * cosine
+        dq += omega * (a * cosine - b * sine)
+        ddq -= omega**2 * (a * sine + b * cosine)
     q += np.array([0.0, -1.5, 1.2, -1.0, -1.6, 0.3])
     return Run(t, q, dq, 3.0 * ddq + 8.0 * np.sin(q) + 2.0 * np.sign(dq))
 
@@ -379,30 +376,34 @@ def parquet_with_lists(path, run):
 
 
 def write_lerobot(path, run, version, feature_names, unit=1.0):
-    """Write a dataset of two episodes; times begin anew in each."""
+    """Write a LeRobot dataset of two episodes; times begin anew in each."""
+    half = len(run.t) // 2
+    write_episodes(path, [
+        (run.t[rows] - run.t[rows][0], unit * run.q[rows] + 0.1, unit * run.q[rows])
+        for rows in (slice(0, half), slice(half, None))
+    ], feature_names, 125, version)
+
+
+def write_episodes(path, episodes, feature_names, rate, version='v3.0'):
+    """Write times, commands and positions of episodes as LeRobot does."""
     import pyarrow
     from pyarrow import parquet as files
 
-    half = len(run.t) // 2
-    parts = []
-    for episode, rows in enumerate((slice(0, half), slice(half, None))):
-        count = len(run.t[rows])
+    rows, parts = pyarrow.list_(pyarrow.float32()), []
+    for episode, (t, action, state) in enumerate(episodes):
+        count = np.arange(len(t))
         parts.append(pyarrow.table({
-            'action': pyarrow.array((unit * run.q[rows] + 0.1).tolist(),
-                                    pyarrow.list_(pyarrow.float32())),
-            'observation.state': pyarrow.array((unit * run.q[rows]).tolist(),
-                                               pyarrow.list_(pyarrow.float32())),
-            'timestamp': pyarrow.array(run.t[rows] - run.t[rows][0], pyarrow.float32()),
-            'frame_index': np.arange(count), 'episode_index': np.full(count, episode),
-            'index': np.arange(count), 'task_index': np.zeros(count, int),
+            'action': pyarrow.array(action.tolist(), rows),
+            'observation.state': pyarrow.array(state.tolist(), rows),
+            'timestamp': pyarrow.array(t, pyarrow.float32()), 'frame_index': count,
+            'episode_index': 0 * count + episode, 'index': count, 'task_index': 0 * count,
         }))
     (path / 'meta').mkdir(parents=True)
     (path / 'data' / 'chunk-000').mkdir(parents=True)
+    feature = {'dtype': 'float32', 'shape': [6], 'names': feature_names}
     (path / 'meta' / 'info.json').write_text(json.dumps({
-        'codebase_version': version, 'fps': 125, 'robot_type': 'so101',
-        'features': {'observation.state': {'dtype': 'float32', 'shape': [6],
-                                           'names': feature_names},
-                     'action': {'dtype': 'float32', 'shape': [6], 'names': feature_names}},
+        'codebase_version': version, 'fps': rate, 'robot_type': 'so101',
+        'features': {'observation.state': feature, 'action': feature},
     }))
     if version.startswith('v2'):
         for episode, part in enumerate(parts):

@@ -4,10 +4,10 @@
 """An SO-101 in MuJoCo with proportional servos, logged as LeRobot does: commands and positions."""
 
 from dataclasses import dataclass
-import json
 from pathlib import Path
 import sysconfig
 
+from log_styles import write_episodes
 import mujoco
 import numpy as np
 from robot_identification.model.registry import load_robot
@@ -95,25 +95,9 @@ def log_motion(seed, duration=60.0, payload=0.0, arm=1):
 
 
 def write_lerobot(path, log):
-    """Write a LeRobot dataset of one episode, in degrees."""
-    import pyarrow
-    from pyarrow import parquet
-
-    # The gripper, in percent, stands still.
-    names = [f'{joint}.pos' for joint in (*JOINTS, 'gripper')]
+    """Write a LeRobot dataset of one episode, in degrees; the gripper, in percent, is still."""
     held = np.full((len(log.t), 1), 10.0)
-    (path / 'meta').mkdir(parents=True)
-    (path / 'data' / 'chunk-000').mkdir(parents=True)
-    rows = pyarrow.list_(pyarrow.float32())
-    parquet.write_table(pyarrow.table({
-        'action': pyarrow.array(np.hstack([np.degrees(log.command), held]).tolist(), rows),
-        'observation.state': pyarrow.array(np.hstack([np.degrees(log.q), held]).tolist(), rows),
-        'timestamp': pyarrow.array(log.t, pyarrow.float32()),
-        'frame_index': np.arange(len(log.t)), 'episode_index': np.zeros(len(log.t), int),
-    }), path / 'data' / 'chunk-000' / 'file-000.parquet')
-    feature = {'dtype': 'float32', 'shape': [len(names)], 'names': names}
-    (path / 'meta' / 'info.json').write_text(json.dumps({
-        'codebase_version': 'v3.0', 'fps': RATE, 'robot_type': 'so101',
-        'features': {'observation.state': feature, 'action': feature},
-    }))
+    command, q = (np.hstack([np.degrees(values), held]) for values in (log.command, log.q))
+    names = [f'{joint}.pos' for joint in (*JOINTS, 'gripper')]
+    write_episodes(path, [(log.t, command, q)], names, RATE)
     return path

@@ -25,13 +25,6 @@ pinocchio = pytest.importorskip('pinocchio', reason='Pinocchio is not installed'
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures('without_pictures')]
 
 
-def by_name(table):
-    """Parametrize a test by the descriptions of a table."""
-    return pytest.mark.parametrize('description', [
-        pytest.param(description, id=description.name) for description in described(table)
-    ])
-
-
 @pytest.fixture(scope='session')
 def installed():
     if not INSTALLED_ROBOTS.is_dir():
@@ -47,23 +40,6 @@ def downloaded(tmp_path_factory):
     return folder
 
 
-@by_name(BY_DAY)
-def test_by_day(installed, description, tmp_path, record_property):
-    go_through(installed, description, tmp_path, record_property, evaluations=5)
-
-
-@long_test
-@by_name(BY_NIGHT)
-def test_by_night(installed, description, tmp_path, record_property):
-    go_through(installed, description, tmp_path, record_property)
-
-
-@long_test
-@by_name(DOWNLOADED)
-def test_downloaded(downloaded, description, tmp_path, record_property):
-    go_through(downloaded, description, tmp_path, record_property)
-
-
 def test_there_are_many_and_all_differ():
     """The set of 40 is a promise; a path that stands twice would show nothing."""
     everything = described(BY_DAY + BY_NIGHT + DOWNLOADED)
@@ -71,8 +47,20 @@ def test_there_are_many_and_all_differ():
     assert len(described(BY_DAY)) == 1
 
 
-def go_through(root, description, folder, record_property, evaluations=15):
-    """Take an arm from its description to the models for other programs, command by command."""
+@pytest.mark.parametrize(('source', 'description', 'evaluations'), [
+    pytest.param(source, description, evaluations, id=description.name, marks=marks)
+    for source, table, evaluations, marks in (
+        ('installed', BY_DAY, 5, ()), ('installed', BY_NIGHT, 15, long_test),
+        ('downloaded', DOWNLOADED, 15, long_test),
+    )
+    for description in described(table)
+])
+def test_from_the_description_to_the_models_for_other_programs(
+    source, description, evaluations, request, tmp_path, record_property
+):
+    """Command by command."""
+    root, folder = request.getfixturevalue(source), tmp_path
+
     def run(command, *arguments):
         started = time.perf_counter()
         outcome = run_command(command, *arguments)

@@ -128,12 +128,13 @@ def test_node_parameters_are_those_of_the_nodes(tmp_path):
 
 def test_node_parameters_name_every_node():
     """The list of the generator is that of the page of nodes."""
-    def executables(page: str, pattern: str) -> list[str]:
-        return re.findall(pattern, (DOCS / page).read_text(encoding='utf-8'), re.MULTILINE)
-
-    assert set(executables('parameters.md', r'^## (\w+)$')) == set(
-        executables('nodes.md', r'^\| `(\w+)` \|')
+    listed, explained = (
+        set(re.findall(pattern, (DOCS / page).read_text(encoding='utf-8'), re.MULTILINE))
+        for page, pattern in (
+            ('nodes.md', r'^\| `(\w+)` \|'), ('parameters.md', r'^## (\w+)$'),
+        )
     )
+    assert listed == explained
 
 
 def quoted_messages(name: str) -> list[str]:

@@ -4,6 +4,7 @@
 """A simulated arm whose driver publishes torque less that of gravity, from bag to export."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from defusedxml.ElementTree import fromstring
 from long_tests import long_test
@@ -39,37 +40,34 @@ from robot_identification.validation import RolloutOptions
 UNIT = 'Nm-without-gravity'
 
 
-class Twin:
-    """A UR5 whose driver knows its gains and the gravity of its bodies, and two recordings."""
-
-    def __init__(self, ur5, folder):
-        self.robot = replace(ur5, effort_unit=UNIT)
-        # Friction is that of the laws that are fitted, so that nothing but noise is in the errors.
-        self.truth = replace(
-            draw_truth(ur5, 7), drive_gain=ur5.drives.drive_gain,
-            velocity_width=CoulombFriction().width,
-        )
-        self.runs, self.bags = [], []
-        for number in range(2):
-            run = simulate(
-                self.robot, designed_motion(ur5, number), self.truth, Sensors(), seed=number
-            )
-            self.runs.append(run)
-            self.bags.append(folder / f'bag_{number}')
-            write_simulated_bag(self.bags[number], self.robot, run)
-        self.found = identify(self.robot, self.bags, IdentifyOptions(
-            estimator='wls', friction='coulomb,viscous,offset',
-            kinematic_filter=KinematicFilter(cutoff=14.0),
-        ))
-        self.model = self.found.model
-        self.model_file = folder / 'identified_model.yaml'
-        self.model_file.write_text(dump_model(self.model))
-
-
 @pytest.fixture(scope='module')
 def twin(ur5, tmp_path_factory):
+    """Return a UR5 whose driver knows its gains and the gravity of its bodies, and recordings."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    return Twin(ur5, tmp_path_factory.mktemp('twin'))
+    folder = tmp_path_factory.mktemp('twin')
+    robot = replace(ur5, effort_unit=UNIT)
+    # Friction is that of the laws that are fitted, so that nothing but noise is in the errors.
+    truth = replace(
+        draw_truth(ur5, 7), drive_gain=ur5.drives.drive_gain,
+        velocity_width=CoulombFriction().width,
+    )
+    runs = [
+        simulate(robot, designed_motion(ur5, number), truth, Sensors(), seed=number)
+        for number in range(2)
+    ]
+    bags = [folder / f'bag_{number}' for number in range(2)]
+    for bag, run in zip(bags, runs, strict=True):
+        write_simulated_bag(bag, robot, run)
+    found = identify(robot, bags, IdentifyOptions(
+        estimator='wls', friction='coulomb,viscous,offset',
+        kinematic_filter=KinematicFilter(cutoff=14.0),
+    ))
+    model_file = folder / 'identified_model.yaml'
+    model_file.write_text(dump_model(found.model))
+    return SimpleNamespace(
+        robot=robot, truth=truth, runs=runs, bags=bags, found=found, model=found.model,
+        model_file=model_file,
+    )
 
 
 def test_the_driver_publishes_torque_less_gravity(twin):
@@ -101,11 +99,9 @@ def test_what_motion_shows_is_the_truth(twin):
     assert any('gravity is not in the effort' in note for note in twin.found.notes)
 
 
-def test_the_recording_shows_it(twin):
-    assert twin.model.quality['effort'].startswith('effort is joint torque without gravity')
-
-
 def test_the_model_file_keeps_gravity_and_kind(twin):
+    """The recording shows the kind."""
+    assert twin.model.quality['effort'].startswith('effort is joint torque without gravity')
     read = load_model(twin.model_file)
     assert read.effort_unit == UNIT
     np.testing.assert_array_equal(read.robot.gravity, 0.0)

@@ -30,16 +30,14 @@ THRESHOLD = 0.05
 
 
 @pytest.fixture(scope='module')
-def found(scene):
+def found(scene, identification):
     """Return a function that identifies an arm from its first recording, with nominal gains."""
-    made = {}
-
-    def identify_once(name, friction=AUTOMATIC):
-        if (name, friction) not in made:
-            made[name, friction] = identify(
-                scene(name).robot, [scene(name).bags[0]], IdentifyOptions(friction=friction)
-            )
-        return made[name, friction]
+    @cache
+    def identify_once(name, friction):
+        if (name, friction) == ('ur5', AUTOMATIC):
+            return identification
+        made = scene(name)
+        return identify(made.robot, [made.bags[0]], IdentifyOptions(friction=friction))
 
     return identify_once
 
@@ -80,7 +78,7 @@ def test_unseen_motion_is_predicted(scene, found, name, friction):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_true_gains, name):
+def test_parameters_are_recovered_with_the_true_gains(scene, found_with_true_gains, name):
     # Error in torque: what it puts on the arm in a lively motion (3 rad/s, 5 rad/s^2) stays below
     # 2 % of the largest torque of the recording. Error in standard errors: below 12; they assume
     # white residuals, and a filter of 9 Hz at 125 Hz leaves one independent sample in seven.
@@ -97,22 +95,15 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_tru
     in_errors = np.abs(error) / model.standard_errors
     worst = int(np.argmax(in_errors))
     assert in_errors[worst] < 12.0, model.reduction.names[worst]
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains, name):
-    """Coulomb friction to 5 %, viscous friction to 10 %."""
-    # The motions are slow, so that the two kinds are distinguished by their shape near zero alone.
-    made, model = scene(name), found_with_true_gains(name).model
-    names = model.reduction.names
-
-    def values(symbol):
-        return np.array([
-            model.theta_base[names.index(f'{symbol}{joint + 1}')] for joint in range(6)
-        ])
-
-    np.testing.assert_allclose(values('fc'), made.truth.coulomb, rtol=0.05)
-    np.testing.assert_allclose(values('fv'), made.truth.viscous, rtol=0.1)
+    # The motions are slow, so that both kinds of friction are distinguished by their shape near
+    # zero alone.
+    found = dict(zip(model.reduction.names, model.theta_base, strict=True))
+    for symbol, true, share in (
+        ('fc', made.truth.coulomb, 0.05), ('fv', made.truth.viscous, 0.1),
+    ):
+        np.testing.assert_allclose(
+            [found[f'{symbol}{joint}'] for joint in range(1, 7)], true, rtol=share
+        )
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -143,34 +134,21 @@ def test_automatic_friction_is_the_true_curve(scene, name):
                 assert torque[-1] == pytest.approx(expected, rel=0.08), (term.joint, speed)
 
 
-def test_the_automatic_choice_is_reported(scene, found):
+def test_the_automatic_choice_is_reported(identification):
     """Cut-off and prior weight, by their scores; the passes; no stop and load was in the truth."""
-    made = found('ur5')
-    cutoff, weight, *corrections = made.candidates
+    cutoff, weight, *corrections = identification.candidates
     assert [one.question for one in corrections] in (
         [], ['weight of the CAD prior, with corrections', 'corrections'],
     )
     assert cutoff.names == ('5 Hz', '9 Hz', '14 Hz') and cutoff.chosen in cutoff.names
     assert len(weight.names) == len(weight.scores) == 5 and weight.chosen in weight.names
-    assert made.estimate.passes == 4
-    choices = made.model.quality['cross_validation']['choices']
+    assert identification.estimate.passes == 4
+    choices = identification.model.quality['cross_validation']['choices']
     assert [choice['question'] for choice in choices] == [
-        one.question for one in made.candidates
+        one.question for one in identification.candidates
     ]
-    options = made.model.provenance['options']
+    options = identification.model.provenance['options']
     assert (options['estimator'], options['friction']) == ('dictionary', 'dictionary,offset')
-
-
-@long_test
-def test_two_recordings_are_better_than_one(scene, found):
-    """Standard errors shrink, and the unseen errors are no larger than with one."""
-    made = scene('ur5')
-    both = identify(made.robot, list(made.bags), IdentifyOptions(friction=PLAIN))
-    one = found('ur5', PLAIN)
-    if both.model.reduction.names == one.model.reduction.names:
-        assert np.median(both.model.standard_errors / one.model.standard_errors) < 0.9
-    assert len(both.datasets) == len(both.cross_validation) == 2
-    assert np.all(unseen_errors(made, both.model) < THRESHOLD)
 
 
 def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, tmp_path):

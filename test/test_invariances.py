@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from builders import FIRST_STAMP, joint_states, run_command, write_bag
+from builders import run_command, write_run
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -35,11 +35,9 @@ def arm(tmp_path_factory):
 
 
 def record(path, robot, truth, driver, seed):
-    found = driver.record(
+    return write_run(path, robot, driver.record(
         execute(robot, truth, seed, 6.0), robot.limits.effort / truth.drive_gain, seed
-    )
-    messages = joint_states(robot.joint_names, FIRST_STAMP + found.stamps, *found.measured)
-    return write_bag(path, messages, {'robot': robot.name, 'effort_unit': 'A'})
+    ))
 
 
 @pytest.mark.parametrize(('home', 'away'), [

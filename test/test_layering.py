@@ -239,11 +239,6 @@ MADE_UP = {
         'estimation/x.py',
         'def f():\n    from robot_identification.report import page\n    return page',
     ),
-    'for types only': (
-        'validation/x.py',
-        'from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n'
-        '    from robot_identification.estimation.problem import Estimate',
-    ),
     'relative, from above': ('simulation/x.py', 'from .. import cli'),
     'by its name': (
         'prediction/x.py',

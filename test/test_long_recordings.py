@@ -60,23 +60,22 @@ def whole(arm):
     return identify(arm.robot, [arm.bag], WHOLE)
 
 
-def count_rows(monkeypatch):
-    """Return a count, by passes of how many samples rows were computed for."""
-    passes = Counter()
-    original = Observations._compute_bag
-
-    def count(self, bag, part, *arguments):
-        passes[int(part.rows.sum())] += 1
-        return original(self, bag, part, *arguments)
-
-    monkeypatch.setattr(Observations, '_compute_bag', count)
-    return passes
+@pytest.fixture(scope='module')
+def in_parts(arm):
+    """Return the model whose choices saw a part."""
+    return identify(arm.robot, [arm.bag], IN_PARTS)
 
 
 def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
     """A dictionary fit takes weights and loads from the part that choices are made on."""
-    passes, read = count_rows(monkeypatch), []
-    original = inputs.read_recording
+    passes, read = Counter(), []
+    compute, original = Observations._compute_bag, inputs.read_recording
+
+    def count(self, bag, part, *arguments):
+        passes[int(part.rows.sum())] += 1
+        return compute(self, bag, part, *arguments)
+
+    monkeypatch.setattr(Observations, '_compute_bag', count)
     monkeypatch.setattr(
         inputs, 'read_recording', lambda *args, **named: read.append(1) or original(*args, **named)
     )
@@ -92,15 +91,13 @@ def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
     assert any(f'{MOST} of {len(arm.run.stamps)} joint states' in note for note in found.notes)
 
 
-def test_the_model_is_that_of_all_rows(arm, whole):
+def test_the_model_is_that_of_all_rows(arm, whole, in_parts):
     """Parameters differ by less than their errors, what they predict by less than that."""
-    found = identify(arm.robot, [arm.bag], IN_PARTS)
-    expected, model = whole.model, found.model
-    a, b = (np.asarray(one.theta_lifted) for one in (expected, model))
+    a, b = (np.asarray(one.model.theta_lifted) for one in (whole, in_parts))
     shared = 10 * arm.robot.n
     errors = np.sqrt(np.abs(np.diag(whole.estimate.covariance))).max()
     assert np.abs(a[:shared] - b[:shared]).max() < max(errors, 0.05 * np.abs(a[:shared]).max())
-    assert found.estimate.sigma == pytest.approx(whole.estimate.sigma, rel=0.01)
+    assert in_parts.estimate.sigma == pytest.approx(whole.estimate.sigma, rel=0.01)
 
 
 def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeypatch):
@@ -109,7 +106,7 @@ def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeyp
     assert identify(arm.robot, [arm.bag], IN_PARTS).estimate.passes == IN_PARTS.recipe.passes
 
 
-def test_wrong_data_between_the_parts_are_named(arm, tmp_path):
+def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):
     """The effort of a joint has the wrong sign for four seconds at which no choice looks."""
     robot, run = arm.robot, arm.run
     part, = spread_parts([numbered(len(run.stamps))], MOST, (None, None))
@@ -120,9 +117,8 @@ def test_wrong_data_between_the_parts_are_named(arm, tmp_path):
     effort[bad, 1] *= -1.0
     bag = write_run(tmp_path / 'bag', robot, replace(run, measured=(q, dq, effort)))
     right, wrong = (
-        [reason for reason in identify(robot, [one], IN_PARTS).verdict.reasons
-         if 'than anywhere in the parts' in reason]
-        for one in (arm.bag, bag)
+        [reason for reason in one.verdict.reasons if 'than anywhere in the parts' in reason]
+        for one in (in_parts, identify(robot, [bag], IN_PARTS))
     )
     assert not right
     assert wrong and all(robot.joint_names[1] in reason for reason in wrong)
@@ -267,11 +263,8 @@ def numbered(count, period=0.008):
 
 
 def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
-    """
-    The errors are those of the whole to a fifth, and a note says of how many joint states.
-
-    Half of the samples of the same motion: errors of parts of 20 s differ by a tenth or two.
-    """
+    """The errors are those of the whole, and a note says of how many joint states."""
+    # Half of the samples of the same motion: errors of parts of 20 s differ by a tenth or two.
     expected = validate(whole.model, arm.bag)
     monkeypatch.setattr('robot_identification.pipeline.MOST_SCORED', MOST)
     found = validate(whole.model, arm.bag)
@@ -306,10 +299,7 @@ def test_parts_are_spread_from_one_end_to_the_other():
     assert np.all(np.diff(rows) > 0) and np.all(lengths == 2500)
     # One period apart.
     assert lengths[0] * 0.008 == pytest.approx(PART_DURATION)
-
-
-def test_recordings_share_what_is_chosen_from():
-    """In proportion to what lies in the window; few joint states are not divided."""
+    # Recordings share in proportion to what lies in the window; few are not divided.
     long, short = numbered(60_000), numbered(1500)
     parts = spread_parts([long, short], 10_000, (None, None))
     assert parts[1] is short and 9000 < len(parts[0]) <= 10_000

@@ -3,7 +3,6 @@
 
 """Who does the jobs makes no difference, and a lost process costs time only."""
 
-import os
 import subprocess
 import sys
 
@@ -96,6 +95,10 @@ with parallel.beside(vanish, os.getpid()) as third:
     assert third() == 'here', 'what was lost is done here'
 with parallel.beside(os.getpid, apart=False) as fourth:
     assert fourth() == os.getpid()
+parallel.available_processors = lambda: 1
+with parallel.beside(os.getpid) as alone:
+    assert alone() == os.getpid()
+parallel.available_processors = lambda: 2
 waiting = threading.Event()
 threading.Thread(target=waiting.wait, daemon=True).start()
 with parallel.beside(os.getpid) as fifth:
@@ -112,9 +115,3 @@ def test_a_function_runs_beside_where_that_is_safe():
         [sys.executable, '-c', BESIDE], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stdout) == (0, 'ended\n'), done.stderr
-
-
-def test_without_a_second_processor_nothing_is_copied(monkeypatch):
-    monkeypatch.setattr(parallel, 'available_processors', lambda: 1)
-    with parallel.beside(os.getpid) as result:
-        assert result() == os.getpid()

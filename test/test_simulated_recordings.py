@@ -13,13 +13,14 @@ test_full_pipeline.py.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from builders import FIRST_STAMP, joint_states, write_bag
+from builders import write_run
 from long_tests import long_test
 import numpy as np
 import pytest
-from recordings import Driver, execute, Recorded, true_base_parameters
+from recordings import Driver, execute, true_base_parameters
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.uncertainty.covariance import covariance_of
@@ -53,31 +54,14 @@ class Arm:
         return np.abs(self.runs[0][1][2] * self.truth.drive_gain).max()
 
     def record(self, driver, number, name='bag'):
-        """Write a bag of one of the motions; return it with what is in it."""
+        """Write a bag of one of the motions; return its path with what is in it."""
         limit = self.robot.limits.effort / self.truth.drive_gain
         found = driver.record(self.runs[number], limit, number)
-        messages = joint_states(
-            self.robot.joint_names, FIRST_STAMP + found.stamps, *found.measured
+        path = write_run(
+            self.folder / f'{name}_{number}', self.robot, found,
+            metadata={'robot': self.robot.name, 'effort_unit': self.unit},
         )
-        return Bag(write_bag(
-            self.folder / f'{name}_{number}', messages,
-            {'robot': self.robot.name, 'effort_unit': self.unit},
-        ), found)
-
-
-@dataclass(frozen=True, eq=False)
-class Bag:
-    """A bag, and what was recorded into it."""
-
-    path: Path
-    recorded: Recorded
-
-    @property
-    def floor(self):
-        """NRMSE (n,) of one who knows the truth: the noise of the effort."""
-        effort = self.recorded.measured[2]
-        noise = effort - self.recorded.true_effort
-        return np.sqrt(np.mean(noise**2, axis=0)) / np.std(effort, axis=0)
+        return SimpleNamespace(path=path, recorded=found)
 
 
 def make_arm(name, duration, unit, folder):
@@ -121,7 +105,10 @@ def unseen_over_floor(model, bag):
     errors, = validation.bags
     # Every message is scored.
     assert errors.samples == len(bag.recorded.stamps)
-    return np.array(errors.nrmse) / bag.floor
+    # Of one who knows the truth: the noise of the effort.
+    effort = bag.recorded.measured[2]
+    noise = np.sqrt(np.mean((effort - bag.recorded.true_effort)**2, axis=0))
+    return np.array(errors.nrmse) / (noise / np.std(effort, axis=0))
 
 
 @long_test

@@ -4,8 +4,8 @@
 """
 What every estimator does on a real arm; a new entry of ESTIMATORS is tested by being there.
 
-The arm has a continuous, a prismatic and a revolute joint with skew axes. How rows are cut and how
-ill-conditioned they may be is asked in test_contracts.py.
+The arm has a continuous, a prismatic and a revolute joint with skew axes. How ill-conditioned rows
+may be is asked in test_contracts.py, how they are cut in test_observations.py.
 """
 
 from dataclasses import is_dataclass, replace
