@@ -158,7 +158,7 @@ flat('libfranka', 'log.csv', [
 ], lambda run: (
     np.round(1e3 * run.t), 1.0 + 0.0 * run.t, run.q, run.q, run.dq, run.dq, run.effort,
     np.zeros_like(run.q), run.q, run.dq, np.zeros((len(run.t), 28)),
-), [f'panda_joint{k}' for k in range(1, 7)])
+), tuple(f'panda_joint{k}' for k in range(1, 7)))
 # Sunrise's DataRecorder: seconds and nanoseconds, a comment with the names.
 flat('kuka_sunrise_data_recorder', 'LogFile_1.log', ['% ZeitInSec', 'ZeitInNanoSec', *signals(*(
     f'{what}_LBR_iiwa_7_R800_1[{{}}]'

@@ -40,13 +40,6 @@ def downloaded(tmp_path_factory):
     return folder
 
 
-def test_there_are_many_and_all_differ():
-    """The set of 40 is a promise; a path that stands twice would show nothing."""
-    everything = described(BY_DAY + BY_NIGHT + DOWNLOADED)
-    assert len(everything) == len({description.path for description in everything}) >= 40
-    assert len(described(BY_DAY)) == 1
-
-
 @pytest.mark.parametrize(('source', 'description', 'evaluations'), [
     pytest.param(source, description, evaluations, id=description.name, marks=marks)
     for source, table, evaluations, marks in (

@@ -558,7 +558,6 @@ def test_any_name_of_a_file_will_do(lab):
         model = load_model(output / 'identified_model.yaml')
         assert_same_parameters(model, lab.arm.model)
         assert model.provenance['bags'][0]['path'] == str(folder / name)
-    assert run_command('identify', '~/no such bag', '--robot', 'ur5', '-o', lab.results).code == 2
     found = run_command('identify', 'x' * 5000, '--robot', 'ur5', '-o', lab.results)
     assert found.code in (2, 4)
     assert 'File name too long' in found.err

@@ -258,20 +258,6 @@ def test_a_made_up_breach_is_found(name, text):
     assert found[0].startswith(name)
 
 
-@pytest.mark.parametrize(
-    ('name', 'text'),
-    [
-        ('nodes/x.py', 'import rclpy\nfrom robot_identification.cli.main import main'),
-        ('model/x.py', 'from robot_identification.errors import DataError\nimport rosbags'),
-        ('model/friction/x.py', 'from .law import FrictionLaw\nfrom ..urdf import Urdf'),
-        ('cli/x.py', '"""It imports rclpy."""\nimport numpy as np  # and no std_msgs'),
-        ('recording/x.py', 'import mcap_ros2\nfrom rosbags.typesys import Stores'),
-    ],
-)
-def test_what_is_allowed_is_not_called_a_breach(name, text):
-    assert breaches({name: text}) == []
-
-
 WITHOUT_ROS = """
 import importlib
 import pkgutil

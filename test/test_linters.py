@@ -5,6 +5,7 @@
 
 import ast
 from importlib import import_module
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import re
@@ -31,9 +32,10 @@ HEADER = re.compile(
 def test_every_python_file_has_the_header():
     """Two lines; an entry point of the package makes ament_copyright accept them."""
     assert [path for path in FILES if not HEADER.match(path.read_text('utf-8'))] == []
-    ament_copyright = pytest.importorskip('ament_copyright.main')
-    # Not the whole folder: at a repository's root it wants CONTRIBUTING.md to be its own text.
-    assert ament_copyright.main(argv=list(map(str, FILES))) == 0
+    if find_spec('ament_copyright'):
+        # Not the whole folder: at a repository's root it wants CONTRIBUTING.md to be its own text.
+        check = import_module('ament_copyright.main').main
+        assert check(argv=list(map(str, FILES))) == 0
 
 
 @pytest.mark.linter

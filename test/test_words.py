@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 import re
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 # With what is said instead.
 ODD = {
@@ -130,18 +128,8 @@ def test_numeric_constants_say_unit_and_source():
         if (bare := bare_constants(path.read_text(encoding='utf-8'), parsed(path)))
     }
     assert found == {}
-
-
-@pytest.mark.parametrize(('text', 'bare'), [
-    ('LIMIT = 3.0', ['LIMIT']),
-    ('LIMIT = 3.0  # [s]; chosen', []),
-    ('# Longest pause [s]; chosen.\nLIMIT = 3.0\nOTHER = 4', []),
-    ('# Something else.\n\nLIMIT = (1, 2)', ['LIMIT']),
-    ('NAME = "text"\nlower = 3.0\nSUM = sum([1, 2])', []),
-])
-def test_a_bare_constant_is_found(text, bare):
-    """The check can fail."""
-    assert bare_constants(text) == bare
+    # The check can fail.
+    assert bare_constants('# Something else.\n\nLIMIT = (1, 2)\nOTHER = 3') == ['LIMIT', 'OTHER']
 
 
 def documented_methods(trees):
