@@ -25,7 +25,9 @@ DAY = [
     9 * style + 3 * (kind % 3) + (style + kind) % 3
     for style in range(5) for kind in (style, style + 1)
 ]
-NIGHT = range(540)
+NIGHT = pytest.param(
+    range(540), marks=[long_test, pytest.mark.timeout(1800)],  # four minutes, or more
+)
 
 
 def twin_of(robots, number):
@@ -34,38 +36,21 @@ def twin_of(robots, number):
     return make_twin(robots[arm], number, kind, STYLES[number // 9 % 5], rough=number % 2 == 0)
 
 
-def judge_twins(robots, numbers):
-    """Return the twins judged wrongly, and how many of each motion were decided, of how many."""
-    wrong, decided = [], {style: [0, 0] for style in STYLES}
+@pytest.mark.parametrize('numbers', [DAY, NIGHT], ids=['day', 'night'])
+def test_no_simulated_arm_is_misjudged(robots, numbers):
+    """Friction that sticks, payloads, ceilings and walls, URDFs wrong by up to 40 %."""
+    wrong, decided = [], []
     for number in numbers:
         twin = twin_of(robots, number)
         meaning = judge_effort(twin.robot, [twin.dataset])
-        decided[STYLES[number // 9 % 5]][1] += 1
-        decided[STYLES[number // 9 % 5]][0] += meaning.kind is not None
+        if STYLES[number // 9 % 5] in ('fourier', 'points'):
+            decided.append(meaning.kind is not None)
         if meaning.kind not in (None, twin.kind):
             wrong.append((number, twin.kind, meaning.kind, meaning.likelihoods))
-    return wrong, decided
-
-
-def check_twins(robots, numbers):
-    """Check that none is judged wrongly, and that motion that shows it is judged at all."""
-    wrong, decided = judge_twins(robots, numbers)
     assert not wrong
     # Excitation and moves from point to point show gravity and inertia of some joint: the few that
     # are left open have hardly any of either, by chance.
-    found, of = np.sum([decided['fourier'], decided['points']], axis=0)
-    assert found >= 0.8 * of, decided
-
-
-def test_no_simulated_arm_is_misjudged(robots):
-    """Friction that sticks, payloads, ceilings and walls, URDFs wrong by up to 40 %."""
-    check_twins(robots, DAY)
-
-
-@long_test
-@pytest.mark.timeout(1800)  # four minutes, more on a busy machine
-def test_none_of_many_simulated_arms_is_misjudged(robots):
-    check_twins(robots, NIGHT)
+    assert np.mean(decided) >= 0.8
 
 
 def test_a_wrong_mounting_is_named(robots):

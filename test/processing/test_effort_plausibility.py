@@ -42,20 +42,10 @@ def test_units_are_distinguished(simulated, stated, true, known):
     assert 'elbow_joint' in note
 
 
-def test_units_of_a_real_arm_are_distinguished(real):
-    """The UR10's bag is in Nm; its own drive gains make it current."""
-    robot, recording = real('ur10_exciting_trajectory')
-    assert notes_of(recording, robot, 'Nm') == []
-    assert 'joint torque in Nm' in notes_of(recording, robot, 'A')[0]
-    current = replace(recording, effort=robot.drives.to_current(recording.effort))
-    assert notes_of(current, robot, 'A') == []
-    assert 'motor current in A' in notes_of(current, robot, 'Nm')[0]
-
-
 def test_a_sign_against_the_description_is_noted(simulated):
     """A warning, because the description may be what is wrong."""
     robot, _, recording = simulated
-    effort = recording.effort * np.array([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    effort = recording.effort * [1.0, -1.0, 1.0, 1.0, 1.0, 1.0]
     note, = notes_of(replace(recording, effort=effort), robot, 'A')
     assert note.startswith('effort of shoulder_lift_joint has the opposite sign')
     assert 'mounting' in note
@@ -64,27 +54,22 @@ def test_a_sign_against_the_description_is_noted(simulated):
 def test_more_than_the_joint_has_is_noted(simulated):
     """One joint alone, so that the unit of all is not in question."""
     robot, _, recording = simulated
-    effort = recording.effort * np.array([1.0, 1.0, 1.0, 1.0, 1.0, 30.0])
+    effort = recording.effort * [1.0, 1.0, 1.0, 1.0, 1.0, 30.0]
     note, = notes_of(replace(recording, effort=effort), robot, 'A')
     assert note.startswith('effort of wrist_3_joint reaches')
     assert 'its limit is 28 N m' in note
 
 
-def test_constant_effort_is_named(exact):
+@pytest.mark.parametrize(('rows', 'named'), [
+    (slice(None), 'effort of b is 2.5 throughout'),
+    (slice(300, 500), 'effort of b stood still at 2.5 for 1.60 s from 2.40 s on'),
+])
+def test_constant_and_stale_effort_are_named(exact, rows, named):
     recording = exact.record()
     effort = recording.effort.copy()
-    effort[:, 1] = 2.5
+    effort[rows, 1] = 2.5
     note, = notes_of(replace(recording, effort=effort), None, 'A')
-    assert note.startswith('effort of b is 2.5 throughout')
-
-
-def test_stale_effort_is_named_with_its_time(exact):
-    recording = exact.record()
-    effort = recording.effort.copy()
-    effort[300:500, 2] = effort[300, 2]
-    note, = notes_of(replace(recording, effort=effort), None, 'A')
-    assert note.startswith('effort of c stood still at ')
-    assert '1.60 s from 2.40 s on' in note
+    assert note.startswith(named)
 
 
 def test_effort_that_stands_still_at_rest_is_not_stale(exact):

@@ -9,25 +9,23 @@ from robot_identification.processing.local_regression import rloess, rloess_memo
 
 RATE = 125.0
 SPAN = 0.15
-
-
-@pytest.fixture
-def t():
-    """Return three seconds and a bit."""
-    return np.arange(400) / RATE
+T = np.arange(400) / RATE
 
 
 @pytest.mark.parametrize('span', [0.02, 0.15, 0.25])
-def test_quadratics_are_exact_to_the_ends(t, span):
-    """Rounding alone, with every window; longer ones than the signal: see short signals."""
+@pytest.mark.parametrize('samples', [3, 5, 10, 400])
+def test_quadratics_are_exact_to_the_ends(samples, span):
+    """Rounding alone, with every window, also with one that is longer than the signal."""
+    t = T[:samples]
     x = np.column_stack([3.0 * t**2 - 7.0 * t + 2.0, np.full_like(t, 4.0)])
     np.testing.assert_allclose(rloess(x, RATE, span), x, atol=1e-9)
 
 
-def test_it_equals_weighted_quadratics_solved_one_by_one(t):
+def test_it_equals_weighted_quadratics_solved_one_by_one():
     """Without outliers to speak of, its first pass is the textbook's regression."""
     rng = np.random.default_rng(0)
-    x = np.sin(2.0 * np.pi * t) + 0.01 * rng.normal(size=len(t))
+    true = np.sin(2.0 * np.pi * T)
+    x = true + 0.01 * rng.normal(size=len(T))
     window = 19
     expected = np.empty_like(x)
     for i in range(len(x)):
@@ -42,12 +40,12 @@ def test_it_equals_weighted_quadratics_solved_one_by_one(t):
     found = rloess(x[:, None], RATE, window / RATE)[:, 0]
     # Robust weights of samples that are no outliers move the result by a share of the noise.
     assert np.abs(found - expected).max() < 0.01
-    assert np.corrcoef(found - np.sin(2 * np.pi * t), expected - np.sin(2 * np.pi * t))[0, 1] > 0.8
+    assert np.corrcoef(found - true, expected - true)[0, 1] > 0.8
 
 
-def test_outliers_do_not_count(t):
+def test_outliers_do_not_count():
     """One sample in fifteen is off by a hundred times the amplitude; a mean would be off by 6."""
-    x = np.sin(2.0 * np.pi * 0.5 * t)
+    x = np.sin(2.0 * np.pi * 0.5 * T)
     spoilt = x.copy()
     spoilt[7::15] += 100.0
     smooth = rloess(spoilt[:, None], RATE, SPAN)[:, 0]
@@ -58,7 +56,7 @@ def test_outliers_do_not_count(t):
     np.testing.assert_allclose(smooth[10:-10], x[10:-10], atol=1e-3)
 
 
-def test_far_samples_do_not_count(t):
+def test_far_samples_do_not_count():
     """Beyond its memory nothing changes: blocks can be smoothed alone."""
     x = np.random.default_rng(1).normal(size=(400, 1))
     other = x.copy()
@@ -68,9 +66,3 @@ def test_far_samples_do_not_count(t):
     a, b = rloess(x, RATE, 0.05), rloess(other, RATE, 0.05)
     np.testing.assert_allclose(a[: 300 - reach], b[: 300 - reach], atol=1e-12)
     assert np.abs(a - b).max() > 1.0
-
-
-@pytest.mark.parametrize('samples', [3, 5, 10])
-def test_short_signals_are_smoothed_too(samples):
-    x = np.arange(float(samples))[:, None] ** 2
-    np.testing.assert_allclose(rloess(x, RATE, SPAN), x, atol=1e-9)

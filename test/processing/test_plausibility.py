@@ -42,56 +42,46 @@ def arm(request):
     return robot, recording.until(12.0)
 
 
-def warnings_of(dataset):
-    return [note for note in dataset.notes if 'position by' not in note]
+def warnings_of(recording, robot):
+    unit = 'A' if recording.source == 'simulated' else 'Nm'
+    return [note for note in run(recording, robot, unit).notes if 'position by' not in note]
 
 
-def unit_of(recording):
-    return 'A' if recording.source == 'simulated' else 'Nm'
+def noise(size, recording):
+    return size * np.random.default_rng(0).normal(size=recording.dq.shape)
 
 
-def test_good_recordings_pass_without_a_word(arm):
-    robot, recording = arm
-    assert warnings_of(run(recording, robot, unit_of(recording))) == []
+def slow(recording):
+    """Move thirty times slower: some joints stay below 0.02 rad/s, with noise of 0.003."""
+    dq = recording.dq / 30.0 + noise(0.003, recording)
+    return replace(recording, stamps=30.0 * recording.stamps, dq=dq)
 
 
-def test_noisy_velocities_pass(arm):
-    robot, recording = arm
-    added = 0.05 * np.random.default_rng(0).normal(size=recording.dq.shape)
-    noisy = replace(recording, dq=recording.dq + added)
-    assert warnings_of(run(noisy, robot, unit_of(recording))) == []
-
-
-def test_slow_motions_pass(arm):
-    """Thirty times slower: some joints reach no more than 0.02 rad/s, below the noise."""
-    (robot, recording), factor = arm, 30.0
-    added = 0.003 * np.random.default_rng(1).normal(size=recording.dq.shape)
-    slow = replace(recording, stamps=recording.stamps * factor, dq=recording.dq / factor + added)
-    assert warnings_of(run(slow, robot, unit_of(recording))) == []
-
-
-def test_thirty_hertz_pass(arm, rows_of):
-    robot, recording = arm
+def at_thirty_hertz(recording):
     step = max(round(np.median(1.0 / np.diff(recording.stamps)) / 30.0), 1)
-    rows = np.arange(0, len(recording), step)
-    assert warnings_of(run(rows_of(recording, rows), robot, unit_of(recording))) == []
+    return replace(recording, **{
+        name: getattr(recording, name)[::step] for name in ('stamps', 'q', 'dq', 'effort')
+    })
 
 
-def test_coarse_encoders_and_late_velocities_pass(arm):
-    """A milliradian, and a velocity that is 30 ms late, as of a driver that filters it."""
-    robot, recording = arm
-    coarse = replace(recording, q=np.round(recording.q, 3))
-    assert warnings_of(run(coarse, robot, unit_of(recording))) == []
+def late_velocity(recording):
+    """Delay the velocity by 30 ms, as a driver does that filters it."""
     at = recording.stamps - 0.03
-    late = np.column_stack([np.interp(at, recording.stamps, c) for c in recording.dq.T])
-    assert warnings_of(run(replace(recording, dq=late), robot, unit_of(recording))) == []
+    dq = np.column_stack([np.interp(at, recording.stamps, c) for c in recording.dq.T])
+    return replace(recording, dq=dq)
 
 
-def test_a_payload_is_no_wrong_unit(simulated):
-    """The effort of a heavier arm: half as much again on every joint."""
-    robot, _, recording = simulated
-    heavier = replace(recording, effort=1.5 * recording.effort)
-    assert warnings_of(run(heavier, robot)) == []
+@pytest.mark.parametrize('change', [
+    lambda recording: recording,
+    lambda recording: replace(recording, dq=recording.dq + noise(0.05, recording)),
+    slow, at_thirty_hertz, late_velocity,
+    lambda recording: replace(recording, q=np.round(recording.q, 3)),
+    # The effort of a heavier arm.
+    lambda recording: replace(recording, effort=1.5 * recording.effort),
+], ids=['good', 'noisy', 'slow', '30 Hz', 'late', 'coarse', 'payload'])
+def test_good_recordings_pass_without_a_word(arm, change):
+    robot, recording = arm
+    assert warnings_of(change(recording), robot) == []
 
 
 @pytest.mark.parametrize(('name', 'factor', 'words'), [
@@ -182,7 +172,7 @@ def test_positions_a_little_outside_the_limits_are_noted(arm):
     shifted = changed(
         recording, 'q', [2], lambda values: values - values.max() + upper + 0.5
     )
-    notes = warnings_of(run(shifted, robot, unit_of(recording)))
+    notes = warnings_of(shifted, robot)
     assert any(robot.joint_names[2] in note and 'is its zero right' in note for note in notes)
 
 

@@ -83,21 +83,6 @@ def test_a_clock_that_was_set_back_splits_the_recording(exact, rows_of):
     np.testing.assert_allclose(dataset.motion.ddq[500:], alone.motion.ddq, atol=1e-9)
 
 
-def test_a_bag_that_was_played_twice_is_two_parts(exact):
-    """As `ros2 bag play --loop` gives it."""
-    recording = exact.record()
-    twice = {
-        name: np.concatenate([getattr(recording, name)] * 2)
-        for name in ('stamps', 'q', 'dq', 'effort')
-    }
-    dataset = run(exact.record(**twice))
-    assert dataset.segments == (slice(0, 1000), slice(1000, 2000))
-    assert dataset.scored.all()
-    np.testing.assert_allclose(
-        dataset.motion.ddq[:1000], dataset.motion.ddq[1000:], atol=1e-9
-    )
-
-
 @given(st.integers(0, 2**32 - 1))
 def test_disorder_and_duplicates_change_nothing(exact, rows_of, seed):
     """The dataset is that of the clean recording to 1e-9; the duplicates are scored beside it."""
