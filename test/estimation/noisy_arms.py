@@ -78,6 +78,18 @@ def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
     return NoisyArm(robot, reduction, theta, stamps, motion, torque)
 
 
+def errors_of(arm, estimators, position_noise, runs=12):
+    """Return errors and standard errors (runs, b) of each estimator over recordings."""
+    found = {name: [] for name in estimators}
+    for seed in range(runs):
+        problem = arm.problem(seed, position_noise)
+        for name, estimator in estimators.items():
+            estimate = estimator.estimate(problem)
+            found[name].append((estimate.theta - arm.theta, estimate.standard_errors))
+    return {name: np.swapaxes(pairs, 0, 1) for name, pairs in found.items()}
+
+
 def bias_in_errors(errors):
-    """Return the mean error of each parameter over its own standard error, errors (runs, b)."""
-    return errors.mean(axis=0) / (errors.std(axis=0, ddof=1) / np.sqrt(len(errors)))
+    """Return the root mean square over parameters of their mean errors over those of means."""
+    bias = errors.mean(axis=0) / (errors.std(axis=0, ddof=1) / np.sqrt(len(errors)))
+    return np.sqrt(np.mean(bias**2))

@@ -14,7 +14,7 @@ import re
 
 from builders import joint_states, run_command, write_bag
 from estimation.arm_problems import dataset_of, three_joint_urdf
-from long_tests import long_test, some_by_day
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -41,7 +41,6 @@ SAMPLES = 2000
 # As a share of the spread of each joint's torque: what a good current measurement has.
 NOISE = 0.02
 PLAIN = parse_friction('coulomb,viscous,offset')
-NOTHING = np.zeros(3)
 DEFAULT = Recipe()
 
 
@@ -149,9 +148,6 @@ def errors_on(friction, terms, seed):
     return np.sqrt(np.mean((found - true) ** 2, axis=0)) / true.std(axis=0)
 
 
-# --- what is chosen ------------------------------------------------------------------------
-
-
 def test_each_joint_gets_its_own_law():
     """Plain, Stribeck, and a power of the velocity."""
     # Constants within 10 %, forty times the noise. No joint is left with a law beside its own.
@@ -229,16 +225,6 @@ def test_the_evidence_is_complete():
     assert len(choice.notes) == 3
 
 
-@long_test
-def test_two_recordings_are_one_question():
-    """Each has its blocks; the laws are those of one recording."""
-    candidates = expand_candidates(('coulomb,viscous,offset', 'stribeck,viscous,offset'), ())
-    two = select([recording(seed, stribeck_and_power) for seed in (0, 1)], candidates)
-    one = select([recording(0, stribeck_and_power)], candidates)
-    for number in range(2):
-        assert set(laws_of(two, number)) == set(laws_of(one, number))
-
-
 def test_a_joint_that_stands_keeps_what_it_was_given():
     """It is not asked, and the others are found all the same."""
     dataset = recording(0, stribeck_and_power)
@@ -260,9 +246,6 @@ def test_a_joint_that_stands_keeps_what_it_was_given():
     assert len(choice.candidates) == 2
 
 
-# --- candidates and terms ------------------------------------------------------------------
-
-
 def test_candidates_never_exclude_each_other():
     """Every candidate with every addition that may stand beside it, once."""
     found = expand_candidates(DEFAULT.friction_candidates, DEFAULT.friction_additions)
@@ -275,18 +258,6 @@ def test_candidates_never_exclude_each_other():
     assert [tuple(law.name for law in laws) for laws in with_others] == [
         ('strain_wave', 'offset'), ('coulomb', 'load')
     ]
-
-
-def test_terms_are_in_the_order_in_which_a_model_file_is_read():
-    """By position in the joint, joints inner; a joint with few laws ends sooner."""
-    terms = order_terms([
-        parse_friction('coulomb,viscous,offset,load'), parse_friction('asymmetric'),
-        parse_friction('stribeck,viscous,offset'),
-    ])
-    assert [(term.law.name, term.joint) for term in terms[:3]] == [
-        ('coulomb', 0), ('asymmetric', 1), ('stribeck', 2)
-    ]
-    assert [term.joint for term in terms[3:]] == [0, 2, 0, 2, 0]
 
 
 def test_a_model_with_laws_by_joint_survives_its_file(tmp_path):
@@ -312,9 +283,6 @@ def test_a_model_with_laws_by_joint_survives_its_file(tmp_path):
         standard_torque(loaded.robot, loaded.parameters, loaded.theta_lifted, motion),
         standard_torque(robot, parameters, model.theta_lifted, motion),
     )
-
-
-# --- load ----------------------------------------------------------------------------------
 
 
 def test_the_load_is_that_of_the_bodies_found():
@@ -358,9 +326,6 @@ def test_bodies_are_held_out_as_they_are_found(estimator, once):
     assert np.array_equal(found.unknowns, first.unknowns) == once
 
 
-# --- as a user asks for it -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize(('options', 'message'), [
     ({'estimator': 'dictionary'}, '--friction select chooses plain laws'),
     ({'recipe': Recipe(decimation=20.0)}, 'leave decimation out of the recipe'),
@@ -368,15 +333,6 @@ def test_bodies_are_held_out_as_they_are_found(estimator, once):
 def test_what_does_not_go_with_it_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
         IdentifyOptions(friction='select', **options)
-
-
-def test_it_implies_a_linear_estimator_and_goes_with_others():
-    method = IdentifyOptions(friction='select').method
-    assert method.estimator_name == 'wls' and method.by_joint
-    assert method.friction_name == 'select'
-    assert IdentifyOptions(friction='select', estimator='huber').method.estimator_name == 'huber'
-    plain = IdentifyOptions(friction='coulomb,viscous').method
-    assert plain.friction_name == 'coulomb,viscous' and not plain.by_joint
 
 
 def test_identify_selects_and_shows_why(tmp_path):
@@ -399,12 +355,9 @@ def test_identify_selects_and_shows_why(tmp_path):
     )
     assert result.code == 0, result.err
     model = load_model(tmp_path / 'result' / 'identified_model.yaml')
-    names = [
-        {term.law.name for term in model.parameters.friction if term.joint == number}
-        for number in range(3)
-    ]
-    assert 'stribeck' in names[1] and 'power_viscous' in names[2]
-    assert names[0] == {'coulomb', 'viscous', 'offset'}
+    assert {(term.joint, term.law.name) for term in model.parameters.friction} >= {
+        (0, 'coulomb'), (0, 'viscous'), (1, 'stribeck'), (2, 'power_viscous'),
+    }
     text = (tmp_path / 'result' / 'results.txt').read_text()
     page = (tmp_path / 'result' / 'report.html').read_text()
     for joint_name in dataset.joint_names:

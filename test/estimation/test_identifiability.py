@@ -12,7 +12,7 @@ from robot_identification.errors import DataError
 from robot_identification.estimation import ESTIMATORS, TrainingData
 from robot_identification.estimation.fitting import cross_validate, fit_parameters, observe
 from robot_identification.estimation.identifiability import (
-    reference_scale, restrict_to_identifiable,
+    restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
     build_problem, IdentificationProblem, TriangularFactor,
@@ -44,7 +44,7 @@ def test_nothing_is_lost_where_everything_moves(ur5, rng):
     assert (left.unidentifiable, left.stationary_joints) == ((), ())
 
 
-@pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4)])
+@pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4), (1, 2, 3, 4, 5)])
 def test_a_stationary_joint_loses_its_friction_and_rotor(ur5, rng, idle):
     """And the others lose nothing: the reduced parameters of any arm give its torques."""
     # Parameters of the idle joint itself are zero here: at rest the data cannot show them. The
@@ -79,24 +79,6 @@ def test_a_stationary_joint_loses_its_friction_and_rotor(ur5, rng, idle):
         assert found == pytest.approx(theta[parameters.names.index(name)], abs=1e-4), name
 
 
-def test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible(ur5, rng):
-    """One joint copies another: some columns coincide, and the rank says so by name."""
-    reduction = reduction_of(ur5)
-    motion = fourier_motion(6, 0)
-    for values in (motion.q, motion.dq, motion.ddq):
-        values[:, 1:] = 0.0
-    theta = rng.normal(size=reduction.parameters.size)
-    problem, tau = problem_of(ur5, reduction, motion, theta)
-    left = restrict_to_identifiable(ur5, problem, (1, 2, 3, 4, 5))
-    assert len(left.unidentifiable) > 30
-    # A turning base shows its inertia, its friction and nothing else of itself.
-    assert {'fv1', 'fc1', 'f01'} <= set(left.problem.reduction.names)
-    estimate = ESTIMATORS['ols']().estimate(left.problem)
-    W = observation_matrix(ur5, reduction.parameters, motion)
-    found = (W[:, left.problem.reduction.independent] @ estimate.theta).reshape(-1, 6)
-    np.testing.assert_allclose(found[:, 0], tau.reshape(-1, 6)[:, 0], atol=1e-6)
-
-
 def test_stationary_joints_stand_still_in_every_recording(ur5):
     """Fifty millirad is the limit; only what is scored counts."""
     moving, standing = fourier_motion(6, 0), fourier_motion(6, 0, idle=(2,))
@@ -110,16 +92,6 @@ def test_stationary_joints_stand_still_in_every_recording(ur5):
     assert find_stationary_joints([second]) == (2,)
     short = replace(second, scored=np.arange(400) < 3)
     assert set(find_stationary_joints([short])) > {2, 4}
-
-
-def test_reference_is_what_a_lively_motion_puts_into_each_column(ur5):
-    """Within a factor of ten of the excitation motion's own columns, none of them zero."""
-    reduction = reduction_of(ur5)
-    scale = reference_scale(ur5, reduction)
-    W = observation_matrix(ur5, reduction.parameters, fourier_motion(6, 0))
-    ratio = np.linalg.norm(W[:, reduction.independent], axis=0) / np.sqrt(400) / scale
-    assert np.all(scale > 0.0)
-    assert np.all((ratio > 1e-2) & (ratio < 1e2))
 
 
 def test_too_few_rows_are_refused_with_their_number(ur5):

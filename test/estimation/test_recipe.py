@@ -33,9 +33,6 @@ def file(tmp_path):
     return tmp_path / 'recipe.yaml'
 
 
-# --- files ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize('recipe', [Recipe(), OTHER], ids=['default', 'other'])
 def test_round_trip(recipe, file):
     """Every number to the last bit, and every field."""
@@ -87,8 +84,6 @@ def test_a_file_that_is_not_there(tmp_path):
         load_recipe(tmp_path / 'nothing.yaml')
 
 
-# --- ranges --------------------------------------------------------------------------------
-
 RANGES = {
     'cutoffs': (0.1, 1000.0), 'preferred_cutoff': (0.1, 1000.0), 'tie': (0.0, 1.0),
     'order': (1, 10), 'prior_weights': (0.0, 1e9), 'passes': (1, 20), 'huber': (0.5, 1e6),
@@ -136,9 +131,6 @@ def test_ranges_are_named(name):
     if name in WHOLE:
         with pytest.raises(DescriptionError, match=f'^{name} of the recipe .* whole number'):
             Recipe(**{name: float(low) + 0.5})
-
-
-# --- what follows from it ------------------------------------------------------------------
 
 
 def test_cutoffs_stay_below_the_nyquist_frequency():

@@ -76,17 +76,24 @@ TRUTHS = {
 }
 
 
-def problem_of(torque, noise=NOISE, seed=0, **options):
-    """Return the problem of a friction torque with bodies and white noise."""
+def measured(torque, noise=NOISE, seed=0, **options):
+    """Return motion, columns of bodies, and the torque of friction and bodies with white noise."""
     motion, bodies = scene(**options)
     tau = bodies @ BODIES + torque(motion)
-    tau = tau + noise * np.random.default_rng(seed).normal(size=tau.size)
-    return eliminate_bodies(motion, bodies, tau)
+    return motion, bodies, tau + noise * np.random.default_rng(seed).normal(size=tau.size)
+
+
+def problem_of(torque, *more, **options):
+    return eliminate_bodies(*measured(torque, *more, **options))
+
+
+def torque_of_truth(name):
+    _, truth, coefficients, constants = TRUTHS[name]
+    return lambda motion: truth(motion, *coefficients, *constants)
 
 
 def problem_of_truth(name, **options):
-    _, truth, coefficients, constants = TRUTHS[name]
-    return problem_of(lambda motion: truth(motion, *coefficients, *constants), **options)
+    return problem_of(torque_of_truth(name), **options)
 
 
 @pytest.mark.parametrize('name', TRUTHS)
@@ -105,9 +112,7 @@ def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
     # are told, none is at a bound, each is within four standard errors of the truth; errors below
     # a quarter of the constant say that the test can fail.
     laws, truth, coefficients, constants = TRUTHS[name]
-    motion, bodies = scene()
-    tau = bodies @ BODIES + truth(motion, *coefficients, *constants)
-    tau = tau + NOISE * np.random.default_rng(0).normal(size=tau.size)
+    motion, bodies, tau = measured(torque_of_truth(name))
     fit = fit_shapes(eliminate_bodies(motion, bodies, tau), parse_friction(laws))
 
     def residual(unknowns):
@@ -225,8 +230,7 @@ def test_no_law_at_all():
 
 def test_bodies_that_these_rows_do_not_tell_apart_do_no_harm():
     """A column twice, and one of nothing: the friction is the same."""
-    motion, bodies = scene()
-    tau = bodies @ BODIES + power(motion, 3.0, 4.0, 0.3, 0.03, 0.6)
+    motion, bodies, tau = measured(torque_of_truth('power'), noise=0.0)
     more = np.column_stack([bodies, bodies[:, 0], np.zeros(len(tau))])
     laws = parse_friction('coulomb,power_viscous,offset')
     one, other = (

@@ -36,14 +36,6 @@ def test_projection_keeps_the_base_parameters(robots, reductions, name, seed):
     np.testing.assert_allclose(reduction.K @ theta, theta_base, atol=1e-9 * 20.0)
 
 
-@pytest.mark.parametrize('name', ['ur5', 'mixed'])
-def test_the_priors_own_base_parameters_give_the_prior(robots, reductions, name):
-    robot, reduction = robots[name], reductions[name]
-    prior = prior_of(robot, reduction)
-    theta = project_on_prior(robot, reduction, reduction.K @ prior)
-    np.testing.assert_allclose(theta, prior, atol=1e-12)
-
-
 def test_projection_is_affine(ur5, reductions, rng):
     """Half a change of the base parameters is half a change of the standard ones."""
     reduction = reductions['ur5']

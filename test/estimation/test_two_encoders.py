@@ -19,7 +19,7 @@ import pytest
 from recordings import fourier_motion as smooth_motion
 from recordings import write_small_arm
 from robot_identification.errors import (
-    DataError, DescriptionError, IdentificationError, UsageError,
+    DataError, IdentificationError, UsageError,
 )
 from robot_identification.estimation import (
     fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
@@ -179,21 +179,28 @@ def test_two_encoders_recover_the_arm_and_one_does_not(arm, rotor_inertia, count
     assert np.mean(single**2) > 3.0 * np.mean(apart**2)
 
 
-def model_of(arm, found):
-    return IdentifiedModel(
+@pytest.fixture(scope='module')
+def found(arm):
+    """Return the fit with known rotors."""
+    return fit(arm, arm.motion, 'known')[0]
+
+
+def figures_of(arm, found, motion):
+    """Return the figures of the model of a fit on a motion."""
+    model = IdentifiedModel(
         arm.robot, 'Nm', found.problem.reduction, found.estimate.theta,
         find_covariance(found.estimate).matrix, None, '', SignalSource(),
         {'two_encoders': True}, {},
     )
+    dataset = dataset_of(arm.robot, motion, arm.tau)
+    return two_encoder_figures(model, [dataset], [dataset.fitted])
 
 
-def test_figures_are_those_of_the_paper_and_of_the_springs(arm):
+def test_figures_are_those_of_the_paper_and_of_the_springs(arm, found):
     """NMSE by spec 14, with the URDF's bodies and with those found."""
     # Stiffness within three errors. What is left over is the noise: its NMSE is the sum over
     # joints of variance over mean torque.
-    found, _ = fit(arm, arm.motion, 'known')
-    dataset = dataset_of(arm.robot, arm.motion, arm.tau)
-    figures = two_encoder_figures(model_of(arm, found), [dataset], [dataset.fitted])
+    figures = figures_of(arm, found, arm.motion)
     least = np.sum(arm.noise**2 / np.abs(arm.tau).mean(axis=0))
     assert figures['nmse'] == pytest.approx(least, rel=0.05)
     assert figures['nmse_urdf'] > 2.0 * figures['nmse']
@@ -203,36 +210,25 @@ def test_figures_are_those_of_the_paper_and_of_the_springs(arm):
     text = describe_two_encoder_figures(arm.robot.joint_names, figures)
     assert 'elbow_joint 1e+04 +- ' in text[0] or 'elbow_joint 9' in text[0]
     assert '% less' in text[1]
-    plain = dataset_of(arm.robot, arm.links, arm.tau)
-    assert two_encoder_figures(model_of(arm, found), [plain], [plain.fitted]) == {}
+    # Of a rotor that is read 0.7 ms late, in which an arm moves by as much as its gears bend, it
+    # is the same, as certain as it was but for what the rotor's way is more than the link's.
+    rotor = arm.motion.rotor
+    late = replace(arm.motion, rotor=replace(rotor, q=rotor.q + 7e-4 * rotor.dq))
+    of_late = figures_of(arm, found, late)
+    late_errors = of_late['stiffness_standard_errors']
+    assert np.all(np.abs(of_late['stiffness'] - STIFFNESS) < 3.0 * late_errors)
+    np.testing.assert_allclose(late_errors, errors, rtol=0.5)
+    assert figures_of(arm, found, arm.links) == {}
     assert describe_two_encoder_figures(arm.robot.joint_names, {}) == ()
 
 
-def test_a_rotor_that_is_read_late_is_not_taken_for_a_soft_gear(arm):
-    """By 0.7 ms, in which an arm moves by as much as its gears bend."""
-    # Errors stay what they were, but for what the rotor's way is more than the link's.
-    found, _ = fit(arm, arm.motion, 'known')
-    rotor = arm.motion.rotor
-    late = replace(arm.motion, rotor=replace(rotor, q=rotor.q + 7e-4 * rotor.dq))
-    figures, expected = (
-        two_encoder_figures(model_of(arm, found), [dataset], [dataset.fitted])
-        for dataset in (dataset_of(arm.robot, motion, arm.tau) for motion in (late, arm.motion))
-    )
-    errors = figures['stiffness_standard_errors']
-    assert np.all(np.abs(figures['stiffness'] - STIFFNESS) < 3.0 * errors)
-    np.testing.assert_allclose(errors, expected['stiffness_standard_errors'], rtol=0.5)
-
-
-def test_loads_are_iterated_from_the_bodies_found(arm):
+def test_loads_are_iterated_from_the_bodies_found(arm, found):
     """With the URDF's load alone, the estimate is another one; at the end the load is its own."""
-    found, _ = fit(arm, arm.motion, 'known')
-    again = TwoEncoderFit(TwoEncoders('known', arm.friction)).estimate(
-        found.problem.observations.factor(found.estimate.unknowns)
-    )
+    estimator = TwoEncoderFit(TwoEncoders('known', arm.friction))
+    observations = found.problem.observations
+    again = estimator.estimate(observations.factor(found.estimate.unknowns))
     np.testing.assert_allclose(again.theta, found.estimate.theta, rtol=0, atol=1e-3)
-    first = TwoEncoderFit(TwoEncoders('known', arm.friction)).estimate(
-        found.problem.observations.factor()
-    )
+    first = estimator.estimate(observations.factor())
     errors = found.estimate.standard_errors
     free = ~found.estimate.active
     assert np.abs((first.theta - found.estimate.theta)[free] / errors[free]).max() > 1.0
@@ -274,9 +270,6 @@ def test_with_one_encoder_the_profile_does_what_it_did(arm):
     np.testing.assert_array_equal(found.covariance, expected.covariance)
 
 
-# --- stiffness -----------------------------------------------------------------------------
-
-
 def test_stiffness_of_made_up_springs(rng):
     """Offsets differ by recording; the error covers noise, and the torque's own."""
     theta = np.array([2.0, -1.0])
@@ -298,9 +291,6 @@ def test_stiffness_of_made_up_springs(rng):
     assert np.isnan(fit_stiffness(stiff, theta, covariance, 100.0)).all()
     rigid = [replace(one, deflection=np.zeros(300)) for one in recordings]
     assert np.isnan(fit_stiffness(rigid, theta, covariance, 100.0)).all()
-
-
-# --- what a user says ----------------------------------------------------------------------
 
 
 def test_terms_are_by_kind_and_their_values_by_name(arm):
@@ -373,6 +363,7 @@ def load_recipe_of(folder, text):
     ('{friction: {a: [{law: viscous, coefficients: 1}]}}', 'coefficients a list'),
     ('{friction: {a: [{law: viscous, coefficients: [x]}]}}', 'not numbers'),
     ('{friction: {a: [{law: viscous, coefficients: [1, 2]}]}}', 'one number for each of fv'),
+    ('{friction: {a: [{law: viscous, coefficients: [.nan]}]}}', 'one number for each of fv'),
     ('{friction: {a: [{law: coulomb, constants: {w: 1}, coefficients: [1]}]}}', 'w'),
     ('{friction: {a: [{law: coulomb, constants: {width: -1}, coefficients: [1]}]}}', 'width'),
 ])
@@ -387,18 +378,6 @@ def test_recipes_that_are_wrong_are_refused(tmp_path, text, message):
 def test_what_is_known_does_not_go_with_chosen_terms(options):
     with pytest.raises(UsageError, match='two_encoders of the recipe'):
         IdentifyOptions(recipe=Recipe(two_encoders=TwoEncoders()), **options)
-
-
-def test_a_recipe_alone_asks_for_plain_laws():
-    method = IdentifyOptions(recipe=Recipe(two_encoders=TwoEncoders())).method
-    assert method.estimator_name == 'wls'
-    assert [law.name for law in method.laws[0]] == ['coulomb', 'viscous', 'offset']
-    assert isinstance(method.estimator, TwoEncoderFit)
-    with pytest.raises(DescriptionError, match='one number for each of fv'):
-        KnownFriction(ViscousFriction(), (np.nan,))
-
-
-# --- from a bag ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope='module')

@@ -18,7 +18,6 @@ from robot_identification.prediction.rigid_torque import RigidTorque
 PERIOD = 0.002
 COULOMB, VISCOUS = np.array([6.0, 5.0, 4.0]), np.array([2.0, 1.5, 1.0])
 LIMIT = 90.0
-KINETIC = FeedForwardOptions(friction='kinetic')
 Q = np.array([0.3, 0.1, -0.4])
 REST = np.zeros(3)
 
@@ -58,34 +57,25 @@ def test_at_rest_it_is_gravity(model, robots):
     np.testing.assert_allclose(torque, RigidTorque(robots['mixed']).gravity(Q), atol=1e-12)
 
 
-@pytest.mark.parametrize('options', [KINETIC, FeedForwardOptions()])
-def test_moving_it_is_the_friction_of_the_wanted_velocity(model, options):
-    """Both variants: 0.5 rad/s is sliding. The table is off by 1e-3 at most."""
-    wanted = np.tile([0.5, -0.5, 0.5], (50, 1))
-    torque = run(FeedForward(model, options), wanted)
-    np.testing.assert_allclose(torque[-1], friction_of(wanted[-1]), rtol=1e-3)
+BREAK_AWAY = np.array([9.0, 9.0, 3.0])
 
 
-def test_near_rest_break_away_is_more_than_a_smooth_law(model):
-    """At 5 mrad/s the law has 46 % of its friction; what starts the joint is the whole."""
-    wanted = np.full((50, 3), 0.005)
-    np.testing.assert_allclose(
-        run(FeedForward(model, KINETIC), wanted)[-1], friction_of(0.005), rtol=5e-3
-    )
-    np.testing.assert_allclose(
-        run(FeedForward(model), wanted)[-1], COULOMB + 0.05 * VISCOUS, rtol=5e-3
-    )
-
-
-def test_a_measured_break_away_torque_is_taken(model):
-    """Near rest; in sliding it is gone."""
-    measured = np.array([9.0, 9.0, 3.0])
-    started = FeedForward(model, break_away=measured)
-    np.testing.assert_allclose(run(started, np.full((50, 3), 0.0025))[-1], measured, rtol=0.02)
-    started = FeedForward(model, break_away=measured)
-    np.testing.assert_allclose(
-        run(started, np.full((50, 3), 0.5))[-1], friction_of(0.5), rtol=1e-3
-    )
+@pytest.mark.parametrize(('friction', 'break_away', 'velocity', 'expected', 'rtol'), [
+    # 0.5 rad/s is sliding, whatever started it. The table is off by 1e-3 at most.
+    *(('kinetic', None, sign * 0.5, friction_of(sign * 0.5), 1e-3) for sign in (-1.0, 1.0)),
+    *(('break_away', None, sign * 0.5, friction_of(sign * 0.5), 1e-3) for sign in (-1.0, 1.0)),
+    ('break_away', BREAK_AWAY, 0.5, friction_of(0.5), 1e-3),
+    # At 5 mrad/s the law has 46 % of its friction; what starts the joint is the whole.
+    ('kinetic', None, 0.005, friction_of(0.005), 5e-3),
+    ('break_away', None, 0.005, COULOMB + 0.05 * VISCOUS, 5e-3),
+    ('break_away', BREAK_AWAY, 0.0025, BREAK_AWAY, 0.02),
+])
+def test_it_is_the_friction_of_the_wanted_velocity(
+    model, friction, break_away, velocity, expected, rtol
+):
+    feed_forward = FeedForward(model, FeedForwardOptions(friction=friction), break_away=break_away)
+    torque = run(feed_forward, np.full((50, 3), velocity))
+    np.testing.assert_allclose(torque[-1], expected, rtol=rtol)
 
 
 @given(st.lists(

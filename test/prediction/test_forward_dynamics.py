@@ -33,6 +33,11 @@ def wheel():
     ))
 
 
+def known_wheel(friction='none', **values):
+    robot = wheel()
+    return known_model(robot, friction, prior_inertial_parameters(robot), **values)
+
+
 def recorded(robot, q, dq, temperature=None):
     """Return a recording of positions and velocities (N, n), 1 ms apart."""
     motion = Motion(q, dq, np.zeros_like(q), temperature)
@@ -59,6 +64,14 @@ def start(dynamics, robot, q, dq):
     return dynamics.start(
         recorded(robot, np.atleast_2d(q), np.atleast_2d(dq)), np.arange(len(np.atleast_2d(q)))
     )
+
+
+def turned(model, torque, q=0.0, dq=0.0, seconds=HALF_SECOND, **servo):
+    """Return where torques (S, 1) take a wheel in steps of 1 ms, from rest (K + 1, S)."""
+    torque = np.array(torque)
+    begin = start(ForwardDynamics(model), model.robot, q + 0.0 * torque, dq + 0.0 * torque)
+    held = drive(0.001, steady(torque, 0.001, seconds), q=q + 0.0 * torque, **servo)
+    return ForwardDynamics(model).roll_out(begin, held)[:, :, 0]
 
 
 def moved_by_mujoco(text, q, dq, torque_at, friction, seconds, step=2.0e-5):
@@ -139,13 +152,10 @@ def test_dry_friction_stops_a_joint_and_holds_it(law, values):
     Steps of a millisecond are hundreds of times the time constant of the passage through rest;
     the last of them is where the joint stops: v h.
     """
-    robot, step, v = wheel(), 0.001, 2.0
-    dynamics = ForwardDynamics(known_model(robot, law, prior_inertial_parameters(robot), **values))
-    q = dynamics.roll_out(
-        start(dynamics, robot, [[0.0]], [[v]]), drive(step, steady([[0.0]], step))
-    )[:, 0, 0]
-    assert q[-1] == pytest.approx(0.25 * v**2 / (2.0 * 8.0), abs=v * step)
-    stopped = q[round(0.25 * v / 8.0 / step) + 20:]
+    v = 2.0
+    q = turned(known_wheel(law, **values), [[0.0]], dq=v)[:, 0]
+    assert q[-1] == pytest.approx(0.25 * v**2 / (2.0 * 8.0), abs=v * 0.001)
+    stopped = q[round(0.25 * v / 8.0 / 0.001) + 20:]
     assert np.ptp(stopped) < 1e-6
 
 
@@ -184,13 +194,8 @@ def known_dictionary(robot, coefficients):
 @pytest.mark.parametrize('torque', [5.0, -5.0])
 def test_friction_grows_with_the_torque_that_is_passed_on(torque):
     """``r + (A + B abs(r)) sign(v) = torque`` has r of it; the joint takes r over its inertia."""
-    robot, step = wheel(), 0.001
-    model = known_dictionary(robot, {'sliding[0.003]': 1.0, 'load_sliding[0.01]': 0.3})
-    dynamics = ForwardDynamics(model)
-    q = np.zeros((1, 1))
-    found = dynamics.roll_out(
-        start(dynamics, robot, q, q), drive(step, steady([[torque]], step))
-    )[-1, 0, 0]
+    model = known_dictionary(wheel(), {'sliding[0.003]': 1.0, 'load_sliding[0.01]': 0.3})
+    found = turned(model, [[torque]])[-1, 0]
     passed_on = (abs(torque) - 1.0) / 1.3
     expected = np.sign(torque) * 0.5 * passed_on / 0.25 * HALF_SECOND**2
     # The passage through zero velocity takes a step.
@@ -215,37 +220,25 @@ def test_stops_go_on_from_what_was_recorded_before(rng):
 @pytest.mark.parametrize('stiffness, damping', [(40.0, 6.0), (4.0e6, 4.0e4)])
 def test_a_servo_leaves_torque_over_stiffness(stiffness, damping):
     """However stiff it is for the step; 2 s are many of its time constants."""
-    robot, step = wheel(), 0.001
-    dynamics = ForwardDynamics(known_model(robot, 'none', prior_inertial_parameters(robot)))
-    q = np.full((1, 1), 0.3)
-    found = dynamics.roll_out(
-        start(dynamics, robot, q, 0.0 * q),
-        drive(step, steady([[2.0]], step, 2.0), stiffness, damping, q),
+    found = turned(
+        known_wheel(), [[2.0]], q=0.3, seconds=2.0, stiffness=stiffness, damping=damping
     )[-1]
-    np.testing.assert_allclose(found, q + 2.0 / stiffness, atol=1e-5 * 2.0 / 40.0)
+    np.testing.assert_allclose(found, 0.3 + 2.0 / stiffness, atol=1e-5 * 2.0 / 40.0)
 
 
 def test_what_is_faster_than_any_arm_is_no_number():
     """One of two rollouts is lost, and the other one goes on."""
-    robot, step = wheel(), 0.001
-    dynamics = ForwardDynamics(known_model(robot, 'none', prior_inertial_parameters(robot)))
-    q = np.zeros((2, 1))
-    found = dynamics.roll_out(
-        start(dynamics, robot, q, q), drive(step, steady([[1.0e4], [1.0]], step))
-    )[-1, :, 0]
+    found = turned(known_wheel(), [[1.0e4], [1.0]])[-1]
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(0.5 * 1.0 / 0.25 * HALF_SECOND**2, rel=1e-9)
 
 
 def test_friction_is_that_at_the_recorded_temperature():
     """A joint without a temperature that its friction needs is refused."""
-    robot, step = wheel(), 0.001
-    model = known_model(
-        robot, 'viscous,temperature_viscous', prior_inertial_parameters(robot), fv=1.0, fvT=-0.02
-    )
+    step, model = 0.001, known_wheel('viscous,temperature_viscous', fv=1.0, fvT=-0.02)
     dynamics, rest = ForwardDynamics(model), np.zeros((1, 1))
     law = model.parameters.friction[1].law
-    warm = recorded(robot, rest, rest + 1.0, np.full((1, 1), law.basis[0].reference + 20.0))
+    warm = recorded(model.robot, rest, rest + 1.0, np.full((1, 1), law.basis[0].reference + 20.0))
     found = dynamics.roll_out(
         dynamics.start(warm, np.zeros(1, dtype=int)), drive(step, steady([[0.0]], step))
     )[-1, 0, 0]
@@ -253,12 +246,10 @@ def test_friction_is_that_at_the_recorded_temperature():
     expected = 0.25 / viscous * (1.0 - np.exp(-viscous / 0.25 * HALF_SECOND))
     assert found == pytest.approx(expected, rel=2e-3)
     with pytest.raises(DataError, match='no joint temperatures'):
-        start(dynamics, robot, rest, rest)
+        start(dynamics, model.robot, rest, rest)
 
 
 def test_elastic_joints_are_refused():
     """Two encoders a joint, two motions a joint."""
-    robot = wheel()
-    model = known_model(robot, 'none', prior_inertial_parameters(robot))
     with pytest.raises(DataError, match='two encoders'):
-        ForwardDynamics(replace(model, provenance={'two_encoders': True}))
+        ForwardDynamics(replace(known_wheel(), provenance={'two_encoders': True}))

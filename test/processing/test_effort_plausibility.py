@@ -42,22 +42,16 @@ def test_units_are_distinguished(simulated, stated, true, known):
     assert 'elbow_joint' in note
 
 
-def test_a_sign_against_the_description_is_noted(simulated):
-    """A warning, because the description may be what is wrong."""
+@pytest.mark.parametrize(('joint', 'factor', 'named', 'words'), [
+    (1, -1.0, 'shoulder_lift_joint has the opposite sign', 'mounting'),
+    (5, 30.0, 'wrist_3_joint reaches', 'its limit is 28 N m'),
+])
+def test_what_contradicts_the_description_is_noted(simulated, joint, factor, named, words):
+    """A warning, because the description may be what is wrong; of one joint, not of its unit."""
     robot, _, recording = simulated
-    effort = recording.effort * [1.0, -1.0, 1.0, 1.0, 1.0, 1.0]
+    effort = recording.effort * np.where(np.arange(6) == joint, factor, 1.0)
     note, = notes_of(replace(recording, effort=effort), robot, 'A')
-    assert note.startswith('effort of shoulder_lift_joint has the opposite sign')
-    assert 'mounting' in note
-
-
-def test_more_than_the_joint_has_is_noted(simulated):
-    """One joint alone, so that the unit of all is not in question."""
-    robot, _, recording = simulated
-    effort = recording.effort * [1.0, 1.0, 1.0, 1.0, 1.0, 30.0]
-    note, = notes_of(replace(recording, effort=effort), robot, 'A')
-    assert note.startswith('effort of wrist_3_joint reaches')
-    assert 'its limit is 28 N m' in note
+    assert note.startswith(f'effort of {named}') and words in note
 
 
 @pytest.mark.parametrize(('rows', 'named'), [

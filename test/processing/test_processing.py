@@ -13,34 +13,29 @@ from robot_identification.processing.processing import MINIMUM_SAMPLES, process
 from robot_identification.recording.recording import Recording
 
 RATE = 125.0
-FREQUENCIES = 2.0 * np.pi * np.array([0.5, 0.35])
 FILTER = KinematicFilter(cutoff=9.0)
 
 
-def exact(t):
-    """Return position, velocity and acceleration of two joints at times (N,)."""
-    phase = FREQUENCIES * t[:, None]
-    return np.sin(phase), FREQUENCIES * np.cos(phase), -FREQUENCIES**2 * np.sin(phase)
-
-
-def record(t=None, **changes):
-    t = np.arange(1000) / RATE if t is None else t
-    q, dq, _ = exact(t)
-    effort = np.random.default_rng(0).normal(size=q.shape)
-    made = Recording('bag', '/joint_states', ('a', 'b'), t, q, dq, effort)
-    return replace(made, **changes)
+@pytest.fixture
+def record(exact):
+    """Return the function that records the exact motion, 1000 samples by default."""
+    return exact.record
 
 
 def run(recording, **options):
     return process(recording, FILTER, 'A', **options)
 
 
-def check_kinematics(dataset, rows=slice(None), tolerance=0.01):
-    """Compare with the exact motion; the tolerance is a share of the largest value."""
-    _, dq, ddq = exact(dataset.stamps)
-    for found, expected in ((dataset.motion.dq, dq), (dataset.motion.ddq, ddq)):
-        error = np.abs(found - expected)[rows] / np.abs(expected).max(axis=0)
-        assert error.max() < tolerance
+@pytest.fixture
+def check_kinematics(exact):
+    """Return a comparison with the exact motion, to a share of the largest value."""
+    def check(dataset, rows=slice(None), tolerance=0.01):
+        _, dq, ddq = exact.at(dataset.stamps)
+        for found, expected in ((dataset.motion.dq, dq), (dataset.motion.ddq, ddq)):
+            error = np.abs(found - expected)[rows] / np.abs(expected).max(axis=0)
+            assert error.max() < tolerance
+
+    return check
 
 
 def accounted(dataset):
@@ -48,7 +43,7 @@ def accounted(dataset):
     return len(dataset) - int(dataset.fitted.sum()) == sum(dataset.excluded.values())
 
 
-def test_velocity_and_acceleration_are_those_of_the_motion():
+def test_velocity_and_acceleration_are_those_of_the_motion(record, check_kinematics):
     """Two passes at 9 Hz take (0.5 / 9)^4 = 1e-5 of half a hertz; differences 1 / 8000 of it."""
     # Edges are padded by reflection, which is odd about the last sample: a percent there.
     dataset = run(record())
@@ -63,7 +58,7 @@ def test_velocity_and_acceleration_are_those_of_the_motion():
     np.testing.assert_array_equal(dataset.stamps, record().stamps)
 
 
-def test_irregular_stamps_are_handled():
+def test_irregular_stamps_are_handled(record, check_kinematics):
     """Up to 40 % of a period early or late."""
     # Joining samples by straight lines errs by h^2 / 8 of the second derivative, 2e-4 of it.
     rng = np.random.default_rng(3)
@@ -73,7 +68,7 @@ def test_irregular_stamps_are_handled():
     assert dataset.scored.all()
 
 
-def test_a_driver_that_repeats_old_values_is_found():
+def test_a_driver_that_repeats_old_values_is_found(record, check_kinematics):
     """As UR's does: the same q, dq and effort with a new stamp, every fifth cycle."""
     recording = record()
     q, dq, effort = (np.copy(x) for x in (recording.q, recording.dq, recording.effort))
@@ -86,7 +81,7 @@ def test_a_driver_that_repeats_old_values_is_found():
     check_kinematics(dataset, slice(60, -60), 0.03)
 
 
-def test_equal_positions_with_another_effort_are_no_duplicates():
+def test_equal_positions_with_another_effort_are_no_duplicates(record):
     """An arm that rests gives the same position repeatedly, its noise differs."""
     recording = record()
     q, dq = np.copy(recording.q), np.copy(recording.dq)
@@ -94,7 +89,7 @@ def test_equal_positions_with_another_effort_are_no_duplicates():
     assert run(replace(recording, q=q, dq=dq)).fitted.all()
 
 
-def test_a_first_message_that_came_second_is_scored_too(rows_of):
+def test_a_first_message_that_came_second_is_scored_too(record, rows_of):
     """Seconds count from the first message; the one before it is still of this recording."""
     recording, order = record(), np.arange(1000)
     order[[0, 1]] = [1, 0]
@@ -105,7 +100,7 @@ def test_a_first_message_that_came_second_is_scored_too(rows_of):
     assert dataset.scored.all()
 
 
-def test_nothing_is_interpolated_across_a_gap():
+def test_nothing_is_interpolated_across_a_gap(record):
     """Two parts with a pause of a second: each is filtered alone, to its own padded edges."""
     t = np.arange(1000) / RATE
     t[500:] += 1.0
@@ -120,7 +115,7 @@ def test_nothing_is_interpolated_across_a_gap():
     assert dataset.scored.all()
 
 
-def test_gaps_are_listed_with_place_and_length():
+def test_gaps_are_listed_with_place_and_length(record):
     """Where and how long, the longest ones of many."""
     t = np.arange(1000) / RATE
     for number, at in enumerate(range(50, 1000, 70)):
@@ -136,9 +131,9 @@ def test_gaps_are_listed_with_place_and_length():
     assert note.endswith('and 4 shorter ones')
 
 
-def test_what_the_reader_noted_comes_first():
+def test_what_the_reader_noted_comes_first(record):
     notes = run(record(
-        notes=('read from a table',), dq=np.full((1000, 2), np.nan), stamps_from='log',
+        notes=('read from a table',), dq=np.full((1000, 3), np.nan), stamps_from='log',
     )).notes
     assert notes[0] == 'read from a table'
     for words in ('velocity was not recorded', 'time of recording'):
@@ -146,19 +141,19 @@ def test_what_the_reader_noted_comes_first():
 
 
 @pytest.mark.parametrize('delay', [0.6, -1.0, np.nan, np.inf])
-def test_a_delay_in_milliseconds_is_refused(delay):
+def test_a_delay_in_milliseconds_is_refused(record, delay):
     with pytest.raises(DataError, match=r'delay of .* at most 0\.5 s'):
         run(record(), delay=delay)
 
 
-def test_gaps_everywhere_are_refused():
+def test_gaps_everywhere_are_refused(record):
     """Two hundred parts of five samples: no filter reaches anything."""
     t = np.arange(1000) / RATE + np.repeat(np.arange(200), 5)
     with pytest.raises(DataError, match=r'none of the 200 parts between gaps .* has 10'):
         run(record(t))
 
 
-def test_a_part_too_short_to_filter_is_left_out_by_name():
+def test_a_part_too_short_to_filter_is_left_out_by_name(record):
     t = np.arange(1000) / RATE
     t[300:] += 1.0
     t[305:] += 1.0
@@ -171,7 +166,7 @@ def test_a_part_too_short_to_filter_is_left_out_by_name():
 
 @pytest.mark.parametrize('field', ['q', 'dq', 'effort'])
 @pytest.mark.parametrize('value', [np.nan, np.inf, 1.0e300])
-def test_a_few_values_that_are_not_finite_are_left_out(field, value):
+def test_a_few_values_that_are_not_finite_are_left_out(record, check_kinematics, field, value):
     """Ten of a thousand are one percent, and the eleventh too many."""
     recording = record()
     values = np.copy(getattr(recording, field))
@@ -187,18 +182,18 @@ def test_a_few_values_that_are_not_finite_are_left_out(field, value):
         run(replace(recording, **{field: values}))
 
 
-def test_effort_that_cannot_be_used_is_refused_by_name():
-    nothing = np.full((1000, 2), np.nan)
-    mostly = np.zeros((1000, 2))
+def test_effort_that_cannot_be_used_is_refused_by_name(record):
+    nothing = np.full((1000, 3), np.nan)
+    mostly = np.zeros((1000, 3))
     mostly[500:505] = np.nan
     for effort, words in (
-        (nothing, 'absent'), (np.zeros((1000, 2)), 'zero throughout'), (mostly, 'zero throughout'),
+        (nothing, 'absent'), (np.zeros((1000, 3)), 'zero throughout'), (mostly, 'zero throughout'),
     ):
         with pytest.raises(DataError, match=f'bag: effort on /joint_states is {words}'):
             run(record(effort=effort))
 
 
-def test_too_few_samples_are_refused_with_their_number():
+def test_too_few_samples_are_refused_with_their_number(record):
     t = np.arange(MINIMUM_SAMPLES - 1) / RATE
     with pytest.raises(DataError, match=f'{MINIMUM_SAMPLES - 1} usable .*{MINIMUM_SAMPLES} are'):
         run(record(t))
@@ -210,13 +205,13 @@ def test_too_few_samples_are_refused_with_their_number():
             run(record(), **window)
 
 
-def test_stamps_that_stand_still_are_refused():
+def test_stamps_that_stand_still_are_refused(record):
     """They would make every sample a duplicate of the first."""
     with pytest.raises(DataError, match='bag'):
         run(record(stamps=np.zeros(1000)))
 
 
-def test_before_the_window_only_kinematics_count():
+def test_before_the_window_only_kinematics_count(record):
     """They run through the filter, so that the window has no edge; effort there is not read."""
     recording = record()
     effort = np.copy(recording.effort)
@@ -230,7 +225,7 @@ def test_before_the_window_only_kinematics_count():
     np.testing.assert_array_equal(dataset.motion.ddq, run(recording).motion.ddq)
 
 
-def test_nothing_after_the_window_counts():
+def test_nothing_after_the_window_counts(record):
     """The dataset is that of a recording that ends there."""
     dataset = run(record(), stop=4.0)
     shorter = run(record(np.arange(500) / RATE))

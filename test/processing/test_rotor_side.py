@@ -219,10 +219,3 @@ def test_a_clock_that_was_set_back_leaves_one_encoder(exact):
     dataset = run(recording)
     assert dataset.motion.rotor is None
     assert any('one encoder a joint is used: the clock was set back' in n for n in dataset.notes)
-
-
-def test_one_joint_of_a_dataset_has_its_rotor(exact):
-    dataset = run(with_rotors(exact))
-    one = dataset.joint(1)
-    np.testing.assert_array_equal(one.motion.rotor.ddq, dataset.motion.rotor.ddq[:, 1:2])
-    dataset.release()

@@ -10,7 +10,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing import blocks, process, smoothing
 from robot_identification.processing.filters import low_pass, low_pass_memory
-from robot_identification.processing.smoothing import interpolate, uniform_pieces
+from robot_identification.processing.smoothing import interpolate
 
 KINDS = {
     'butterworth': KinematicFilter(),
@@ -53,23 +53,6 @@ def test_a_low_pass_forgets_after_its_memory(order, cutoff):
     # Both passes ring, and a sum of poles is larger than the slowest one alone.
     assert filtered[: 2 * memory - 2].max() < 1e-10
     assert filtered[4 * memory + 2:].max() < 1e-10
-
-
-def test_pieces_cover_every_sample_once():
-    times = np.sort(np.random.default_rng(0).uniform(0.0, 400.0, 50000))
-    pieces = list(uniform_pieces(times, 0.008, 300))
-    assert len(pieces) > 2
-    grid = np.concatenate([piece.t[piece.inner] for piece in pieces])
-    np.testing.assert_allclose(np.diff(grid), 0.008, rtol=1e-4)
-    assert grid[0] == times[0]
-    assert grid[-1] == times[-1]
-    assert [piece.end for piece in pieces[:-1]] == [
-        piece.t[piece.inner.start] for piece in pieces[1:]
-    ]
-    for piece in pieces:
-        known = times[piece.known]
-        assert known[0] <= piece.t[0]
-        assert known[-1] >= piece.t[-1]
 
 
 def test_interpolation_is_exact_on_lines_and_holds_at_the_ends():

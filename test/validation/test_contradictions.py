@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from estimation.arm_problems import fourier_motion
 from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
@@ -16,23 +17,15 @@ from robot_identification.processing import effort_per_torque
 from robot_identification.validation.data_warnings.contradictions import contradicting_ratios
 
 SAMPLES = 500
+POSE = np.array([0.0, -1.2, 1.0, -0.5, 1.5, 0.0])
 # Of the size that joints of a UR5 have.
 COULOMB = np.array([8.0, 9.0, 6.0, 1.6, 1.7, 1.5])
 
 
 def swinging(robot, seed=0):
-    """Return eight seconds of swings about a bent pose, each joint with two frequencies."""
-    rng = np.random.default_rng(seed)
-    size, t = 0.6, np.linspace(0.0, 8.0, SAMPLES, endpoint=False)
-    pose = np.resize([0.0, -1.2, 1.0, -0.5, 1.5, 0.0], robot.n)
-    rate = 2.0 * np.pi * rng.uniform(0.1, 0.35, (2, robot.n))
-    phase = rng.uniform(0.0, 2.0 * np.pi, (2, robot.n))
-    angles = t[:, None, None] * rate + phase
-    return Motion(
-        pose + size * np.sin(angles).sum(axis=1),
-        size * (rate * np.cos(angles)).sum(axis=1),
-        -size * (rate**2 * np.sin(angles)).sum(axis=1),
-    )
+    """Return eight seconds of swings about a bent pose."""
+    motion = fourier_motion(robot.n, seed, SAMPLES, 0.2)
+    return replace(motion, q=motion.q + POSE)
 
 
 def torque_of(robot, motion, mass_factor=1.0):

@@ -11,7 +11,7 @@ benchmarks/data_warnings.py, with one seed; shares over many seeds are in docs/v
 from dataclasses import replace
 from functools import cache
 
-from builders import joint, joint_states, link, robot_urdf, write_bag
+from builders import joint, link, robot_urdf
 from long_tests import some_by_day
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ from robot_identification.model import (
     StandardParameters,
 )
 from robot_identification.processing.processing import process
-from robot_identification.recording.bag import read_recording
 from robot_identification.validation.data_warnings import examine_data, scale, TESTS
 from robot_identification.validation.data_warnings.clipping import _share_at_top
 from robot_identification.validation.data_warnings.evidence import gather, make_prior
@@ -108,25 +107,6 @@ def test_the_joint_and_the_number_are_right():
     warning, *_ = examine(arm(), corrupted.exchange(arm().training, 3, 4, effort=True)).warnings
     assert warning.joints == arm().robot.joint_names[3:5]
     assert warning.suspicion.startswith('the names of')
-
-
-def test_unit_and_order_of_the_bag_do_not_matter(tmp_path):
-    """Torques are the same numbers, to rounding, and joints are found by name."""
-    made = arm()
-    recording, expected = late()
-    gain = made.robot.drives.drive_gain
-    in_torque = examine(made, replace(recording, effort=recording.effort * gain), 'Nm')
-    order = [3, 0, 5, 1, 4, 2]
-    bag = write_bag(tmp_path / 'bag', joint_states(
-        [made.robot.joint_names[k] for k in order], 5.0 + recording.stamps,
-        recording.q[:, order], recording.dq[:, order], recording.effort[:, order],
-    ), {'robot': 'ur5', 'effort_unit': 'A'}, '/joint_states')
-    from_bag = examine(made, read_recording(bag, made.robot.joint_names))
-    for other in (in_torque, from_bag):
-        assert [(d.name, d.joints) for d in other.warnings] == \
-            [(d.name, d.joints) for d in expected.warnings]
-        assert other.warnings[0].value == pytest.approx(expected.warnings[0].value, rel=1e-6)
-        assert other.assumptions == expected.assumptions
 
 
 def test_without_gains_a_common_factor_is_an_assumption():

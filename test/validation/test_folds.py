@@ -44,12 +44,6 @@ def test_blocks_are_contiguous_and_of_equal_size():
     assert sizes == [18] * 5
 
 
-def test_the_usual_gap_is_three_tenths_of_a_second():
-    stamps = 0.01 * np.arange(1000)
-    training, held_out = next(iter(blocked_folds(stamps, np.ones(1000, dtype=bool))))
-    assert stamps[training].min() - stamps[held_out].max() >= 0.3
-
-
 @given(
     period=st.floats(1.6, 3.0), folds=st.integers(2, 5), gap=st.floats(0.0, 0.3),
     start=st.floats(-5.0, 5.0),

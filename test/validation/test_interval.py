@@ -3,16 +3,14 @@
 
 """The standard deviation that a model states of its prediction, and what its band holds."""
 
-from dataclasses import replace
-
 from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.pipeline import validate
 from robot_identification.validation import (
-    BAND, deviation_at_rest, friction_level, judge, prediction_deviation,
+    BAND, deviation_at_rest, friction_level, prediction_deviation,
 )
-from robot_identification.validation.validation import corrected_joints, errors_on, score
+from robot_identification.validation.validation import corrected_joints, errors_on
 
 
 def test_friction_that_saturates_is_counted_and_no_other(robots):
@@ -72,17 +70,3 @@ def test_coverage_is_counted_in_motion_and_at_rest(identification):
         np.testing.assert_array_equal(found.covered_resting[known], share)
     without = errors_on(dataset, dataset.effort, dataset.scored).details
     assert np.isnan(without.covered_moving).all() and np.isnan(without.covered_resting).all()
-
-
-def test_a_band_that_is_too_narrow_is_named(identification):
-    """Of the joint whose stated deviation is a tenth of what it is."""
-    model, dataset = identification.model, identification.datasets[0]
-    narrow = np.array(model.quality['prediction_deviation'])
-    narrow[:, 2] *= 0.1
-    bags = [score(
-        replace(model, quality={**model.quality, 'prediction_deviation': narrow}), dataset
-    )]
-    reason, = (one for one in judge(bags, unseen=True).reasons if 'band of 95 %' in one)
-    assert 'elbow_joint' in reason and 'wrist' not in reason
-    bags = [score(model, dataset)]
-    assert not any('band of 95 %' in one for one in judge(bags, unseen=True).reasons)

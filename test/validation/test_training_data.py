@@ -3,7 +3,6 @@
 
 """Training data are found by their content and window, and are not judged as unseen motion."""
 
-from dataclasses import replace
 from itertools import product
 import json
 import shutil
@@ -114,19 +113,6 @@ def test_training_data_are_called_so(identification, scene, tmp_path):
     assert bag['training_data'] is True
     text = validation_text(model, validation)
     assert 'training data' in text and 'unseen' not in text
-
-
-def test_the_same_bag_in_another_window_is_unseen(identification, scene):
-    """Identified up to 5 s and scored from there on, as the first half says of the second."""
-    bag = scene('ur5').bags[0]
-    options = {**identification.model.provenance['options'], 'stop': 5.0}
-    model = replace(
-        identification.model, provenance={**identification.model.provenance, 'options': options}
-    )
-    later, _, _ = validate_bags(model, [bag], start=5.0)
-    assert later.training == {}
-    overlapping, _, _ = validate_bags(model, [bag], start=4.0)
-    assert list(overlapping.training) == [str(bag)]
 
 
 def test_beside_an_unseen_bag_training_data_are_not_judged(identification, scene):

@@ -114,19 +114,15 @@ def test_a_band_that_is_off_is_named_in_motion_and_at_rest(moving, resting, word
     assert ('band of 95 %' in said) == bool(word) and word in said
 
 
-def test_slow_errors_are_blamed_however_noisy_others_are():
-    """The same size of error without the noise in the effort: the model's."""
-    verdict = judge([errors(smooth([0.1, 0.1, 0.9]))], unseen=True)
-    assert verdict.level == BAD
-    assert 'three is worst' in text_of(verdict)
-
-
-def test_nothing_but_noise_cannot_be_judged():
-    rng = np.random.default_rng(0)
+def test_slow_errors_are_blamed_and_nothing_but_noise_is_not_judged(rng):
     noise = rng.normal(size=(N, 3))
-    verdict = judge([errors(noise, noise)], unseen=True)
-    assert verdict.level == BAD
-    assert 'nothing can be judged' in text_of(verdict)
+    for bag, words in (
+        (errors(smooth([0.1, 0.1, 0.9])), 'three is worst'),
+        (errors(noise, noise), 'nothing can be judged'),
+    ):
+        verdict = judge([bag], unseen=True)
+        assert verdict.level == BAD
+        assert words in text_of(verdict)
 
 
 @pytest.mark.parametrize(

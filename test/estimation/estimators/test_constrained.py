@@ -46,14 +46,6 @@ def test_bounded_solution_is_the_only_one(seed):
     assert np.all(multipliers[active] > 0.0)
 
 
-def test_all_may_be_held():
-    """A right-hand side that every column opposes: zero, and nothing else."""
-    R = np.abs(np.random.default_rng(0).normal(size=(10, 3)))
-    x, active = solve_not_negative(R, -np.ones(10), np.ones(3, dtype=bool))
-    np.testing.assert_array_equal(x, 0.0)
-    assert active.all()
-
-
 def test_what_does_not_meet_its_conditions_is_not_returned(monkeypatch):
     """A tolerance that nothing can meet stands for a solver that fails: an error, no result."""
     monkeypatch.setattr(constrained, 'OPTIMALITY_TOLERANCE', -1.0)
@@ -121,19 +113,6 @@ def test_what_is_held_has_no_error(arm, reduction):
     np.testing.assert_allclose(
         estimate.standard_errors[~held], np.sqrt(np.sum((G * deviation) ** 2, axis=1)), rtol=1e-7
     )
-
-
-def test_weights_are_those_of_the_bounded_residuals(arm, reduction):
-    """Constrained weighted least squares: conditions hold with the weights it says it used."""
-    # After three rounds weights and residuals agree to some tenths of a percent.
-    problem = problem_of(arm, reduction, 2, -0.5)
-    estimate = ConstrainedLeastSquares(reweightings=3).estimate(problem)
-    np.testing.assert_allclose(estimate.weights * estimate.sigma, 1.0, rtol=1e-2)
-    R, z = problem.stacked(estimate.weights)
-    multipliers = optimality(R, z, estimate.theta)
-    assert estimate.active.any()
-    assert np.all(np.abs(multipliers[~estimate.active]) < 1e-10)
-    assert np.all(multipliers[estimate.active] > 0.0)
 
 
 def test_slow_motions_make_rotors_negative_and_bounds_do_not(robots):

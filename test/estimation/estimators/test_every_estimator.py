@@ -170,23 +170,6 @@ def test_prediction_does_not_depend_on_the_base_set(robots, name):
     np.testing.assert_allclose(torques[0], torques[1], atol=1e-7 * np.abs(torques[0]).max())
 
 
-@pytest.mark.parametrize('name', [name for name in ESTIMATORS if name not in NEED_TIME])
-def test_order_of_samples_does_not_matter(arm, reduction, name, rng):
-    """Property P2 for laws without memory, to rounding: Huber's iteration ends at 1e-8."""
-    problem, _ = problem_of(arm, reduction, name, 5)
-    dataset = problem.observations.data[0].dataset
-    order = rng.permutation(len(dataset))
-    motion = dataset.motion
-    shuffled = arm_problem(
-        arm, reduction, Motion(motion.q[order], motion.dq[order], motion.ddq[order]),
-        dataset.effort[order],
-    )
-    one, other = (ESTIMATORS[name]().estimate(each) for each in (problem, shuffled))
-    scale = np.abs(one.theta).max()
-    np.testing.assert_allclose(other.theta, one.theta, atol=1e-8 * scale)
-    np.testing.assert_allclose(other.sigma, one.sigma, rtol=1e-7)
-
-
 @pytest.mark.parametrize('name', ESTIMATORS)
 def test_recordings_with_offsets_of_their_own(arm, reduction, name):
     """Two recordings whose offsets differ: base parameters alone are returned."""
@@ -211,17 +194,27 @@ def test_recordings_with_offsets_of_their_own(arm, reduction, name):
 
 
 @pytest.mark.parametrize('name', ESTIMATORS)
-def test_time_in_parts_changes_nothing(arm, reduction, name):
-    """Factors kept by blocks of time are those of the same rows: equal to rounding."""
+def test_time_in_parts_and_order_of_samples_change_nothing(arm, reduction, name, rng):
+    """Property P2; factors by blocks of time are those of the same rows."""
     problem, _ = problem_of(arm, reduction, name, 8)
     dataset = problem.observations.data[0].dataset
-    parted = arm_problem(arm, reduction, dataset.motion, dataset.effort, time_blocks=4)
-    assert len(parted.blocks) == 4
-    one, other = (ESTIMATORS[name]().estimate(each) for each in (problem, parted))
+    motion, order = dataset.motion, rng.permutation(len(dataset))
+    one = ESTIMATORS[name]().estimate(problem)
+    scale = np.abs(one.theta).max()
+    if name not in NEED_TIME:
+        shuffled = ESTIMATORS[name]().estimate(arm_problem(
+            arm, reduction, Motion(motion.q[order], motion.dq[order], motion.ddq[order]),
+            dataset.effort[order],
+        ))
+        # To rounding: Huber's iteration ends at 1e-8.
+        np.testing.assert_allclose(shuffled.theta, one.theta, atol=1e-8 * scale)
+        np.testing.assert_allclose(shuffled.sigma, one.sigma, rtol=1e-7)
+    parted = arm_problem(arm, reduction, motion, dataset.effort, time_blocks=4)
+    other = ESTIMATORS[name]().estimate(parted)
     # A minimum that is found by its value is right to the root of rounding.
     rounding = 1e-7 if name in ('consistent', 'log_cholesky') else 1e-9
-    np.testing.assert_allclose(other.theta, one.theta, atol=rounding * np.abs(one.theta).max())
-    assert len(other.problem.blocks) == 4
+    np.testing.assert_allclose(other.theta, one.theta, atol=rounding * scale)
+    assert len(parted.blocks) == len(other.problem.blocks) == 4
     squares = np.sum([
         replace(other.problem, factors=block).squared_residuals(other.unknowns)
         for block in other.problem.blocks

@@ -101,24 +101,8 @@ def test_under_excitation_it_forgets_exponentially():
         np.testing.assert_allclose(state.covariance @ information, np.eye(K), atol=1e-5)
         # Three rows a sample.
         assert state.rows == pytest.approx(150.0, rel=1e-3)
-
-
-def test_it_follows_a_parameter_that_steps():
-    """One of five parameters doubles: after seven memories of 100 samples 3 e-3 of it is left."""
-    # Without forgetting the estimate is the mean over all time, half way. Errors with forgetting
-    # are those of some hundred samples: 0.1 / 17 each, five of which are allowed.
-    rng = np.random.default_rng(0)
-    theta = np.array([1.0, -2.0, 0.5, 3.0, 1.0])
-    after = theta + np.eye(K)[3] * 3.0
-    forgetting, remembering = RecursiveState.empty(K, 0.99), RecursiveState.empty(K)
-    for truth in (theta, after):
-        for row, torque in stream(rng, 700, truth):
-            forgetting = forgetting.update(row, torque)
-            remembering = remembering.update(row, torque)
-        np.testing.assert_allclose(forgetting.estimate, truth, atol=0.03)
-    assert remembering.estimate[3] == pytest.approx(4.5, abs=0.3)
-    # What the step left over is a thousandth of its squares by now, and as much as the noise.
-    assert 0.008 < forgetting.variance < 0.03
+        squares = np.sum((roots * (tau - W @ expected)) ** 2)
+        assert state.variance == pytest.approx(squares / (150.0 - K), rel=1e-3)
 
 
 def test_an_arm_whose_friction_steps(arm, reduction):

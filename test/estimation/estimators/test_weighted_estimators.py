@@ -126,35 +126,60 @@ def test_limits_must_be_there(arm, reduction):
         LimitWeightedLeastSquares((1.0, -2.0))
 
 
-def generalized_oracle(W, tau, covariance):
-    """Return the generalized least-squares solution by whitening every sample."""
-    root = np.linalg.inv(np.linalg.cholesky(covariance))
-    rows = (root @ W).reshape(-1, W.shape[2])
-    scale = np.linalg.norm(rows, axis=0)
-    return np.linalg.lstsq(rows / scale, (tau @ root.T).ravel(), rcond=None)[0] / scale
+def drop_rows(observations, present):
+    """Leave out the rows of samples in which a joint is not present (N, n)."""
+    blocks = [
+        ObservationBlock(block.bag, tuple(
+            JointRows(
+                rows.table[present[rows.samples, joint]], rows.load,
+                rows.samples[present[rows.samples, joint]],
+            )
+            for joint, rows in enumerate(block.joints)
+        ))
+        for block in observations.blocks()
+    ]
+    observations.blocks = lambda: iter(blocks)
 
 
 @pytest.mark.parametrize('covariance', [COVARIANCE, np.diag(NOISE**2)], ids=['full', 'diagonal'])
-@settings(max_examples=5)
+@pytest.mark.parametrize('lacking', [False, True])
+@settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_generalized_least_squares_whiten_samples(arm, reduction, covariance, seed):
+def test_generalized_least_squares_whiten_samples(arm, reduction, covariance, lacking, seed):
     """From the factors of all joints side by side: as sample by sample, to 1e-8."""
-    # Without correlation the oracle is weighted least squares (property P3).
-    problem, _ = problem_of(arm, reduction, seed, 120)
-    rows = gather_rows(problem, problem.observations, np.zeros(problem.size))
-    found = solve_unknowns(rows.whiten(covariance), 1.0 / NOISE)
-    expected = generalized_oracle(*rows_of(problem), covariance)
-    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
-
-
-def test_residual_covariance_is_that_of_the_residuals(arm, reduction):
-    """Against the products of residuals themselves; degrees of freedom are shared by joints."""
-    problem, truth = problem_of(arm, reduction, 4)
+    # Samples in which only some joints count are whitened by the covariance of these: the second
+    # joint lacks a third of them, the third the last ones.
+    problem, _ = problem_of(arm, reduction, seed, 150)
     W, tau = rows_of(problem)
-    residual = tau - W @ truth
-    rows = gather_rows(problem, problem.observations, truth)
-    expected = residual.T @ residual / (len(tau) - problem.size / 3)
-    np.testing.assert_allclose(rows.residual_covariance(truth), expected, rtol=1e-7)
+    present = np.ones(tau.shape, dtype=bool)
+    if lacking:
+        present[::3, 1] = present[-20:, 2] = False
+        drop_rows(problem.observations, present)
+    rows = gather_rows(problem, problem.observations, np.zeros(problem.size))
+    assert len(rows.present) == (4 if lacking else 1)
+    assert sum(rows.samples) == len(tau)
+    whitened, torques = [], []
+    for k, own in enumerate(present):
+        root = np.linalg.inv(np.linalg.cholesky(covariance[np.ix_(own, own)]))
+        whitened.append(root @ W[k, own])
+        torques.append(root @ tau[k, own])
+    matrix = np.vstack(whitened)
+    scale = np.linalg.norm(matrix, axis=0)
+    expected = np.linalg.lstsq(matrix / scale, np.concatenate(torques), rcond=None)[0] / scale
+    found = solve_unknowns(rows.whiten(covariance), 1.0 / NOISE)
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+    # Variances are of all samples of a joint, correlations of those that have all joints; degrees
+    # of freedom are shared by joints.
+    residual = tau - W @ found
+    variance = np.sum(np.where(present, residual, 0.0) ** 2, axis=0) / (
+        present.sum(axis=0) - problem.size / 3
+    )
+    everywhere = residual[present.all(axis=1)]
+    length = np.linalg.norm(everywhere, axis=0) / np.sqrt(variance)
+    np.testing.assert_allclose(
+        rows.residual_covariance(found), everywhere.T @ everywhere / np.outer(length, length),
+        rtol=1e-7, atol=1e-8 * variance.max(),
+    )
 
 
 def test_one_joint_has_no_others():
@@ -186,54 +211,3 @@ def test_correlated_joints_are_estimated_better(arm, reduction):
     gain = np.mean(squares[WeightedLeastSquares]) / np.mean(squares[GeneralizedLeastSquares])
     assert gain > 1.3**2
     assert 'joints 1 and 2' in GeneralizedLeastSquares().estimate(problem).notes[0]
-
-
-def test_rows_that_a_joint_lacks(arm, reduction):
-    """Samples in which only some joints count are whitened by the covariance of these."""
-    # Against a loop over samples; the second joint lacks a third of them, the third the last ones.
-    problem, _ = problem_of(arm, reduction, 7, 150)
-    W, tau = rows_of(problem)
-    N = len(tau)
-    present = np.ones((N, 3), dtype=bool)
-    present[::3, 1] = False
-    present[-20:, 2] = False
-    observations = problem.observations
-    blocks = [
-        ObservationBlock(block.bag, tuple(
-            JointRows(
-                rows.table[present[rows.samples, number]], rows.load,
-                rows.samples[present[rows.samples, number]],
-            )
-            for number, rows in enumerate(block.joints)
-        ))
-        for block in observations.blocks()
-    ]
-    observations.blocks = lambda: iter(blocks)
-    rows = gather_rows(problem, observations, np.zeros(problem.size))
-    assert len(rows.present) == 4
-    assert sum(rows.samples) == N
-    whitened, torques = [], []
-    for k in range(N):
-        own = present[k]
-        root = np.linalg.inv(np.linalg.cholesky(COVARIANCE[np.ix_(own, own)]))
-        whitened.append(root @ W[k, own])
-        torques.append(root @ tau[k, own])
-    matrix = np.vstack(whitened)
-    scale = np.linalg.norm(matrix, axis=0)
-    expected = np.linalg.lstsq(matrix / scale, np.concatenate(torques), rcond=None)[0] / scale
-    found = solve_unknowns(rows.whiten(COVARIANCE), 1.0 / NOISE)
-    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
-    covariance = rows.residual_covariance(found)
-    residual = tau - W @ found
-    counts = present.sum(axis=0) - problem.size / 3
-    np.testing.assert_allclose(
-        np.diag(covariance), np.sum(np.where(present, residual, 0.0) ** 2, axis=0) / counts,
-        rtol=1e-8,
-    )
-    everywhere = residual[present.all(axis=1)]
-    length = np.linalg.norm(everywhere, axis=0)
-    deviation = np.sqrt(np.diag(covariance))
-    np.testing.assert_allclose(
-        covariance / np.outer(deviation, deviation),
-        everywhere.T @ everywhere / np.outer(length, length), atol=1e-8,
-    )

@@ -191,27 +191,6 @@ def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
     np.testing.assert_allclose(scaled.freedom, plain.freedom, rtol=1e-6)
 
 
-def test_noise_shared_by_joints_counts(arm):
-    """
-    One noise on all joints: a parameter that several joints show is less certain than it seems.
-
-    The mean ratio of variances over the parameters is 1 for noises of their own, and not 1 for
-    each parameter; chance moves each by a third.
-    """
-    robot, _ = arm
-    part = recording(robot, 3, samples=6000)
-    rng = np.random.default_rng(0)
-    ratios = []
-    for shared in (False, True):
-        noise = rng.normal(size=(6000, robot.n))
-        part.dataset.effort[:] = noise[:, :1] if shared else noise
-        estimate = estimate_of(arm, [part])
-        hac, white = (covariance_of(estimate, kind) for kind in ('hac', 'residual'))
-        ratios.append(np.log(hac.standard_errors / white.standard_errors))
-    own, shared = (np.abs(ratio).mean() for ratio in ratios)
-    assert shared > 1.5 * own
-
-
 def test_slow_noise_makes_larger_errors(estimate):
     """Noise that is the same for nine samples: roots of up to 9, if the motion is slow."""
     white = covariance_of(estimate, 'residual').standard_errors
@@ -245,24 +224,28 @@ def test_the_default_takes_the_rows_where_they_are_there(estimate):
     assert np.isnan(covariance_of(without).window)
 
 
+def repeated(arm, times, noise=None):
+    """Return the estimates of 8 s of a motion and of its repetitions, with their noise or new."""
+    robot, _ = arm
+    once = recording(robot, 0, samples=800)
+    rows = np.tile(np.arange(800), times)
+    effort = once.dataset.effort[rows] if noise is None else noise
+    many = dataset_of(robot, once.dataset.motion.rows(rows), effort, 1.0 / RATE)
+    assert once.dataset.period is None
+    assert many.period == pytest.approx(8.0, abs=1e-3 / RATE)
+    return (
+        estimate_of(arm, [data])
+        for data in (once, TrainingData(many, np.ones(robot.n), many.fitted))
+    )
+
+
 def test_repetitions_of_a_motion_are_no_further_evidence(arm):
     """
     Once and three times the very same recording: the same estimate, as certain as before.
 
     Both have 16 parts of half a second of the motion, so that the scatter is the same number.
     """
-    robot, _ = arm
-    once = recording(robot, 0, samples=800)
-    data = once.dataset
-    rows = np.tile(np.arange(800), 3)
-    motion = data.motion.rows(rows)
-    thrice = dataset_of(robot, motion, data.effort[rows], 1.0 / RATE)
-    assert thrice.period == pytest.approx(8.0, abs=1e-3 / RATE)
-    assert data.period is None
-    one, three = (
-        estimate_of(arm, [TrainingData(part, np.ones(robot.n), part.fitted)])
-        for part in (data, thrice)
-    )
+    one, three = repeated(arm, 3)
     np.testing.assert_allclose(three.theta, one.theta, rtol=1e-9)
     assert covariance_of(three).kind == 'hac'
     for kind in ('hac', 'blocks'):
@@ -282,17 +265,9 @@ def test_noise_that_does_not_repeat_averages_out_over_repetitions(arm):
     The scatter of 12 windows is known to a fifth, its root to a tenth; the median of many
     parameters to less.
     """
-    robot, _ = arm
-    once = recording(robot, 0, samples=800).dataset
-    rows = np.tile(np.arange(800), 9)
-    noise = slow_noise(np.random.default_rng(1), len(rows), robot.n)
-    many = dataset_of(robot, once.motion.rows(rows), noise, 1.0 / RATE)
-    assert many.period == pytest.approx(8.0, abs=1e-3 / RATE)
+    noise = slow_noise(np.random.default_rng(1), 7200, arm[0].n)
     one, nine = (
-        covariance_of(
-            estimate_of(arm, [TrainingData(part, np.ones(robot.n), part.fitted)]), 'blocks'
-        ).standard_errors
-        for part in (once, many)
+        covariance_of(estimate, 'blocks').standard_errors for estimate in repeated(arm, 9, noise)
     )
     assert np.median(one / nine) == pytest.approx(3.0, rel=0.25)
 
@@ -339,18 +314,23 @@ def test_parameters_held_by_a_bound_have_no_error(estimate):
             assert any(f'{names[3]}, {names[b - 1]}' in note for note in found.notes)
 
 
+def with_columns(problem, change):
+    """Return a problem whose factors' columns were changed in place, given their unknowns."""
+    factors = [replace(factor, triangle=factor.triangle.copy()) for factor in problem.factors]
+    for factor in factors:
+        change(factor.triangle[:, :-1], factor.columns)
+    return replace(problem, factors=tuple(factors))
+
+
 @pytest.mark.parametrize('faintness', [1e-90, 1e-130, 1e-170])
 def test_what_the_data_do_not_show_has_an_error_that_is_a_number(estimate, faintness):
     """A column next to nothing, as of a law whose speed is never reached; others lose nothing."""
     problem, weights = estimate.problem, estimate.weights
-    last = problem.size - 1
 
-    def faded(factor):
-        triangle = factor.triangle.copy()
-        triangle[:, np.append(factor.columns == last, False)] *= faintness
-        return replace(factor, triangle=triangle)
+    def fade(columns, unknowns):
+        columns[:, unknowns == problem.size - 1] *= faintness
 
-    faint = replace(problem, factors=tuple(faded(factor) for factor in problem.factors))
+    faint = with_columns(problem, fade)
     theta = np.append(estimate.theta[:-1], 0.0)
     found = describe_estimate(faint, weights, theta)
     assert np.all(np.isfinite(found.covariance))
@@ -430,18 +410,12 @@ def test_recordings_without_noise_have_no_errors(arm, kind):
 
 def test_no_errors_of_what_is_not_determined(estimate):
     """A column twice: no error is printed for it."""
-    problem = estimate.problem
-    twice = tuple(
-        replace(factor, triangle=factor.triangle.copy()) for factor in problem.factors
-    )
-    for factor in twice:
-        place = {int(column): k for k, column in enumerate(factor.columns)}
-        if 0 in place and 1 in place:
-            factor.triangle[:, place[1]] = factor.triangle[:, place[0]]
-        elif 1 in place:
-            factor.triangle[:, place[1]] = 0.0
-        elif 0 in place:
-            factor.triangle[:, place[0]] = 0.0
-    broken = replace(estimate, problem=replace(problem, factors=twice))
+    seen_by_all = set.intersection(*(set(f.columns) for f in estimate.problem.factors))
+    one, other, *_ = sorted(seen_by_all)
+
+    def double(columns, unknowns):
+        columns[:, unknowns == other] = columns[:, unknowns == one]
+
+    broken = replace(estimate, problem=with_columns(estimate.problem, double))
     with pytest.raises(RankDeficientError, match='do not determine every base parameter'):
         covariance_of(broken, 'blocks')
