@@ -22,7 +22,7 @@ from robot_identification.estimation import IdentifyOptions, Recipe, WeightedLea
 from robot_identification.estimation.estimators.consistent import ConsistentAfter
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import (
-    estimate_under_load, fit_parameters, Folds, LOAD_TOLERANCE, observe,
+    estimate_under_load, Folds, LOAD_TOLERANCE, observe,
 )
 from robot_identification.estimation.friction_selection import (
     choose_friction, expand_candidates, order_terms,
@@ -134,20 +134,6 @@ def laws_of(choice, number):
     return {term.law.name: term.law for term in choice.terms if term.joint == number}
 
 
-def errors_on(friction, terms, seed):
-    """Return the errors of each joint on another motion, against the truth without noise."""
-    dataset = recording(0, friction)
-    fit = fit_parameters(
-        observe(arm(), terms, [dataset], [dataset.fitted]), (), WeightedLeastSquares()
-    )
-    assert not fit.unidentifiable
-    theta = np.zeros(fit.problem.reduction.parameters.size)
-    theta[fit.problem.reduction.independent] = fit.estimate.theta
-    found = standard_torque(arm(), fit.problem.reduction.parameters, theta, motion_of(seed))
-    true = true_torque(seed, friction)
-    return np.sqrt(np.mean((found - true) ** 2, axis=0)) / true.std(axis=0)
-
-
 def test_each_joint_gets_its_own_law():
     """Plain, Stribeck, and a power of the velocity."""
     # Constants within 10 %, forty times the noise. No joint is left with a law beside its own.
@@ -170,18 +156,6 @@ def test_load_and_direction_are_seen():
     assert set(laws_of(choice, 1)) == {'asymmetric'}
     assert set(laws_of(choice, 2)) == {'coulomb', 'viscous', 'offset'}
     assert laws_of(choice, 0)['load'].width == pytest.approx(0.03, rel=0.1)
-
-
-@pytest.mark.parametrize('friction', [stribeck_and_power, load_and_direction])
-def test_laws_by_joint_predict_better_than_one_for_all(friction):
-    """On another motion, on every joint, whatever width the one law has."""
-    # Within 1 % of the truth. Noise was 2 %, and 2000 samples leave a twentieth of it.
-    by_joint = errors_on(friction, chosen(friction).terms, 7)
-    assert np.all(by_joint < 0.01), by_joint
-    one_for_all = np.array([
-        errors_on(friction, (law, *PLAIN[1:]), 7) for law in PLAIN[0].alternatives()
-    ])
-    assert np.all(by_joint < 0.5 * one_for_all), one_for_all
 
 
 @pytest.mark.parametrize('noise_seed', some_by_day([1, 2, 3], 1))

@@ -6,8 +6,6 @@
 from dataclasses import fields
 from pathlib import Path
 
-from estimation.arm_problems import arm_problem, fourier_motion, torque_of
-import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
@@ -52,26 +50,6 @@ def test_choices_exist(ur5, name):
             assert kinematic_filter_from_options(smoothing.options()) == smoothing
     for limit in (profile.decimation, profile.slowest):
         assert limit is None or limit > 0.0
-
-
-@pytest.mark.parametrize('name', PROFILES)
-def test_profiles_estimate(ur5, name):
-    """Torques of the profile's own model, without noise: predicted to rounding."""
-    # Ridge has a bias: the directions that it shrinks by up to a half are those that the motion
-    # hardly shows, so that torques are right to some percent. Where the wrist is left out of what
-    # moves the arm, it is a wrist of made-up parameters as large as the arm's.
-    profile = PROFILES[name]
-    reduction = reduction_of(ur5, profile)
-    motion = fourier_motion(6, 0)
-    theta = np.random.default_rng(0).uniform(0.5, 1.0, reduction.parameters.size)
-    tau = torque_of(ur5, reduction, theta, motion)
-    estimate = profile.estimator.estimate(arm_problem(ur5, reduction, motion, tau))
-    found = np.zeros(reduction.parameters.size)
-    found[reduction.independent] = estimate.theta
-    tolerance = {'ridge': 0.05, 'joint_groups': 1.0}.get(profile.estimator_name, 1e-9)
-    np.testing.assert_allclose(
-        torque_of(ur5, reduction, found, motion), tau, atol=tolerance * np.abs(tau).max()
-    )
 
 
 def test_unknown_profiles_are_refused():

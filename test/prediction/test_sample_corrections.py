@@ -13,7 +13,6 @@ from robot_identification.model import (
     correction_blocks, CORRECTIONS, Corrections, FastVelocity, JointCorrection, JointDeviation,
     Motion, PositionSeries, Ripple,
 )
-from robot_identification.monitoring.contact_observer import ContactObserver
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing import causal_signals
 
@@ -60,26 +59,6 @@ def test_samples_equal_the_recording(model, rng, gap):
     # Filters as a matrix here and as SciPy's recursion there: rounding of torques of some tens.
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
     assert predictor.restarts == (2 if gap else 1)
-
-
-def test_the_torque_of_the_parameters_stays_apart(model, rng):
-    """What contact, friction health and feed-forward see is that of a model without them."""
-    dataset = dataset_of(rng, np.arange(50) / RATE)
-    plain = replace(model, corrections=Corrections())
-    with_them, without = TorquePredictor(model), TorquePredictor(plain)
-    contacts = [ContactObserver(plain, RATE), ContactObserver(model, RATE)]
-    for stamp, q, dq in zip(dataset.stamps, dataset.motion.q, dataset.measured_dq, strict=True):
-        one, other = with_them.step(stamp, q, dq), without.step(stamp, q, dq)
-        np.testing.assert_array_equal(one.torque, other.torque)
-        np.testing.assert_array_equal(one.friction, other.friction)
-        assert np.any(one.correction != 0.0)
-        np.testing.assert_array_equal(other.correction, 0.0)
-        external = [
-            contact.step(stamp, prediction, one.torque + 1.0)
-            for contact, prediction in zip(contacts, (other, one), strict=True)
-        ]
-        if external[0] is not None:
-            np.testing.assert_array_equal(external[0].torque, external[1].torque)
 
 
 DEVIATIONS = {

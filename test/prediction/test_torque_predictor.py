@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from known_models import known_model
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model import FRICTION_LAWS, Motion, standard_torque
@@ -75,19 +74,6 @@ def test_every_law_equals_the_batch(robots, rng):
         )]
         # Of sums of a hundred products, and differences of velocities times 500 Hz.
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11, err_msg=law)
-
-
-def test_a_sample_takes_one_inverse_dynamics(robots, monkeypatch):
-    """Friction at both velocities needs no more; the regressor is for models of no bodies."""
-    model = model_of(robots['mixed'], 'dictionary,offset', Izz=[1.0, 0.0, 0.0])
-    predictor, calls = TorquePredictor(model), []
-    for name in ('rnea', 'computeJointTorqueRegressor'):
-        function = getattr(pin, name)
-        monkeypatch.setattr(pin, name, lambda *given, f=function: (calls.append(f), f(*given))[1])
-    q, dq = recording(np.arange(20) / RATE)
-    for k in range(20):
-        predictor.step(k / RATE, q[k], dq[k])
-    assert len(calls) == 20
 
 
 def test_delay_is_as_stated(viscous):

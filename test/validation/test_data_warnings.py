@@ -44,12 +44,6 @@ def examine(made, recording, unit='A', **options):
 
 
 @cache
-def late():
-    recording = corrupted.late(arm().training, 0.08, slice(4, 5))
-    return recording, examine(arm(), recording)
-
-
-@cache
 def doubled():
     recording = corrupted.scaled(arm().training, 2.0)
     return recording, examine(arm(), recording)
@@ -98,7 +92,7 @@ def test_what_is_wrong_is_named(wrong):
 
 def test_the_joint_and_the_number_are_right():
     """To a step of the search: 6 ms of a delay, a tenth of a factor, 3 degrees of a mounting."""
-    warning, *_ = late()[1].warnings
+    warning, *_ = examine(arm(), corrupted.late(arm().training, 0.08, slice(4, 5))).warnings
     assert warning.joints == (arm().robot.joint_names[4],)
     assert warning.value == pytest.approx(0.08, abs=0.006)
     warning, *_ = doubled()[1].warnings

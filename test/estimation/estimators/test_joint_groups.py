@@ -71,6 +71,7 @@ def test_leaving_the_wrist_out_spoils_the_arm(arm, case):
     # two motions, within 2 %. Without noise or friction, the right way has rounding errors.
     reduction, truth, problem, unseen, true = case
     neglected = JointGroupLeastSquares(neglect_distal=True, reweightings=0).estimate(problem)
+    assert 'groups, 1 to 3 and 4 to 6, without' in neglected.notes[0]
     wrist, before = own_rows(reduction, [3, 4, 5]), own_rows(reduction, [0, 1, 2])
     assert len(before) == 15
     assert len(wrist) == 21
@@ -86,25 +87,15 @@ def test_leaving_the_wrist_out_spoils_the_arm(arm, case):
     assert errors_of(neglected.theta)[3:].max() < 1e-7
     by_groups = neglected.theta.copy()
     by_groups[wrist] = 0.0
+    # The note has the torque of the wrist at joints 1 to 3, on the recorded motion.
+    motion = problem.observations.data[0].dataset.motion
+    left_out = predict(arm, reduction, neglected.theta - by_groups, motion)
+    size = np.sqrt(np.mean(left_out**2, axis=0))
+    stated = ', '.join([*(f'{value:.2g}' for value in size[:3]), '0', '0', '0'])
+    assert f'by joint, {stated} N m (N)' in neglected.notes[0]
     np.testing.assert_allclose(errors_of(by_groups)[:3], [3.01, 7.88, 5.41], rtol=0.02)
     right = JointGroupLeastSquares().estimate(problem)
     assert errors_of(right.theta).max() < 1e-7
-
-
-def test_what_is_left_out_is_stated(arm, case):
-    """The note has the size of the torque left out, by joint."""
-    # That of the wrist at joints 1 to 3. Against the torque of the wrist's parameters on the
-    # recorded motion, by the model.
-    reduction, truth, problem, _, _ = case
-    estimate = JointGroupLeastSquares(neglect_distal=True).estimate(problem)
-    motion = problem.observations.data[0].dataset.motion
-    wrist = np.zeros(reduction.rank)
-    rows = own_rows(reduction, [3, 4, 5])
-    wrist[rows] = truth[rows]
-    size = np.sqrt(np.mean(predict(arm, reduction, wrist, motion) ** 2, axis=0))
-    stated = ', '.join([*(f'{value:.2g}' for value in size[:3]), '0', '0', '0'])
-    assert 'groups, 1 to 3 and 4 to 6, without' in estimate.notes[0]
-    assert f'by joint, {stated} N m (N)' in estimate.notes[0]
 
 
 def test_neglecting_is_fitting_each_group_by_itself(arm, case):

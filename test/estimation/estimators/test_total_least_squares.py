@@ -105,12 +105,20 @@ def test_without_noise_in_the_columns_it_is_least_squares(seed):
         assert none.notes == ('no column has noise: as weighted least squares',)
 
 
-def noisy_case(seed, noise=NOISE):
-    """Return the problem of columns and torques with noise of given size, and the truth."""
+def noisy_case(seed):
+    """Return the problem of columns and torques with noise, and the truth."""
     rng = np.random.default_rng(seed)
     W, theta, tau = rows_of(rng, 400)
-    W = W + noise[:NOISY] * rng.normal(size=W.shape)
-    return problem_of(W, tau + noise[NOISY:] * rng.normal(size=tau.shape)), theta
+    W = W + NOISE[:NOISY] * rng.normal(size=W.shape)
+    return problem_of(W, tau + NOISE[NOISY:] * rng.normal(size=tau.shape)), theta
+
+
+def with_known_noise(factor=1.0, units=1.0):
+    """Return the estimator that is given that noise, or multiples of it, in units of columns."""
+    return TotalLeastSquares(
+        noise=dict(zip(NAMES, factor * units * NOISE[:NOISY], strict=True)),
+        torque_noise=tuple(factor * NOISE[NOISY:]),
+    )
 
 
 def test_it_is_less_biased_where_columns_are_noisy():
@@ -119,16 +127,12 @@ def test_it_is_less_biased_where_columns_are_noisy():
     # given the noise, is right to 1.5 %: five standard errors of the mean. Its standard errors are
     # those that occur, to the 0.07 that eighty times six of them show and as far as the first
     # order goes: 0.3 is allowed. Those of least squares do not know of its bias.
-    options = {
-        'noise': dict(zip(NAMES, NOISE[:NOISY], strict=True)),
-        'torque_noise': tuple(NOISE[NOISY:]),
-    }
     ratios = {'least': [], 'total': []}
     squares = {'least': [], 'total': []}
     for seed in range(80):
         problem, theta = noisy_case(seed)
         for name, estimator in (
-            ('least', WeightedLeastSquares()), ('total', TotalLeastSquares(**options)),
+            ('least', WeightedLeastSquares()), ('total', with_known_noise()),
         ):
             estimate = estimator.estimate(problem)
             ratios[name].append((estimate.theta / theta)[:NOISY] - 1.0)
@@ -144,27 +148,15 @@ def test_it_is_less_biased_where_columns_are_noisy():
 def test_only_the_ratio_of_noises_counts():
     """All noises ten times as large, and parameters in other units: the same model."""
     problem, _ = noisy_case(3)
-    plain, larger = (
-        TotalLeastSquares(
-            noise=dict(zip(NAMES, factor * NOISE[:NOISY], strict=True)),
-            torque_noise=tuple(factor * NOISE[NOISY:]),
-        ).estimate(problem)
-        for factor in (1.0, 10.0)
-    )
+    plain, larger = (with_known_noise(factor).estimate(problem) for factor in (1.0, 10.0))
     np.testing.assert_allclose(larger.theta, plain.theta, rtol=1e-10)
     np.testing.assert_allclose(larger.covariance, plain.covariance, rtol=1e-8, atol=1e-15)
     units = np.array([1e-3, 10.0, 1e4, 1.0, 1.0, 1.0])
     factors = tuple(
-        replace(
-            factor,
-            triangle=factor.triangle * np.append(units[factor.columns], 1.0),
-        )
+        replace(factor, triangle=factor.triangle * np.append(units[factor.columns], 1.0))
         for factor in problem.factors
     )
-    rescaled = TotalLeastSquares(
-        noise=dict(zip(NAMES, NOISE[:NOISY] * units[:NOISY], strict=True)),
-        torque_noise=tuple(NOISE[NOISY:]),
-    ).estimate(replace(problem, factors=factors))
+    rescaled = with_known_noise(units=units[:NOISY]).estimate(replace(problem, factors=factors))
     np.testing.assert_allclose(rescaled.theta * units, plain.theta, rtol=1e-9)
     np.testing.assert_allclose(
         rescaled.standard_errors * units, plain.standard_errors, rtol=1e-7
