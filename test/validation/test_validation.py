@@ -77,15 +77,12 @@ def test_file_has_the_keys_of_the_plan_and_no_nan():
         'bag', 'samples', 'unit', 'joints', 'rmse', 'nrmse', 'nrmse_mean', 'rmse_moving', 'bias',
         'details', 'urdf_nrmse', 'urdf_nrmse_mean', 'training_data',
     }
-    assert (first['urdf_nrmse'], first['urdf_nrmse_mean']) == ([None] * 3, None)
-    assert first['training_data'] is False
     assert first['details'] is None
     assert first['nrmse'] == [0.1, None, 0.2]
     assert first['rmse_moving'][1] is None
     assert first['nrmse_mean'] == pytest.approx(0.15)
     assert flat['nrmse_mean'] is None
-    assert first['joints'] == list(JOINTS)
-    assert (first['samples'], first['unit']) == (100, 'A')
+    assert (first['joints'], first['samples'], first['unit']) == (list(JOINTS), 100, 'A')
 
 
 def test_errors_are_taken_on_the_recorded_samples(identification):
