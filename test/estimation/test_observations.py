@@ -89,13 +89,10 @@ def assert_same_problem(found, expected, exact=False):
 
 @pytest.mark.parametrize('friction', ['dictionary,offset', 'load,coulomb,viscous', 'none',
                                       'strain_wave,offset'])
-@pytest.mark.parametrize('kept', [True, False])
-def test_rows_are_those_of_the_observation_matrix(robot, friction, kept, monkeypatch):
+def test_rows_are_those_of_the_observation_matrix(robot, friction):
     """Column by column, to the last bit, under a load of 1 N m and under the URDF's."""
     # Friction runs through what is not taken, and begins anew after the gap. What does not act on
     # a joint has a zero column there.
-    if not kept:
-        monkeypatch.setattr(module, 'KEPT_NUMBERS', 0)
     dataset, rows = dataset_of(robot, 3), taken(3)
     warm = np.full((SAMPLES, 3), 31.0)
     dataset = replace(dataset, motion=replace(dataset.motion, temperature=warm))

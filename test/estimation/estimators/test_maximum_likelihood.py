@@ -51,6 +51,10 @@ def series(seed, period, harmonics=5, n=3):
     ]))
 
 
+def find(t, q, **options):
+    return find_periodic_motion(t, q, np.ones(len(t), dtype=bool), **options)
+
+
 def test_it_is_unbiased_and_knows_its_errors(noisy_arm):
     """Twelve recordings: errors are those of the Cramer-Rao bound, which no estimator is below."""
     # The mean square of error over standard error is one; of 300 numbers, some of them in step, it
@@ -76,9 +80,7 @@ def test_exact_positions_leave_weighted_least_squares(noisy_arm):
     assert np.abs(away).max() < 1e-5
     scaled = 1.0 / (estimate.weights * estimate.sigma)
     np.testing.assert_allclose(scaled, 1.0, rtol=1e-3)
-    np.testing.assert_allclose(
-        estimate.standard_errors, expected.standard_errors, rtol=1e-3
-    )
+    np.testing.assert_allclose(estimate.standard_errors, expected.standard_errors, rtol=1e-3)
 
 
 def test_its_motion_is_nearer_to_the_truth_than_the_encoders(noisy_arm, noisy_estimate):
@@ -121,9 +123,7 @@ def test_late_stamps_do_not_matter(noisy_arm):
     """Jittered times, each sample at its own: the truth without noise, nothing interpolated."""
     arm = noisy_arm
     rng = np.random.default_rng(4)
-    exact = find_periodic_motion(
-        arm.stamps, arm.motion.q, np.ones(len(arm.stamps), dtype=bool)
-    ).series
+    exact = find(arm.stamps, arm.motion.q).series
     stamps = arm.stamps + 0.003 * rng.uniform(-1.0, 1.0, len(arm.stamps))
     q, dq, ddq = (exact.evaluate(stamps, order) for order in range(3))
     torque = inverse_dynamics(arm.robot, draw_truth(arm.robot, 3), Motion(q, dq, ddq))
@@ -132,9 +132,7 @@ def test_late_stamps_do_not_matter(noisy_arm):
         effort=torque,
     )
     estimate = MaximumLikelihood().estimate(arm.observe([dataset]).factor())
-    np.testing.assert_allclose(
-        estimate.theta, arm.theta, atol=1e-7 * np.abs(arm.theta).max()
-    )
+    np.testing.assert_allclose(estimate.theta, arm.theta, atol=1e-7 * np.abs(arm.theta).max())
 
 
 @pytest.mark.parametrize('kept', [slice(0, 375), slice(200, 600)])
@@ -183,7 +181,7 @@ def test_periods_are_found(seed, period, repeats, harmonics):
     """Of any length, no multiple of the sampling: to rounding, with the number of harmonics."""
     t = 0.3 + np.arange(0.0, repeats * period, 0.01)
     truth = series(seed, period, harmonics)
-    found = find_periodic_motion(t, truth.evaluate(t), np.ones(len(t), dtype=bool))
+    found = find(t, truth.evaluate(t))
     assert found.series.period == pytest.approx(period, rel=1e-9)
     assert found.harmonics == harmonics
     assert found.follows.all()
@@ -195,7 +193,7 @@ def test_noise_of_positions_is_measured():
     rng = np.random.default_rng(1)
     noise = np.array([1e-4, 1e-3, 5e-3])
     q = series(2, 4.0).evaluate(t) + noise * rng.normal(size=(len(t), 3))
-    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    found = find(t, q)
     np.testing.assert_allclose(found.deviation, noise, rtol=0.12)
     assert found.series.period == pytest.approx(4.0, rel=1e-4)
     assert found.harmonics == 5
@@ -210,13 +208,11 @@ def test_the_way_to_the_motion_is_no_part_of_it():
     share = np.clip(np.minimum(t / 2.0, (16.0 - t) / 2.0), 0.0, 1.0)[:, None] ** 2
     rest = np.array([0.5, -2.0, 1.0])
     q = share * q + (1.0 - share) * rest
-    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    found = find(t, q)
     assert found.series.period == pytest.approx(4.0, rel=1e-6)
     assert found.follows[~(coming | going)].all()
     assert np.count_nonzero(found.follows[coming | going]) < 20
-    np.testing.assert_allclose(
-        found.series.evaluate(t), truth.evaluate(t), atol=1e-3
-    )
+    np.testing.assert_allclose(found.series.evaluate(t), truth.evaluate(t), atol=1e-3)
 
 
 def test_half_a_period_is_not_the_period():
@@ -227,17 +223,16 @@ def test_half_a_period_is_not_the_period():
     for odd in (1, 3, 5):
         coefficients[2 * odd - 1: 2 * odd + 1] *= 0.03
     q = FourierSeries(4.0, coefficients).evaluate(t)
-    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    found = find(t, q)
     assert found.series.period == pytest.approx(4.0, rel=1e-9)
 
 
 def test_what_does_not_repeat_has_no_period():
     """A random walk of five harmonics over the whole time, a ramp, rest and a few samples."""
     t = np.arange(0.0, 12.0, 0.01)
-    everything = np.ones(len(t), dtype=bool)
     for q in (series(1, 17.0).evaluate(t), np.outer(t, [1.0, 2.0]), np.zeros((len(t), 2))):
         with pytest.raises(NotPeriodicError, match='does not come back'):
-            find_periodic_motion(t, q, everything)
+            find(t, q)
     with pytest.raises(NotPeriodicError, match='4 samples are too few'):
         find_periodic_motion(t, series(1, 4.0).evaluate(t), np.arange(len(t)) < 4)
 
@@ -248,4 +243,4 @@ def test_a_wrong_period_is_refused():
     q = series(1, 4.0).evaluate(t)
     q[700:] += np.outer(np.sin(5.3 * t[700:]), np.ones(3))
     with pytest.raises(NotPeriodicError, match=r'off a period of 3\.1 s by'):
-        find_periodic_motion(t, q, np.ones(len(t), dtype=bool), period=3.1, harmonics=2)
+        find(t, q, period=3.1, harmonics=2)

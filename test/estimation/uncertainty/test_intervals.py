@@ -3,15 +3,11 @@
 
 """Intervals hold the truth as often as they say; their formulas by hand where there is one."""
 
-from benchmarks.coverage import prediction_half_widths, residual_noise
-from estimation.arm_problems import arm_problem, arm_reduction
+from benchmarks.coverage import prediction_half_widths
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation import (
-    confidence_intervals, Covariance, covariance_of, ESTIMATORS, joint_test,
-)
-from robot_identification.model import observation_matrix, random_motion
+from robot_identification.estimation import confidence_intervals, Covariance, joint_test
 from scipy import stats
 
 
@@ -94,38 +90,3 @@ def test_prediction_by_hand():
     few = prediction_half_widths(W, covariance(np.diag([4.0, 1.0]), 5), np.array([0.0, 1.0]))
     assert few[0, 0] == pytest.approx(4.0 * stats.t.ppf(0.975, 5))
     assert few[0, 1] == pytest.approx(stats.norm.ppf(0.975), rel=1e-4)
-
-
-@pytest.fixture(scope='module')
-def short(robots):
-    """Return a design of 60 random samples, hardly more than its parameters ask for."""
-    robot = robots['mixed']
-    reduction = arm_reduction(robot)
-    motion = random_motion(robot, 60, np.random.default_rng(0))
-    W = observation_matrix(robot, reduction.parameters, motion)[:, reduction.independent]
-
-    def estimate(noise):
-        return ESTIMATORS['wls']().estimate(arm_problem(robot, reduction, motion, noise))
-
-    return W, estimate
-
-
-def test_noise_and_predictions_of_a_short_recording(short, rng):
-    """The fit of 24 parameters takes a part of the noise of 180 rows: it is given back."""
-    # Noise of joints to 3 % in 200 recordings of 60 samples (one of them scatters by 10 %), and
-    # predictions of the same design to 1 %.
-    W, estimate = short
-    deviation = np.array([2.0, 1.0, 0.5])
-    noises, held, raw = [], [], []
-    for _ in range(200):
-        found = estimate(deviation * rng.normal(size=(60, 3)))
-        known = covariance_of(found, 'residual')
-        noise = residual_noise(found, known)
-        noises.append(noise**2)
-        raw.append(found.problem.squared_residuals(found.theta) / 60.0)
-        half = prediction_half_widths(W, known, noise)
-        fresh = deviation * rng.normal(size=(60, 3))
-        held.append(np.abs(fresh - (W @ found.theta).reshape(-1, 3)) <= half)
-    np.testing.assert_allclose(np.sqrt(np.mean(noises, axis=0)), deviation, rtol=0.03)
-    assert np.all(np.sqrt(np.mean(raw, axis=0)) < 0.97 * deviation)
-    np.testing.assert_allclose(np.mean(held, axis=(0, 1)), 0.95, atol=0.01)
