@@ -39,16 +39,6 @@ def test_a_slow_ramp_finds_the_torque_that_was_set(static, share, moment, q, ine
     assert math.copysign(1.0, joint.dq) == direction
 
 
-def test_it_does_not_creep():
-    """Torques up to break-away, to and fro, for long: nothing moves at all."""
-    joint = EffortJoint(CONSTANTS, 0.5)
-    for k in range(1000):
-        joint.advance(
-            CONSTANTS.gravity(0.5) + 0.999 * CONSTANTS.static * math.sin(0.1 * k), 10.0
-        )
-    assert (joint.q, joint.dq) == (0.5, 0.0)
-
-
 def test_sliding_is_the_solution_of_the_equation():
     """Against an integrator of high order, with friction that falls and then grows with speed."""
     torque = 2.4

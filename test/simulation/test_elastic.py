@@ -11,14 +11,12 @@ import pinocchio as pin
 import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
-from robot_identification.model.regressor import Motion
 from robot_identification.simulation import (
-    draw_truth, MujocoRobot, NOISE_FREE, Sensors, with_elastic_joints, with_static_friction,
-    with_warming,
+    draw_truth, MujocoRobot, NOISE_FREE, Sensors, with_elastic_joints, with_warming,
 )
 from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import prior_truth
-from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
 STIFFNESS = 1.0e4
 PERIOD = 4.0
@@ -151,43 +149,6 @@ def test_inverse_obeys_the_equations(ur5, truth, motion):
         )
 
 
-def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
-    """At 1e10 N m/rad: bends of 1e-8 rad, whose accelerations times the rotors are 1e-6 N m."""
-    found = inverse_elastic(ur5, with_elastic_joints(truth, 1e10), motion, PERIOD)
-    rigid = inverse_dynamics(ur5, truth, motion)
-    np.testing.assert_allclose(found.motor_torque, rigid, atol=1e-5)
-
-
-def test_forward_and_inverse_agree(ur5, truth, motion):
-    """A period that the simulator has settled into, inverted, gives its rotors and torques."""
-    # Smooth friction only: dry friction turns around within one step.
-    arm = with_elastic_joints(replace(truth, coulomb=np.zeros(6)), STIFFNESS)
-    per_row = round(PERIOD / len(motion.q) / PHYSICS_STEP)
-    simulator = MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
-    rows = []
-    for q, dq, ddq in list(zip(*arrays(motion), strict=True)) * 2:
-        rows.append(simulator.true_sample())
-        simulator.advance(q, dq, ddq, per_row * PHYSICS_STEP)
-    rows = rows[len(motion.q):]
-    q, rotor_q, effort = (
-        np.array([getattr(row, name) for row in rows]) for name in ('q', 'rotor_q', 'effort')
-    )
-    frequencies = 2j * np.pi * np.fft.rfftfreq(len(q), PERIOD / len(q))[:, None]
-    # Beyond the 60th harmonic there is nothing but what is left of settling in.
-    spectrum = np.fft.rfft(q, axis=0) * (np.arange(len(frequencies)) <= 60)[:, None]
-    dq, ddq = (
-        np.fft.irfft(frequencies**order * spectrum, n=len(q), axis=0) for order in (1, 2)
-    )
-    q = np.fft.irfft(spectrum, n=len(q), axis=0)
-    found = inverse_elastic(ur5, arm, Motion(q, dq, ddq), PERIOD)
-    bend = rotor_q - q
-    # Steps of 0.5 ms shift velocities against positions by half a step: 0.2 % of motions up to
-    # 8 rad/s, and more of the torques, which hold higher frequencies.
-    assert np.all(size(found.rotor_q - q - bend) < 0.01 * size(bend))
-    torque = effort * arm.drive_gain
-    assert np.all(size(found.motor_torque - torque) < 0.01 * size(torque))
-
-
 def test_rotors_have_encoders_of_their_own(ur5, truth):
     """With a tenth of the noise and of the resolution, 2000 measurements; five sigma allowed."""
     sensors = Sensors(1e-4, 1e-3, 0.0, 0.0)
@@ -196,21 +157,6 @@ def test_rotors_have_encoders_of_their_own(ur5, truth):
     for name, expected in (('q', 1e-4), ('rotor_q', 1e-5), ('rotor_dq', 1e-4)):
         noise = np.array([getattr(a, name) - getattr(b, name) for a, b in pairs])
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.08)
-
-
-def test_everything_at_once_stays_finite(ur5, truth, motion):
-    """Elastic, sticking and warming joints follow the motion of the rotors."""
-    arm = with_elastic_joints(
-        with_warming(with_static_friction(truth), acceleration=200.0), STIFFNESS
-    )
-    simulator = MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
-    errors = []
-    for q, dq, ddq in zip(*arrays(motion), strict=True):
-        simulator.advance(q, dq, ddq, 0.002)
-        errors.append(simulator.true_sample().rotor_q - q - 0.002 * dq)
-    # As the rigid arm's servo; see test_mujoco_robot.
-    assert np.abs(errors).max() < 0.05
-    assert np.all(simulator.temperature > 25.0)
 
 
 def test_refuses_what_it_cannot_invert(ur5, truth, motion):
@@ -231,8 +177,3 @@ def test_refuses_what_is_no_elastic_joint(ur5, truth):
 def arrays(motion):
     """Return position, velocity and acceleration."""
     return motion.q, motion.dq, motion.ddq
-
-
-def size(values):
-    """Return the root mean square of each joint, shape (n,)."""
-    return np.sqrt(np.mean(values**2, axis=0))

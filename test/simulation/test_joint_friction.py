@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -69,6 +69,7 @@ def test_does_not_creep_under_vibration():
 
 
 @given(speed=st.floats(1e-3, 3.0), load=st.floats(-50.0, 50.0), warming=st.floats(-10.0, 60.0))
+@example(speed=1.0, load=0.0, warming=176.0)
 def test_slides_as_stated(speed, load, warming):
     """At a steady velocity the Stribeck curve, load and temperature, written out by hand."""
     friction = make_friction()
@@ -80,15 +81,9 @@ def test_slides_as_stated(speed, load, warming):
             velocity, np.full(1, load), temperature, bend, 10.0
         )
     expected = 2.0 + 0.6 * np.exp(-(speed / 0.03) ** 2) + 0.05 * abs(load)
-    expected += 1.5 * (1.0 - 0.014 * warming) * speed
+    # Viscous friction falls with the temperature down to nothing, and does not turn around.
+    expected += 1.5 * max(1.0 - 0.014 * warming, 0.0) * speed
     assert torque[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_viscous_friction_does_not_turn_around():
-    """Linear in temperature down to nothing, at 95 deg C here, and nothing beyond."""
-    friction = make_friction()
-    at = [friction.viscous_torque(np.ones(1), np.full(1, T))[0] for T in (24.0, 54.0, 200.0)]
-    np.testing.assert_allclose(at, [1.5, 1.5 * (1.0 - 0.42), 0.0], atol=1e-14)
 
 
 @given(

@@ -12,7 +12,6 @@ from robot_identification.errors import UsageError
 from robot_identification.simulation import (
     draw_truth, MujocoRobot, NOISE_FREE, with_static_friction,
 )
-from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.poses import plan_poses, PoseOptions, simulate_poses
 
 POSES = np.array([
@@ -101,15 +100,6 @@ def test_poses_are_approached_from_below_and_from_above():
             assert np.all(direction * reference.dq[way] > 0.0)
     steps = np.diff(reference.q, axis=0)
     assert np.abs(steps).max() < 1.01 * OPTIONS.travel_speed * 0.008, 'and without a jump'
-
-
-def test_without_friction_both_directions_are_gravity(ur5):
-    """Nothing holds the arm but the drives: 0.2 mN m after a second of settling."""
-    truth = prior_truth(ur5)
-    found = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], OPTIONS)
-    expected = gravity_torque(ur5.pinocchio, POSES[0])
-    for side in (0, 1):
-        np.testing.assert_allclose(held(found, truth, 0, side), expected, atol=2e-4)
 
 
 @pytest.mark.parametrize(('poses', 'message'), [

@@ -273,19 +273,6 @@ def test_what_ends_during_a_pause_does_not_move_afterwards(kind):
     assert not run.controller.executing
 
 
-def test_a_goal_sent_during_a_pause_waits_for_its_end():
-    run = Run()
-    run.change(STOPPED)
-    run.go(0.1)
-    run.follow(rest_to_rest(1.2))
-    q, _, _ = run.go(1.0)
-    assert moved(q) == 0.0
-    run.change(RobotCondition())
-    run.go(2.0)
-    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
-    check_limits(run)
-
-
 def test_a_stop_does_not_wait_for_the_slider():
     """A cancelled goal at 30 % rests half a second later, and not after three times as long."""
     run = Run()

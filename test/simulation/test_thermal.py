@@ -74,17 +74,6 @@ def test_a_warm_robot_needs_less_current(ur5):
     np.testing.assert_allclose(warm - cold, -0.2 * truth.viscous * motion.dq, atol=1e-11)
 
 
-def test_temperature_is_carried_on(ur5):
-    """A new simulation of a robot that is warm starts where the old one ended."""
-    truth = with_warming(draw_truth(ur5, 3))
-    warm = np.linspace(30.0, 35.0, 6)
-    simulator = MujocoRobot(ur5, truth, NOISE_FREE, np.zeros(6), temperature=warm)
-    # One physics step has passed, of a time constant of 1200 s.
-    np.testing.assert_allclose(simulator.temperature, warm, rtol=1e-6)
-    assert MujocoRobot(ur5, truth, NOISE_FREE, np.zeros(6)).warms_up
-    assert not MujocoRobot(ur5, draw_truth(ur5, 3), NOISE_FREE, np.zeros(6)).warms_up
-
-
 def test_an_arm_that_never_warms_up_is_refused():
     with pytest.raises(UsageError, match='acceleration is 0, it must be > 0'):
         one_joint(acceleration=0.0)
