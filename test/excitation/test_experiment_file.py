@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
-    extra_limits_from_content, ExtraLimits, find_experiment, load_experiment, Obstacle,
+    extra_limits_from_content, find_experiment, load_experiment, Obstacle,
 )
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.experiment_limits import (
     extra_limits_to_content, FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.friction import parse_friction
 
 MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}
 
@@ -23,16 +22,6 @@ def load(tmp_path, **changes):
     path = tmp_path / 'experiment.yaml'
     path.write_text(dump_yaml({**MINIMAL, **changes}))
     return load_experiment(path)
-
-
-def test_what_is_left_out_has_a_default(tmp_path):
-    experiment = load(tmp_path)
-    assert experiment.form.harmonics == 3
-    assert (experiment.periods, experiment.criterion) == (1, 'log_determinant')
-    assert experiment.margins == Margins()
-    assert experiment.window == {}
-    np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, -9.81])
-    assert len(parse_friction(experiment.friction)) == 3
 
 
 def test_the_shipped_experiment_is_found_by_name_and_by_path():
@@ -99,13 +88,6 @@ def test_further_limits_are_read(tmp_path):
     path.write_text(dump_yaml(content))
     again = extra_limits_from_content(read_yaml(path), 'again')
     assert vars(again) == vars(experiment.extra_limits)
-
-
-def test_without_further_limits_there_are_none(tmp_path):
-    experiment = load(tmp_path)
-    assert extra_limits_to_content(experiment.extra_limits) == {}
-    assert experiment.bounds == 'sampled'
-    assert vars(experiment.extra_limits) == vars(ExtraLimits())
 
 
 NAN = float('nan')

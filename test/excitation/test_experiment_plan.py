@@ -74,13 +74,6 @@ def test_home_is_usual_where_that_is_clear(ur5e):
     assert collision.closest(pose, np.zeros(1)).distance > motion.experiment.clearance
 
 
-def test_a_cell_without_room_is_refused(ur5e):
-    """With the pair that is nearest."""
-    cell = Laboratory(window=usual_window(ur5e), obstacles=(slab('table', 'below', -0.3),))
-    with pytest.raises(UnsafeMotionError, match=r'it can stand nowhere.*and table are the near'):
-        plan_study(ur5e, cell)
-
-
 @pytest.mark.parametrize(
     ('changed', 'reason'),
     [

@@ -63,7 +63,6 @@ IDS = {'argvalues': list(FORMS.values()), 'ids': list(FORMS)}
 CLOSED = [name for name, form in FORMS.items() if form.closed]
 MODIFIED = ModifiedFourierParametrization(harmonics=4, base_period=5.0)
 SPLINE = BSplineParametrization(control_points=7, duration=6.0)
-PASSAGES = [ViaPointsParametrization(6, passage, 7.0) for passage in ('smooth', 'rest')]
 
 
 @pytest.mark.parametrize('form', [FORMS[name] for name in CLOSED], ids=CLOSED)
@@ -157,19 +156,9 @@ def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
     assert load_trajectory(path).form == form
 
 
-def test_modified_fourier_is_the_series_where_that_is_at_rest(rng):
-    """Any Fourier motion at rest: the polynomial is zero, to rounding of sums weighted by 16."""
-    plain = FourierParametrization(harmonics=4, base_period=5.0)
-    coefficients = rng.normal(size=(2, plain.n_coefficients))
-    a, b = plain.series(coefficients)
-    same = np.column_stack([coefficients[:, 0], a, b])
-    t = np.linspace(0.0, 5.0, 201)
-    for modified, series in zip(MODIFIED.basis(t), plain.basis(t), strict=True):
-        np.testing.assert_allclose(modified @ same.T, series @ coefficients.T, atol=1e-11)
-
-
 def test_modified_fourier_adds_a_quintic_that_is_zero_at_both_ends(rng):
     """What is added to the bare series has no more than six coefficients, whatever a and b."""
+    # With rest at both ends that determines it: zero where the series itself is at rest.
     coefficients = rng.normal(size=MODIFIED.n_coefficients)
     a, b = coefficients[1:5], coefficients[5:]
     t = np.linspace(0.0, 5.0, 101)
@@ -181,17 +170,6 @@ def test_modified_fourier_adds_a_quintic_that_is_zero_at_both_ends(rng):
     np.testing.assert_allclose(fit(u), added, atol=1e-12)
     assert np.abs(added).max() > 0.1
     np.testing.assert_allclose(added[[0, -1]], 0.0, atol=1e-12)
-
-
-def test_splines_are_a_partition_of_unity():
-    """None is negative; from the third knots on, where only free ones are, they add to one."""
-    t = np.linspace(0.0, 6.0, 301)
-    B, _, _ = SPLINE.basis(t)
-    assert B[:, 1:].min() >= -1e-15
-    total, knot = B[:, 1:].sum(axis=1), 6.0 / 8.0
-    assert np.all(total <= 1.0 + 1e-14)
-    middle = (t >= 3.0 * knot) & (t <= 6.0 - 3.0 * knot)
-    np.testing.assert_allclose(total[middle], 1.0, atol=1e-14)
 
 
 def test_a_spline_stays_in_the_hull_of_its_control_points(rng):
@@ -208,19 +186,9 @@ def test_a_spline_stays_in_the_hull_of_its_control_points(rng):
         assert speeds.min() - 1e-12 <= dq.min() and dq.max() <= speeds.max() + 1e-12
 
 
-@pytest.mark.parametrize('form', PASSAGES, ids=lambda form: form.passage)
-def test_via_points_are_passed_in_their_turn(form, rng):
-    """At k T / 7 the joint is where the k-th coefficient says, off its centre at the ends."""
-    coefficients = rng.normal(size=7)
-    passed = form.basis(np.arange(8.0))[0] @ coefficients
-    expected = coefficients[0] + np.concatenate([[0.0], coefficients[1:], [0.0]])
-    np.testing.assert_allclose(passed, expected, atol=1e-12)
-    np.testing.assert_array_equal(form.via_times, np.arange(1.0, 7.0))
-
-
 def test_smooth_passage_is_the_quintic_spline(rng):
     """Interpolated by SciPy with velocity and acceleration zero at both ends."""
-    form, coefficients = PASSAGES[0], rng.normal(size=7)
+    form, coefficients = ViaPointsParametrization(6, 'smooth', 7.0), rng.normal(size=7)
     coefficients[0] = 0.0
     values = np.concatenate([[0.0], coefficients[1:], [0.0]])
     rest = [(1, 0.0), (2, 0.0)]
@@ -232,11 +200,14 @@ def test_smooth_passage_is_the_quintic_spline(rng):
 
 def test_passage_at_rest_stops_at_every_via_point(rng):
     """Between them is the minimum-jerk step: 15/8 of the mean speed, midway."""
-    form, coefficients = PASSAGES[1], rng.normal(size=7)
-    _, dB, ddB = form.basis(np.arange(8.0))
+    coefficients = rng.normal(size=7)
+    form = ViaPointsParametrization(6, 'rest', 7.0)
+    np.testing.assert_array_equal(form.via_times, np.arange(1.0, 7.0))
+    B, dB, ddB = form.basis(np.arange(8.0))
+    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
+    np.testing.assert_allclose(B @ coefficients, coefficients[0] + values, atol=1e-12)
     np.testing.assert_allclose(dB, 0.0, atol=1e-12)
     np.testing.assert_allclose(ddB, 0.0, atol=1e-12)
-    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
     midway = form.basis(np.arange(7.0) + 0.5)[1] @ coefficients
     np.testing.assert_allclose(midway, 15.0 / 8.0 * np.diff(values), atol=1e-12)
 

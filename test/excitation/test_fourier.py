@@ -36,19 +36,6 @@ def test_a_cut_series_keeps_the_five_conditions(share, harmonics, rng):
     np.testing.assert_array_equal(np.hstack([a[:, 2:], b[:, 3:]]), coefficients[:, 1:])
 
 
-@pytest.mark.parametrize('form', [
-    FourierParametrization(), FourierParametrization(base_period=20.0, duration=10.0),
-])
-def test_the_basis_is_the_series(form, rng):
-    """Its amplitudes, summed by hand, to the rounding of a sum of ten terms."""
-    coefficients = rng.normal(size=(2, form.n_coefficients))
-    a, b = form.series(coefficients)
-    t = np.linspace(0.0, form.duration, 33)
-    phase = np.outer(t, 2.0 * np.pi / form.base_period * np.arange(1, 6))
-    expected = coefficients[:, 0] + np.sin(phase) @ a.T - np.cos(phase) @ b.T
-    np.testing.assert_allclose(form.basis(t)[0] @ coefficients.T, expected, atol=1e-12)
-
-
 def test_a_duration_of_the_base_period_is_none():
     """The same form, the same options in the file, the same numbers."""
     plain, whole = FourierParametrization(5, 8.0), FourierParametrization(5, 8.0, 8.0)

@@ -78,10 +78,6 @@ PUBLISHED = {
 }
 
 
-def test_conventions_are_the_published_ones():
-    assert set(PUBLISHED) == set(CONVENTIONS)
-
-
 @pytest.mark.parametrize('convention', CONVENTIONS)
 def test_a_converted_table_is_the_same_motion(convention, rng):
     """The printed formula with the printed numbers, and the package's with the converted ones."""

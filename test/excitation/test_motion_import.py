@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import DescriptionError
 from robot_identification.excitation import (
     check_rest_at_ends, FourierParametrization, import_motion, Trajectory, trajectory_csv,
 )
@@ -272,8 +272,3 @@ def test_an_array_of_some_points_only_is_refused(original, write):
 def test_what_is_no_motion_at_all_is_refused(write, name, text, message):
     with pytest.raises(DescriptionError, match=rf'{name}.*{message}'):
         import_motion(write(name, text), JOINTS)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(UsageError, match=r'no such file: .*motion.csv'):
-        import_motion(tmp_path / 'motion.csv', JOINTS)

@@ -10,7 +10,6 @@ from robot_identification.excitation import (
     check_rest_at_ends, dump_trajectory, knot_coefficients, load_trajectory,
     SampledParametrization, Trajectory,
 )
-from robot_identification.files import dump_yaml, read_yaml
 from scipy.interpolate import BPoly
 
 TIMES = [0.0, 0.5, 0.8, 2.0, 2.3]
@@ -26,13 +25,6 @@ def knots(rng):
 def trajectory(knots, periods=1):
     """Return the motion of three joints through knots."""
     return Trajectory('arm', ('a', 'b', 'c'), FORM, knot_coefficients(*knots), periods, {})
-
-
-def test_knots_are_passed(knots):
-    """To rounding; accelerations are sums of terms 60 / 0.3^2 times as large."""
-    motion = trajectory(knots).sample(np.array(TIMES))
-    for values, expected in zip((motion.q, motion.dq, motion.ddq), knots, strict=True):
-        np.testing.assert_allclose(values, expected, atol=1e-11)
 
 
 def test_pieces_are_hermites_quintics(knots):
@@ -97,14 +89,6 @@ def test_what_does_not_end_as_it_starts_is_not_repeated(knots, kind):
     trajectory(knots, periods=1)
     with pytest.raises(DescriptionError, match=r'periods is 3, .* of b is .* periods must be 1'):
         trajectory(knots, periods=3)
-
-
-def test_a_file_cannot_repeat_it_either(knots, tmp_path):
-    path = tmp_path / 'trajectory.yaml'
-    path.write_text(dump_trajectory(trajectory(knots)))
-    path.write_text(dump_yaml({**read_yaml(path), 'periods': 2}))
-    with pytest.raises(DescriptionError, match='periods must be 1'):
-        load_trajectory(path, check_hash=False)
 
 
 def test_no_piece_hides_between_the_instants_of_a_check():

@@ -114,11 +114,6 @@ def test_damaged_files_are_refused(owner, tmp_path, damage):
         load_search(path, owner)
 
 
-def test_a_missing_file_is_named(owner, tmp_path):
-    with pytest.raises(UsageError, match=r'no such file.*search\.json'):
-        load_search(tmp_path / 'search.json', owner)
-
-
 @pytest.mark.parametrize(('key', 'value'), [
     ('best', {'x': ['far']}), ('archive', 5), ('memory', []), ('memory', {'best': 'much'}),
     ('owner', ['me']), ('best', {'x': [10**400], 'objective': 1.0, 'violation': 0.0,

@@ -73,17 +73,6 @@ def test_the_motion_is_one_of_all_parts(experiment, trajectory, plain):
         np.testing.assert_allclose(values, 0.0, atol=1e-11)
 
 
-def test_position_velocity_and_acceleration_go_on_between_parts(trajectory):
-    """Steps of 1e-6 s over the edges, by the largest rates; the jerk is below 1e4 rad/s^3."""
-    for edge in (6.0, 11.5):
-        before, after = (
-            trajectory.sample(np.array([edge + step])) for step in (-5e-7, 5e-7)
-        )
-        for name, largest in (('q', 5.0), ('dq', 50.0), ('ddq', 1e4)):
-            step = np.abs(getattr(after, name) - getattr(before, name)).max()
-            assert step < 1e-6 * largest, (edge, name)
-
-
 def test_the_arm_rests_at_each_pose(ur5, trajectory):
     """In half a second at each of three poses nothing moves, and the poses differ."""
     poses = []
@@ -153,15 +142,6 @@ def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, traject
     t = np.linspace(0.0, found.duration, 300)
     np.testing.assert_array_equal(found.sample(t).q, trajectory.sample(t).q)
     assert isinstance(found.form, CompositeParametrization)
-
-
-def test_repetitions_follow_each_other(ur5):
-    trajectory = design(ur5, experiment_of(periods=2))
-    assert trajectory.duration == pytest.approx(31.0)
-    t = np.linspace(0.0, 15.4, 100)
-    np.testing.assert_allclose(
-        trajectory.sample(t + 15.5).q, trajectory.sample(t).q, atol=1e-9
-    )
 
 
 def test_poses_keep_clear_of_obstacles(ur5):

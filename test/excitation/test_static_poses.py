@@ -96,13 +96,6 @@ def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
     }
 
 
-def test_both_ways_come_to_every_pose_from_both_neighbours(coefficients):
-    """Where a pose of a joint lies between its neighbours', from either side."""
-    coefficients[0, :] = [0.0, 0.1, 0.2, 0.3, 0.4]
-    arrivals = sides(WAYS['both ways'], coefficients)
-    assert [arrivals[number][:, 0].tolist() for number in (1, 2, 3)] == [[1.0, -1.0]] * 3
-
-
 def test_moves_are_quintics_between_the_poses(coefficients):
     """Half-way in the middle, at 15/8 of the mean speed."""
     form = WAYS['one way']
