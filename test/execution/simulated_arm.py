@@ -159,7 +159,6 @@ class World:
         self.plan, self.places = None, self.q[None]
         self.planning_time = 0.0
         self.executions = 1
-        self.dry_run = False
         self.braking = self.resuming = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
@@ -225,7 +224,7 @@ class World:
         stalled, self.faults.stalled = self.faults.stalled, True
         self.step(planning)
         self.faults.stalled = stalled
-        self.tell(ev.DryRunMade('dry run') if self.dry_run else ev.PlanMade(self.plan))
+        self.tell(ev.PlanMade(self.plan))
 
     # What happens
 

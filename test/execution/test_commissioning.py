@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, HealthCheck, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
@@ -132,23 +132,6 @@ def test_a_damaged_record_is_refused_and_not_written_over(file, damage):
         with pytest.raises(DescriptionError, match=r'trajectory\.yaml\.runs'):
             refused()
     assert record_path(file).read_bytes() == before
-
-
-@given(data=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_bytes_are_taken_for_a_run(file, data):
-    """Whatever lies there: refused in words."""
-    record_path(file).write_bytes(data)
-    with pytest.raises(DescriptionError):
-        completed_stages(file, SUBJECT)
-
-
-def test_a_run_that_is_taken_out_of_the_record_was_never_made(file):
-    """The record is no signature; but what it does not say does not count."""
-    climb(file, DRY_RUN, SLOW)
-    edited(file, lambda content: content['runs'].pop(0))
-    with pytest.raises(UnsafeMotionError, match='dry run'):
-        check_stage(file, SUBJECT, FULL, 0.1)
 
 
 def test_a_record_of_the_first_version_counts(file):
