@@ -12,7 +12,7 @@ from robot_identification.errors import DescriptionError, UnsafeMotionError, Usa
 from robot_identification.excitation import (
     certify, find_experiment, import_motion, load_experiment,
 )
-from robot_identification.excitation.fourier_conventions import to_sum_convention
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.registry import load_robot
 
 TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
@@ -40,24 +40,15 @@ def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
     assert 0.85 < certificate['limits']['acceleration']['share'] <= 1.0
 
 
-@pytest.mark.parametrize('convention', ['div', 'plus_cosine'])
-def test_the_convention_is_what_the_file_says(arm, tmp_path, convention):
-    """The same motion printed in another convention is the same motion."""
-    motion = import_motion(REPAIRED, arm.joint_names)
-    rate = 2.0 * np.pi / motion.form.base_period
-    series = motion.form.series(motion.coefficients)
-    ones = np.ones_like(series[0])
-    factors = to_sum_convention(ones, ones, convention, rate)
-    a, b = (table / factor for table, factor in zip(series, factors, strict=True))
-    path = tmp_path / 'table.yaml'
-    path.write_text(
-        f'convention: {convention}\nbase_rate: {rate!r}\n'
-        f'center: {motion.coefficients[:, 0].tolist()}\na: {a.tolist()}\nb: {b.tolist()}\n'
-    )
+def test_the_convention_is_what_the_file_says(arm, tmp_path):
+    """Cosines of the other sign in the convention that adds them are the same motion."""
+    content, path = read_yaml(REPAIRED), tmp_path / 'table.yaml'
+    cosines = (-np.array(content['b'])).tolist()
+    path.write_text(dump_yaml({**content, 'convention': 'plus_cosine', 'b': cosines}))
     t = np.linspace(0.0, 6.0, 50)
-    # Rounding of numbers of size 1, written in full.
-    np.testing.assert_allclose(
-        import_motion(path, arm.joint_names).sample(t).q, motion.sample(t).q, atol=1e-12
+    np.testing.assert_array_equal(
+        import_motion(path, arm.joint_names).sample(t).q,
+        import_motion(REPAIRED, arm.joint_names).sample(t).q,
     )
 
 
