@@ -5,10 +5,7 @@
 
 import numpy as np
 import pytest
-from robot_identification.excitation import CRITERIA, FourierParametrization
-from robot_identification.model import (
-    make_standard_parameters, Motion, observation_matrix, parse_friction,
-)
+from robot_identification.excitation import CRITERIA
 
 INF = float('inf')
 SHARPNESSES = (1.0, 2.0, 8.0, 30.0, INF)
@@ -170,28 +167,3 @@ def test_tiny_and_huge_matrices_do_not_overflow(name, rng):
         value, gradient = CRITERIA[name].descend(W, sharpness)
         assert np.isfinite(value)
         assert np.all(np.isfinite(gradient))
-
-
-def test_rest_is_no_dry_friction(ur5, rng):
-    """At both ends velocities are rounding noise, whose signs are not the friction's."""
-    # A search would find the noise that suits it: two samples of rest have shown Coulomb friction
-    # of joints that never move.
-    form = FourierParametrization(5, 10.0)
-    parameters = make_standard_parameters(6, parse_friction('coulomb_sign,viscous'), False)
-    dry = [parameters.names.index(f'fcs{i + 1}') for i in range(6)]
-    times = np.array([0.0, 3.3, form.duration])
-    signs = []
-    for _ in range(20):
-        coefficients = rng.standard_normal((6, form.n_coefficients))
-        coefficients[2, 1:] = 0.0
-        motion = Motion(*(basis @ coefficients.T for basis in form.basis(times)))
-        noisy = Motion(motion.q, motion.dq + 1e-9 * rng.standard_normal((3, 6)), motion.ddq)
-        for one in (motion, noisy):
-            W = observation_matrix(ur5, parameters, one).reshape(3, 6, -1)
-            np.testing.assert_array_equal(W[[0, 2]][:, :, dry], 0.0)
-            np.testing.assert_array_equal(W[1, 2, dry], 0.0)
-            signs.append(np.abs(W[1][:, dry]).sum())
-    # The five joints that move are seen in between.
-    assert set(signs) == {5.0}
-    standing = observation_matrix(ur5, parameters, noisy).reshape(18, -1)[:, dry]
-    assert CRITERIA['condition_number'](standing) == INF

@@ -16,7 +16,7 @@ from robot_identification.excitation import (
     Trajectory,
 )
 from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.model import gravity_of_mounting, Motion, observation_matrix
+from robot_identification.model import Motion, observation_matrix
 
 # Some looks, and the descent that passes this number.
 ONE_DESCENT = Budget(20)
@@ -107,17 +107,6 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
     assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
-
-
-def test_gravity_of_the_experiment_is_used(ur5, alone):
-    """Mounted on a wall the torques are others, and 38 + 22 parameters can be seen."""
-    wall = replace(
-        alone, gravity=gravity_of_mounting(np.pi / 2, 0.0, 0.0), optimizer='random'
-    )
-    certificate = design_excitation(ur5, wall, seed=1, budget=Budget(20)).certificate
-    np.testing.assert_allclose(certificate['gravity'], [0.0, -9.81, 0.0], atol=1e-9)
-    # 38 inertial, 6 viscous, 6 Coulomb, 6 offsets, 4 rotors.
-    assert certificate['base_parameters'] == 60
 
 
 def test_a_search_that_finds_nothing_says_so(ur5, experiment):

@@ -19,19 +19,6 @@ from robot_identification.excitation import (
     load_experiment, load_trajectory,
 )
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
-from robot_identification.excitation.parametrizations.composite import CompositeParametrization
-from robot_identification.excitation.parametrizations.modified_fourier import (
-    ModifiedFourierParametrization,
-)
-from robot_identification.excitation.parametrizations.pick_and_place import (
-    PickAndPlaceParametrization,
-)
-from robot_identification.excitation.parametrizations.static_poses import (
-    StaticPosesParametrization,
-)
-from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
-from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from scipy.interpolate import make_interp_spline
 
 # Every form as it is without options, and the options that change what it computes.
@@ -39,30 +26,30 @@ FORMS = {
     **{name: form() for name, form in PARAMETRIZATIONS.items()},
     'fourier of half a base period': FourierParametrization(5, 20.0, 10.0),
     'fourier beyond a base period': FourierParametrization(4, 4.0, 6.0),
-    'modified_fourier of one harmonic': ModifiedFourierParametrization(1, 3.0),
-    'bspline of one control point': BSplineParametrization(1, 2.0),
-    'bspline of many control points': BSplineParametrization(60, 30.0),
-    'via_points at rest': ViaPointsParametrization(5, 'rest', 8.0),
-    'via_points, one': ViaPointsParametrization(1, 'smooth', 2.0),
-    'via_points, many': ViaPointsParametrization(60, 'smooth', 30.0),
-    'static_poses, one way': StaticPosesParametrization(4, 1.0, 1.5, False),
-    'static_poses, one': StaticPosesParametrization(1, 0.5, 3.0),
-    'static_poses, monotone': StaticPosesParametrization(4, 1.0, 1.5, True, True),
-    'composite of all forms of parts': CompositeParametrization([
+    'modified_fourier of one harmonic': PARAMETRIZATIONS['modified_fourier'](1, 3.0),
+    'bspline of one control point': PARAMETRIZATIONS['bspline'](1, 2.0),
+    'bspline of many control points': PARAMETRIZATIONS['bspline'](60, 30.0),
+    'via_points at rest': PARAMETRIZATIONS['via_points'](5, 'rest', 8.0),
+    'via_points, one': PARAMETRIZATIONS['via_points'](1, 'smooth', 2.0),
+    'via_points, many': PARAMETRIZATIONS['via_points'](60, 'smooth', 30.0),
+    'static_poses, one way': PARAMETRIZATIONS['static_poses'](4, 1.0, 1.5, False),
+    'static_poses, one': PARAMETRIZATIONS['static_poses'](1, 0.5, 3.0),
+    'static_poses, monotone': PARAMETRIZATIONS['static_poses'](4, 1.0, 1.5, True, True),
+    'composite of all forms of parts': PARAMETRIZATIONS['composite']([
         {'form': 'via_points', 'points': 3, 'duration': 4.0},
         {'form': 'modified_fourier', 'harmonics': 2, 'base_period': 3.0},
         {'form': 'bspline', 'control_points': 3, 'duration': 2.0},
         {'form': 'fourier', 'harmonics': 3, 'base_period': 5.0},
         {'form': 'static_poses', 'poses': 1, 'dwell': 0.3, 'move_time': 1.0},
     ], searched=3),
-    'trapezoidal without cruising': TrapezoidalParametrization(5, 0.3, 2.0, 0.5),
-    'trapezoidal without dwell': TrapezoidalParametrization(4, 0.0, 2.0, 0.1),
-    'pick_and_place without dwell': PickAndPlaceParametrization(0.0, 2.0, 0.3),
+    'trapezoidal without cruising': PARAMETRIZATIONS['trapezoidal'](5, 0.3, 2.0, 0.5),
+    'trapezoidal without dwell': PARAMETRIZATIONS['trapezoidal'](4, 0.0, 2.0, 0.1),
+    'pick_and_place without dwell': PARAMETRIZATIONS['pick_and_place'](0.0, 2.0, 0.3),
 }
 IDS = {'argvalues': list(FORMS.values()), 'ids': list(FORMS)}
 CLOSED = [name for name, form in FORMS.items() if form.closed]
-MODIFIED = ModifiedFourierParametrization(harmonics=4, base_period=5.0)
-SPLINE = BSplineParametrization(control_points=7, duration=6.0)
+MODIFIED = PARAMETRIZATIONS['modified_fourier'](harmonics=4, base_period=5.0)
+SPLINE = PARAMETRIZATIONS['bspline'](control_points=7, duration=6.0)
 
 
 @pytest.mark.parametrize('form', [FORMS[name] for name in CLOSED], ids=CLOSED)
@@ -119,7 +106,7 @@ def test_no_coefficient_is_redundant_and_periods_follow_each_other(form):
 @pytest.mark.parametrize('form', [
     *(form for name, form in FORMS.items() if name.startswith(('static', 'trapez', 'pick'))),
     # Its corners are the hardest to see.
-    TrapezoidalParametrization(2, 0.3, 1.0, 0.01),
+    PARAMETRIZATIONS['trapezoidal'](2, 0.3, 1.0, 0.01),
 ])
 def test_the_grid_of_a_search_sees_the_peaks_of_stop_and_go_motions(form, rng):
     """Less than half a percent below the peaks of a grid fifty times as fine."""
@@ -188,7 +175,7 @@ def test_a_spline_stays_in_the_hull_of_its_control_points(rng):
 
 def test_smooth_passage_is_the_quintic_spline(rng):
     """Interpolated by SciPy with velocity and acceleration zero at both ends."""
-    form, coefficients = ViaPointsParametrization(6, 'smooth', 7.0), rng.normal(size=7)
+    form, coefficients = PARAMETRIZATIONS['via_points'](6, 'smooth', 7.0), rng.normal(size=7)
     coefficients[0] = 0.0
     values = np.concatenate([[0.0], coefficients[1:], [0.0]])
     rest = [(1, 0.0), (2, 0.0)]
@@ -201,7 +188,7 @@ def test_smooth_passage_is_the_quintic_spline(rng):
 def test_passage_at_rest_stops_at_every_via_point(rng):
     """Between them is the minimum-jerk step: 15/8 of the mean speed, midway."""
     coefficients = rng.normal(size=7)
-    form = ViaPointsParametrization(6, 'rest', 7.0)
+    form = PARAMETRIZATIONS['via_points'](6, 'rest', 7.0)
     np.testing.assert_array_equal(form.via_times, np.arange(1.0, 7.0))
     B, dB, ddB = form.basis(np.arange(8.0))
     values = np.concatenate([[0.0], coefficients[1:], [0.0]])

@@ -48,11 +48,9 @@ def test_the_share_of_poses_is_that_of_a_pendulum(pendulum, share):
     assert holding.largest == pytest.approx(WEIGHT, rel=1e-4)
     for words in (f'{WEIGHT:.3g}'[:3], f'where {share * WEIGHT:.4g} N m', 'slower'):
         assert words in holding.describe()
-
-
-def test_what_holds_every_pose_is_not_worth_a_word(pendulum):
-    holding = find_holding(pendulum, limits_of(pendulum, 1.001 * WEIGHT))
-    assert (holding.held, holding.describe()) == (1.0, '')
+    # What holds every pose is not worth a word.
+    every = find_holding(pendulum, limits_of(pendulum, 1.001 * WEIGHT))
+    assert (every.held, every.describe()) == (1.0, '')
 
 
 def test_where_no_pose_is_held_the_least_torque_is_named(pendulum):

@@ -173,6 +173,7 @@ def test_a_rule_may_have_one_side(ur5):
 
 def test_an_experiment_has_all_its_constraints(ur5, experiment):
     """Torques with the margin, in the experiment's mounting; nothing where nothing is said."""
+    assert path_constraints(limited(ur5, INF), experiment) == ()
     torque, = path_constraints(ur5, experiment)
     assert torque.two_sided
     np.testing.assert_allclose(torque.scale, 0.7 * ur5.limits.effort)
@@ -197,10 +198,6 @@ def test_an_experiment_has_all_its_constraints(ur5, experiment):
         constraints[0].shares(still) * constraints[0].scale,
         expected.shares(still) * expected.scale,
     )
-
-
-def test_where_no_torque_is_limited_nothing_is(ur5, experiment):
-    assert path_constraints(limited(ur5, INF), experiment) == ()
 
 
 def test_what_the_arm_does_not_have_is_refused_by_name(ur5):

@@ -18,18 +18,14 @@ from robot_identification.excitation.constraints import conservative_shares
 from robot_identification.excitation.experiment_limits import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
-from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
-from robot_identification.excitation.parametrizations.modified_fourier import (
-    ModifiedFourierParametrization,
-)
-from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.problem import equal_size, TrajectoryProblem
 from robot_identification.model import (
     FrictionTerm, gravity_of_mounting, link_frames, load_robot, make_standard_parameters, Motion,
     observation_matrix, parse_friction, reduce_to_base, rigid_torque,
 )
 
-FORM = FourierParametrization(4, 8.0)
+FORM, SPLINE = FourierParametrization(4, 8.0), PARAMETRIZATIONS['bspline'](6, 5.0)
 INF = float('inf')
 TABLE = Obstacle('table', (2.0, 2.0, 0.1), (0.0, 0.0, -0.06), (0.0, 0.0, 0.0))
 GRIPPER = Obstacle('gripper', (0.1, 0.06, 0.12), (0.0, 0.0, 0.06), (0.0, 0.0, 0.0), 'tool0')
@@ -147,7 +143,7 @@ CRITERION_CASES = {
     'a centre': {'center': {'elbow_joint': 1.0, 'wrist_3_joint': -0.5}},
     'a wall': {'gravity': gravity_of_mounting(np.pi / 2, 0.0, 0.0)},
     'other friction': {'friction': 'coulomb_sign,viscous', 'rotor_inertia': False},
-    'another form': {'form': BSplineParametrization(6, 5.0)},
+    'another form': {'form': SPLINE},
 }
 EACH_CASE = pytest.mark.parametrize('changes', CRITERION_CASES.values(), ids=CRITERION_CASES)
 
@@ -321,8 +317,8 @@ def test_candidates_and_coefficients_are_the_same_motion(make, rng, changes):
 
 
 @pytest.mark.parametrize('form', [
-    FORM, FourierParametrization(5, 20.0, 10.0), BSplineParametrization(6, 5.0),
-    ViaPointsParametrization(4, 'rest', 6.0), ModifiedFourierParametrization(3, 5.0),
+    FORM, FourierParametrization(5, 20.0, 10.0), SPLINE,
+    PARAMETRIZATIONS['via_points'](4, 'rest', 6.0), PARAMETRIZATIONS['modified_fourier'](3, 5.0),
 ], ids=lambda form: form.name)
 def test_a_unit_of_any_amplitude_moves_the_joint_as_much(form):
     """One radian in root mean square, independently of the others; its grid is off by 3e-2."""
@@ -364,7 +360,7 @@ def test_box_is_the_range_and_amplitudes_as_large(make):
 
 
 @pytest.mark.parametrize('changes', [
-    {}, {'jerk': 2.0}, {'center': {'elbow_joint': 1.9}}, {'form': BSplineParametrization(6, 5.0)},
+    {}, {'jerk': 2.0}, {'center': {'elbow_joint': 1.9}}, {'form': SPLINE},
 ], ids=['as it is', 'jerk', 'a centre', 'another form'])
 def test_linear_limits_are_those_of_the_joints(make, rng, changes):
     """At the largest amplitude that they allow some limit is used up on a dense grid."""

@@ -198,20 +198,16 @@ def test_refuses_other_segments(changes, message):
         experiment_of(**changes)
 
 
-def test_refuses_a_part_that_is_not_there():
-    with pytest.raises(DescriptionError, match='searched is 2, it must be a whole number from 0'):
-        CompositeParametrization(searched=2)
-
-
-@pytest.mark.parametrize(('parts', 'message'), [
-    ([], 'parts must be a list of 1 to 10 forms'),
-    ([{'form': 'trapezoidal'}], r"parts\[0\] has the form 'trapezoidal', it must be one of"),
-    ([{'form': 'fourier'}, {'form': 'bspline', 'wait': 1}], r'parts\[1\]: .*wait'),
-    ([{'form': 'fourier', 'base_period': 400.0}] * 2, 'duration is 800.0 s'),
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'searched': 2}, 'searched is 2, it must be a whole number from 0'),
+    ({'parts': []}, 'parts must be a list of 1 to 10 forms'),
+    ({'parts': [{'form': 'trapezoidal'}]}, r"parts\[0\] has the form 'trapezoidal', it must be"),
+    ({'parts': [{'form': 'fourier'}, {'form': 'bspline', 'wait': 1}]}, r'parts\[1\]: .*wait'),
+    ({'parts': [{'form': 'fourier', 'base_period': 400.0}] * 2}, 'duration is 800.0 s'),
 ])
-def test_refuses_other_parts(parts, message):
+def test_refuses_other_parts(options, message):
     with pytest.raises(DescriptionError, match=message):
-        CompositeParametrization(parts)
+        CompositeParametrization(**options)
 
 
 def test_parts_are_the_same_whether_options_are_written_out():

@@ -3,6 +3,7 @@
 
 """What a model knows of an experiment, what a motion leaves weak, and the next motion."""
 
+from argparse import Namespace
 from dataclasses import replace
 
 from builders import two_link_urdf
@@ -21,7 +22,7 @@ from robot_identification.excitation import (
 from robot_identification.excitation.base_columns import BaseColumns, experiment_reduction
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
-    information_root, InformationGrowth, leave_open,
+    information_root, InformationGrowth,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.sequential import no_knowledge
@@ -206,28 +207,6 @@ def test_a_singular_covariance_claims_no_more_than_numbers_hold(arm, wanted):
     assert any('better than numbers can say' in note for note in known.notes)
 
 
-@given(st.integers(1, 8), st.integers(0, 2**31))
-def test_the_root_is_one_of_the_inverse(size, seed):
-    """To rounding times the condition, below 1e6 here: units over six orders are scaled out."""
-    rng = np.random.default_rng(seed)
-    factor = np.linalg.qr(rng.normal(size=(size, size)))[0] * rng.uniform(0.1, 1.0, size)
-    factor = factor.T * 10.0 ** rng.uniform(-3.0, 3.0, size)
-    root, cut = information_root(factor.T @ factor)
-    assert cut == 0
-    np.testing.assert_allclose(factor @ root.T @ root @ factor.T, np.eye(size), atol=1e-8)
-
-
-@given(st.integers(1, 6), st.integers(0, 2**31))
-def test_leaving_directions_open_is_adding_them_as_unknown_parameters(count, seed):
-    """Schur complement of the joint information; conditions are below 1e4 almost surely."""
-    rng = np.random.default_rng(seed)
-    rows, directions = rng.normal(size=(12, 4)), rng.normal(size=(12, count))
-    joint = np.hstack([rows, directions])
-    expected = np.linalg.inv(np.linalg.inv(joint.T @ joint)[:4, :4])
-    left = leave_open(rows, directions)
-    np.testing.assert_allclose(left.T @ left, expected, rtol=1e-6, atol=1e-8)
-
-
 @given(st.integers(0, 2**31))
 def test_errors_and_times_are_those_of_the_sum_of_information(seed):
     """Against plain inverses, which well-conditioned examples allow; times put back in."""
@@ -397,18 +376,12 @@ def test_models_that_say_nothing_useful_are_refused(arm, wanted):
         knowledge_of_model(model, longer, wanted)
 
 
-def options(**changes):
-    """Return parsed options of `excite`, as far as --after looks at them."""
-    from argparse import Namespace
-    names = ('robot', 'urdf', 'joints', 'drive_gains', 'xacro_arguments', 'mounting', 'gravity')
-    return Namespace(**{**dict.fromkeys(names), **changes})
-
-
 def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
     path = tmp_path / 'identified_model.yaml'
     model = identified(arm, lively(arm), NOISE)
     path.write_text(dump_model(model))
-    args = options(after=path)
+    names = ('robot', 'urdf', 'joints', 'drive_gains', 'xacro_arguments', 'mounting', 'gravity')
+    args = Namespace(**dict.fromkeys(names), after=path)
     robot = robot_from_after(args)
     assert robot.joint_names == arm.joint_names
     experiment, known = knowledge_from_option(args, robot, wanted)
@@ -416,11 +389,11 @@ def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
     # The file holds every digit.
     direct = knowledge_of_model(model, arm, wanted)
     np.testing.assert_allclose(known.rows, direct.rows, rtol=1e-9, atol=1e-9)
-    hanging = robot_from_after(options(after=path, mounting=[np.pi, 0.0, 0.0]))
+    hanging = robot_from_after(Namespace(**{**vars(args), 'mounting': [np.pi, 0.0, 0.0]}))
     assert hanging.gravity[2] > 9.8
     with pytest.raises(UsageError, match='--joints'):
-        robot_from_after(options(after=path, joints=['one']))
-    assert knowledge_from_option(options(after=None), robot, wanted) == (wanted, None)
+        robot_from_after(Namespace(**{**vars(args), 'joints': ['one']}))
+    assert knowledge_from_option(Namespace(after=None), robot, wanted) == (wanted, None)
     path.write_text(dump_model(replace(model, quality={})))
     with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not state'):
         knowledge_from_option(args, robot, wanted)

@@ -52,18 +52,10 @@ def test_the_acceleration_has_three_values_and_is_zero_where_it_jumps(form, rng)
         np.testing.assert_allclose(ddq[:, 0], factor * rise, atol=1e-10)
 
 
-def test_points_are_reached_in_their_order_and_held(rng):
-    coefficients = rng.normal(size=(2, 4))
-    dwells = dwells_of(FORM.itinerary)
-    assert [dwell.pose for dwell in dwells] == [1, 2, 3]
-    for dwell in dwells:
-        q, dq, _ = FORM.sample(coefficients, np.array([dwell.start, dwell.stop]))
-        # To rounding of positions of size one.
-        expected = coefficients[:, 0] + coefficients[:, dwell.pose]
-        np.testing.assert_allclose(q, np.tile(expected, (2, 1)), atol=1e-12)
-        np.testing.assert_allclose(dq, 0.0, atol=1e-12)
+def test_points_are_reached_in_their_order_with_a_dwell_each():
+    assert FORM.itinerary.stops == (0, 1, 2, 3, 0)
+    assert FORM.itinerary.rests == (0.4,) * 3
     assert FORM.duration == pytest.approx(4 * 2.0 + 3 * 0.4, rel=1e-12)
-    assert dwells_of(TrapezoidalParametrization(3, 0.0).itinerary) == []
 
 
 def test_picking_and_placing_goes_over_both_places(rng):

@@ -125,15 +125,16 @@ def test_an_end_that_the_controller_would_abort_is_told(velocities):
 
 
 def stated(**values):
-    """Return what a controller that decelerates states, as JOINTS name it; values replace it."""
+    """Return what a controller that decelerates states, replaced by values; none is no entry."""
     usual = {name: 0.0 for name in constraint_names(JOINTS) if name.startswith('constraints')}
     decelerations = {
         f'constraints.{joint}.max_deceleration_on_cancel': 8.0 for joint in JOINTS
     }
-    return {
+    content = {
         **usual, **decelerations, 'constraints.decelerate_on_cancel': True,
         'state_interfaces': ['position', 'velocity'], **values,
     }
+    return {name: value for name, value in content.items() if value is not None}
 
 
 def cancelling(values, velocity=(3.0, 3.0)):
@@ -155,6 +156,9 @@ def test_a_cancelled_motion_comes_to_rest_as_its_slowest_joint_does():
 
 @pytest.mark.parametrize(('values', 'velocity', 'because'), [
     ({'constraints.decelerate_on_cancel': False}, (3.0, 3.0), 'decelerate_on_cancel is not set'),
+    # The controller of Humble has no such parameter.
+    ({'constraints.decelerate_on_cancel': None}, (3.0, 3.0),
+     'it has no constraints.decelerate_on_cancel'),
     ({'constraints.elbow.max_deceleration_on_cancel': 0.0}, (3.0, 3.0),
      'max_deceleration_on_cancel of elbow is not above zero'),
     ({'state_interfaces': ['position']}, (3.0, 3.0), 'state_interfaces have no velocity'),
@@ -168,13 +172,6 @@ def test_what_keeps_a_cancelled_motion_from_being_slowed_down_is_named(
     said = cancelling(stated(**values), velocity)
     assert 'held at once' in said and because in said
     assert 'rest within' not in said
-
-
-def test_a_controller_that_lacks_the_parameter_is_told():
-    """That of Humble."""
-    values = stated()
-    del values['constraints.decelerate_on_cancel']
-    assert 'it has no constraints.decelerate_on_cancel' in cancelling(values)
 
 
 def test_scaling_is_told_to_a_controller_or_stated_by_its_hardware():

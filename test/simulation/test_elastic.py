@@ -159,15 +159,12 @@ def test_rotors_have_encoders_of_their_own(ur5, truth):
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.08)
 
 
-def test_refuses_what_it_cannot_invert(ur5, truth, motion):
+def test_refuses_what_is_not_elastic_and_what_it_cannot_invert(ur5, truth, motion):
     arm = with_elastic_joints(truth, STIFFNESS)
     with pytest.raises(UsageError, match='rigid: give the truth a stiffness'):
         inverse_elastic(ur5, truth, motion, PERIOD)
     with pytest.raises(UsageError, match=r'does not fade out .* exactly one period'):
         inverse_elastic(ur5, arm, motion.part(slice(1500)), 0.75 * PERIOD)
-
-
-def test_refuses_what_is_no_elastic_joint(ur5, truth):
     with pytest.raises(UsageError, match='stiffness 0 N m/rad'):
         with_elastic_joints(truth, 0.0)
     with pytest.raises(UsageError, match='reflected inertia must be > 0'):

@@ -164,9 +164,7 @@ def test_it_begins_again_when_nothing_better_comes_or_all_generations_are_done()
     jobs = proposed(SMALL, SearchState(archive=archive, memory={'best': 5.0}))
     assert [job.function for job in jobs] == [descend] * SMALL.population
     assert after_generation(Memetic(patience=2), memory, 4.0)['generation'] == 4.0
-
-
-def test_a_random_generation_without_a_better_motion_does_not_end_it():
+    # A random generation without a better motion does not end it.
     memory = {'generation': 0.0, 'best': 5.0}
     assert after_generation(Memetic(patience=1), memory, 5.0)['idle'] == 0.0
 
