@@ -6,13 +6,13 @@
 from dataclasses import replace
 
 from known_models import base_of, pinocchio_torque
-from long_tests import long_test, some_by_day
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    broken_limits, Budget, certify, CRITERIA, design_excitation, dump_trajectory, find_experiment,
-    FourierParametrization, load_experiment, measure_limit_use, motion_limits, MotionLimits,
+    broken_limits, Budget, certify, CRITERIA, design_excitation, find_experiment,
+    load_experiment, measure_limit_use, motion_limits, MotionLimits,
     Trajectory,
 )
 from robot_identification.excitation.experiment_limits import FrameSpeed
@@ -59,17 +59,6 @@ def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     assert np.all(np.abs(tau) <= slack * margins.torque * limits.effort)
     moving = np.ptp(motion.q, axis=0)
     assert np.all(moving > 0.1), 'and every joint moves'
-
-
-@long_test
-def test_two_processes_design_the_same_bytes(ur5, experiment):
-    """With links that may touch, whose distances are of one process each."""
-    quick = replace(experiment, form=FourierParametrization(3, 5.0), samples=(20,))
-    one, two = (
-        design_excitation(ur5, quick, seed=1, budget=Budget(4), processes=processes)
-        for processes in (1, 2)
-    )
-    assert dump_trajectory(one) == dump_trajectory(two)
 
 
 def test_searches_by_other_means_are_said_in_the_certificate(ur5, alone):

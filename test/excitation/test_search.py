@@ -4,18 +4,16 @@
 """Rounds of a search: what budgets mean, and that an interrupted one is as good as a whole one."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 from excitation.optimizers.fake_problem import run_search, state_bytes
 from hypothesis import given
 from hypothesis import strategies as st
-from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.excitation import (
-    Budget, design_excitation, dump_trajectory, find_experiment, FourierParametrization,
-    load_experiment,
+    Budget,
 )
 from robot_identification.excitation.optimizers import search as search_module
 from robot_identification.excitation.optimizers import workers as workers_module
@@ -210,26 +208,3 @@ def test_the_first_of_equals_is_the_better():
     assert better(one, same) is one
     assert better(worse, one) is one
     assert better(one, worse) is one
-
-
-@pytest.mark.parametrize(('optimizer', 'evaluations'), [
-    pytest.param('spectral', 550, marks=long_test), ('multistart', 200),
-])
-def test_designs_of_an_arm_go_on_and_are_repeated(robots, optimizer, evaluations):
-    """The same motion to the last bit: replayed by its count, and taken up from a round."""
-    # The second round of `spectral` begins with polishes.
-    experiment = replace(
-        load_experiment(find_experiment('demo')), collision=False, samples=(20,), window={},
-        form=FourierParametrization(3, 5.0), criterion='condition_number', optimizer=optimizer,
-        optimizer_options={'starts': 4},
-    )
-    saved = []
-    robot, budget = robots['mixed'], Budget(evaluations)
-    whole = design_excitation(robot, experiment, seed=2, budget=budget, save=saved.append)
-    count = whole.certificate['search']['evaluations']
-    assert count >= evaluations
-    assert saved
-    replayed = design_excitation(robot, experiment, seed=2, budget=Budget(count))
-    assert dump_trajectory(replayed) == dump_trajectory(whole)
-    rest = design_excitation(robot, experiment, seed=2, budget=budget, state=saved[0])
-    assert dump_trajectory(rest) == dump_trajectory(whole)
