@@ -75,7 +75,7 @@ def test_a_search_that_knows_the_curvature_is_shorter():
     knowing.curvature = first.curvature
     ends = fresh.run(near), knowing.run(near)
     np.testing.assert_allclose(ends[0], ends[1], atol=2e-3)
-    assert knowing.evaluations <= fresh.evaluations
+    assert knowing.evaluations < fresh.evaluations
 
 
 def test_a_start_without_a_value_is_where_a_search_ends():
