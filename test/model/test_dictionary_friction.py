@@ -35,19 +35,6 @@ def columns_of(law, motion):
     return law.columns(motion, law.initial_state())[0]
 
 
-def test_terms_are_named_by_kind_and_constant():
-    """In the order of kinds, each with the unit of its coefficient; 22 of them."""
-    assert len(LAW.terms) == len(LAW.symbols) == len(LAW.units) == 22
-    assert LAW.symbols[0] == 'viscous[1]'
-    assert LAW.symbols[1] == 'sliding[0.003]'
-    assert LAW.symbols[-1] == 'load_presliding[0.006]'
-    units = dict(zip(KINDS, LAW.units, strict=True))
-    assert units == {
-        'viscous': 'N m s/rad', 'sliding': 'N m', 'presliding': 'N m', 'stribeck': 'N m',
-        'load_sliding': '1', 'load_presliding': '1',
-    }
-
-
 def test_every_term_by_hand():
     """Four samples of a joint: at rest, 0.1 rad/s after 1 mrad, a stop there, back by 0.5 mrad."""
     law = DictionaryFriction(
@@ -88,20 +75,6 @@ def test_presliding_gives_back_no_more_than_it_stored(seed, load):
     assert np.all(work >= -1e-12 * (1.0 + load))
     # And from any later instant it gives back no more than all stops together can hold.
     assert np.all(work - np.maximum.accumulate(work) >= -stored - 1e-12 * (1.0 + load))
-
-
-def test_a_joint_at_rest_holds_its_friction():
-    """Pushed by 3 mrad and left there: the stops that slipped hold all, the others their part."""
-    q = np.concatenate([np.linspace(0.0, 0.003, 31), np.full(200, 0.003)])
-    dq = np.concatenate([np.full(31, 0.01), np.zeros(200)])
-    columns = columns_of(LAW, JointMotion(q, dq, np.full(231, 5.0), np.full(231, 25.0)))
-    held = columns[-1]
-    # How sums of steps are grouped differs from sample to sample: that is rounding.
-    np.testing.assert_allclose(columns[31:], np.tile(held, (200, 1)), rtol=1e-14)
-    np.testing.assert_array_equal(held[OF_VELOCITY], 0.0)
-    radii = CONSTANTS[KINDS == 'presliding']
-    np.testing.assert_allclose(held[KINDS == 'presliding'], np.minimum(0.003 / radii, 1.0))
-    np.testing.assert_allclose(held[KINDS == 'load_presliding'], [5.0, 2.5])
 
 
 # --- fewer terms ---------------------------------------------------------------------------
@@ -198,14 +171,6 @@ def test_model_file_has_other_terms_for_every_joint(dictionary_model, tmp_path):
     np.testing.assert_array_equal(loaded.theta_base, dictionary_model.theta_base)
     motion = arm_motion(5)
     np.testing.assert_array_equal(loaded.torque(motion), dictionary_model.torque(motion))
-
-
-def test_prediction_does_not_see_how_it_was_cut(dictionary_model, monkeypatch):
-    """In blocks of 17 samples as at once, to the rounding of torques of some hundred N m."""
-    motion = arm_motion(6, starts=(0, 100))
-    expected = dictionary_model.torque(motion)
-    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 17)
-    np.testing.assert_allclose(dictionary_model.torque(motion), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize('start', [1, 17, 100, 239])

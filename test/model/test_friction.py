@@ -15,7 +15,6 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import JointMotion
-from scipy.optimize import least_squares
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'
 SQRT2 = 1.4142135623730951
@@ -140,15 +139,6 @@ def test_equal_directions_are_coulomb_and_viscous(fc, fv, width, dq):
     np.testing.assert_allclose(both, coulomb + viscous, atol=1e-13)
 
 
-@given(dq=st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=9))
-def test_directions_change_places_with_the_sign(dq):
-    """The mirrored motion with exchanged coefficients has the opposite friction."""
-    law = FRICTION_LAWS['asymmetric']()
-    there = torque_of(law, [1.0, 2.0, 3.0, 4.0], motion_at(dq))
-    back = torque_of(law, [2.0, 1.0, 4.0, 3.0], motion_at(np.negative(dq)))
-    np.testing.assert_allclose(back, -there, atol=1e-13)
-
-
 # --- Stribeck ------------------------------------------------------------------------------
 
 
@@ -166,13 +156,6 @@ def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static
     assert abs(torque[0] - static) <= abs(difference) * near**exponent + 1e-12
     assert torque[1] == pytest.approx(kinetic + difference * 0.36787944117144233, abs=1e-12)
     assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
-
-
-def test_stribeck_of_equal_friction_is_coulomb(rng):
-    motion = motion_at(rng.normal(scale=0.1, size=50))
-    stribeck = torque_of(FRICTION_LAWS['stribeck'](), [2.0, 2.0], motion)
-    coulomb = torque_of(FRICTION_LAWS['coulomb'](), [2.0], motion)
-    np.testing.assert_allclose(stribeck, coulomb, rtol=1e-14)
 
 
 # --- powers of velocity --------------------------------------------------------------------
@@ -225,40 +208,6 @@ def test_strain_wave_contains_the_simpler_laws(rng):
 
 
 # --- shape constants -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize('name', [name for name, law in FRICTION_LAWS.items() if law.shape])
-def test_shape_constants_are_found_from_a_sweep(name):
-    """Coefficients and shape together, by the law's own derivative, from 25 % away."""
-    # Without noise a least-squares solver ends within 1e-6 of the truth.
-    default, rng = FRICTION_LAWS[name](), np.random.default_rng(3)
-    start = np.array([default.constants()[constant] for constant in default.shape]) * 0.6
-    dq = 10.0 ** rng.uniform(-3.5, 0.3, 400) * rng.choice([-1.0, 1.0], 400)
-    motion = motion_at(
-        dq, tau_rigid=rng.normal(scale=30.0, size=400), temperature=rng.uniform(20.0, 45.0, 400)
-    )
-    k, state = len(default.symbols), default.initial_state()
-    truth = np.concatenate([BY_HAND[name][0], start / 0.75])
-
-    def law_of(x):
-        shape = dict(zip(default.shape, map(float, x[k:]), strict=True))
-        return replace(default, **shape), x[:k]
-
-    def torque(x):
-        law, coefficients = law_of(x)
-        return law.evaluate(motion, coefficients, state)[0]
-
-    def jacobian(x):
-        law, coefficients = law_of(x)
-        return law.jacobian(motion, coefficients, state)
-
-    measured = torque(truth)
-    found = least_squares(
-        lambda x: torque(x) - measured, np.concatenate([0.75 * truth[:k], start]), jacobian,
-        bounds=(np.append([-np.inf] * k, 0.5 * start), np.append([np.inf] * k, start / 0.6)),
-        x_scale='jac', xtol=1e-14, ftol=1e-14, gtol=1e-14,
-    )
-    np.testing.assert_allclose(found.x, truth, rtol=1e-6)
 
 
 WRONG_CONSTANTS = [

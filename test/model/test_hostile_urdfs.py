@@ -20,8 +20,6 @@ from hypothesis import strategies as st
 from long_tests import long_test
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_xml import MAXIMUM_DEPTH
 from robot_identification.model.urdf import MAXIMUM_LINKS, parse_urdf, read_urdf
 from robot_identification.model.urdf_elements import INERTIA_ROUNDING
@@ -255,13 +253,6 @@ def test_an_odd_description_is_used_with_a_warning(text, warning, tmp_path):
     assert found.out.count('warning:') == 1
 
 
-def test_a_placeholder_that_moves_is_refused():
-    """What nothing depends on may be made up; torque depends on what moves."""
-    urdf = parse_urdf(with_inertia(izz=0.9, name='lower'), 'arm.urdf')
-    with pytest.raises(DescriptionError, match="link 'lower' is no rigid body"):
-        make_robot_model(urdf)
-
-
 def test_frames_without_mass_are_no_surprise(tmp_path):
     """Tool and base frames are links without inertial on fixed joints; every URDF has them."""
     path = tmp_path / 'arm.urdf'
@@ -302,17 +293,15 @@ FOREIGN = {
 @pytest.mark.parametrize(('address', 'message'), FOREIGN.items())
 def test_meshes_from_elsewhere_are_named_and_not_opened(address, message, tmp_path):
     """Nothing of dynamics is in them: the text has none, and one remark says so."""
-    urdf = parse_urdf(with_mesh(address), 'arm.urdf')
-    assert 'mesh' not in urdf.text
-    remark, = urdf.remarks
-    assert message in remark
-    assert "link 'upper'" in remark
     path = tmp_path / 'arm.urdf'
     path.write_text(with_mesh(address))
+    urdf = read_urdf(path)
+    assert 'mesh' not in urdf.text
+    remark, = urdf.remarks
+    assert message in remark and "link 'upper'" in remark
     found = run_command('doctor', path)
     assert found.code == 0
-    assert message in found.out
-    assert 'warning' not in found.out
+    assert remark in found.out and 'warning' not in found.out
 
 
 @pytest.mark.parametrize('kind', ['visual', 'collision'])
@@ -366,13 +355,11 @@ for path in sys.argv[2:]:
     print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]))
 """
 HEAVY = {
-    'hundreds of joints': (chain(400), '400 moving joints'),
     'nesting': ('<robot>' + '<a>' * 100_000 + '</a>' * 100_000 + '</robot>', 'is nested'),
     'entity bomb': (ENTITIES + two_link_urdf(name='&a9;'), 'DOCTYPE'),
     'many small elements': ('<robot>' + '<a/>' * 1_200_000 + '</robot>', 'no moving joint'),
     'one long name': (two_link_urdf(name='x' * 4_000_000, child='nobody'), 'does not exist'),
-    'too long': ('<robot/>' + ' ' * MAXIMUM_URDF_CHARACTERS, 'characters'),
-    'far too long': ('<robot/>' + ' ' * 30_000_000, 'bytes'),
+    'too long': ('<robot/>' + ' ' * 30_000_000, 'bytes'),
 }
 
 

@@ -38,10 +38,6 @@ def rules(found):
     return [each.rule for each in found]
 
 
-def test_a_body_breaks_no_rule(pendulum):
-    assert find_implausibilities(pendulum, GOOD) == ()
-
-
 @pytest.mark.parametrize(
     ('index', 'value', 'expected', 'broken'),
     [

@@ -3,8 +3,6 @@
 
 """The known robots, and how strictly their files are read."""
 
-from dataclasses import replace
-from pathlib import Path
 import shutil
 
 from builders import changed, DELETE, UR_JOINTS
@@ -39,24 +37,6 @@ def test_every_known_robot_is_complete(known):
     assert np.all(limits.lower < limits.upper)
     assert known.description
     assert 'mesh' not in known.urdf.read_text()
-
-
-def test_the_registry_has_the_arms_that_are_promised():
-    assert [known.name for known in known_robots()] == sorted([
-        'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot', 'ur5_porcelli', 'ur5_tika',
-        'ur5_porcelli_bse', 'ur5_porcelli_wrist', 'ur7e', 'ur12e', 'ur15', 'ur16e', 'ur18', 'ur20',
-        'ur30',
-    ])
-
-
-def test_drive_gains_are_gear_times_torque_constant(ur5):
-    """Raviola et al. 2021, table 1, over a gear of 101 (numbers.md A7)."""
-    np.testing.assert_allclose(
-        ur5.drives.drive_gain,
-        101.0 * np.array([0.1350, 0.1361, 0.1355, 0.0957, 0.0865, 0.0893]), rtol=1e-12,
-    )
-    np.testing.assert_allclose(ur5.drives.reflected_inertia[3:], 0.211, atol=5e-4)
-    assert np.all(np.isnan(ur5.drives.reflected_inertia[:3])), 'left open'
 
 
 def test_gains_given_replace_those_known(ur5, robots):
@@ -122,13 +102,6 @@ def test_a_urdf_alone_is_an_arm_little_is_known_of():
     assert np.isnan(arm.sampling_rate)
 
 
-def test_some_joints_alone(ur5):
-    arm = load_robot('ur5', joints=UR_JOINTS[:3])
-    assert (arm.n, arm.pinocchio.nq) == (3, 3)
-    np.testing.assert_array_equal(arm.limits.effort, ur5.limits.effort[:3])
-    np.testing.assert_array_equal(arm.drives.drive_gain, ur5.drives.drive_gain[:3])
-
-
 def test_unknown_arms_are_refused_by_name():
     found = r"unknown robot 'ur55': did you mean ur5\? known are ur10, ur10e, ur12e, "
     with pytest.raises(UsageError, match=found):
@@ -190,12 +163,9 @@ WRONG = {
     'a list of joints': ((('joints', ['elbow_joint']),), '`joints` must map'),
     'no joints': ((('joints', {}),), '`joints` must map'),
     'a joint that is a number': (((*ELBOW, 3.0),), 'elbow_joint is 3.0, it must be a mapping'),
-    'a limit that is text': (((*ELBOW, 'velocity', 'fast'),), "velocity is 'fast'"),
-    'a limit that is true': (((*ELBOW, 'velocity', True),), 'velocity is True'),
     'a limit of nan': (((*ELBOW, 'effort', float('nan')),), 'effort is nan'),
     'a negative limit': (((*ELBOW, 'acceleration', -5.0),), 'acceleration is -5.0'),
     'a position that is no range': (((*ELBOW, 'position', [1.0]),), 'position must be'),
-    'a position that is zero': (((*ELBOW, 'position', 0),), 'position must be'),
     'a range upside down': (((*ELBOW, 'position', [1.0, -1.0]),), 'elbow_joint.*position'),
     'a rate that is text': ((('sampling_rate', '125 Hz'),), 'sampling_rate'),
     'a negative rate': ((('sampling_rate', -125.0),), 'sampling_rate'),
@@ -204,50 +174,12 @@ WRONG = {
         ((*ELBOW, 'torque_constant', 0.0),), 'elbow_joint.*torque_constant'
     ),
     'a negative rotor': (((*ELBOW, 'rotor_inertia', -1.0),), 'elbow_joint.*rotor_inertia'),
+    'no such joint': (((*ELBOW, DELETE), ('joints', 'elbow', {})), 'no joint elbow'),
+    'no such URDF': ((('urdf', 'nowhere.urdf'),), 'no such file'),
 }
 
 
 @pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
 def test_a_wrong_robot_yaml_is_refused_by_name(robot_file, changes, message):
-    with pytest.raises(DescriptionError, match=message):
+    with pytest.raises((DescriptionError, UsageError), match=message):
         load_robot(robot_file(*changes))
-
-
-@pytest.mark.parametrize(
-    ('old', 'new', 'message'),
-    [
-        ('effort_unit: A', 'effort_unit: A\neffort_unit: Nm', "'effort_unit' is given twice"),
-        ('sampling_rate: 125.0', 'sampling_rate: &r 125.0\nextra: *r', 'aliases'),
-        ('sampling_rate: 125.0', 'sampling_rate: 12:30', 'sampling_rate'),
-    ],
-)
-def test_a_robot_yaml_is_read_strictly(robot_file, old, new, message):
-    path = Path(robot_file())
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(DescriptionError, match=message):
-        load_robot(str(path))
-
-
-def test_numbers_may_have_exponents(robot_file):
-    """Such as 1e3, which PyYAML alone would take for text."""
-    path = Path(robot_file())
-    path.write_text(path.read_text().replace('sampling_rate: 125.0', 'sampling_rate: 1e3'))
-    assert load_robot(str(path)).sampling_rate == 1000.0
-
-
-def test_a_joint_the_urdf_does_not_have_is_refused(robot_file):
-    with pytest.raises(UsageError, match='no joint elbow'):
-        load_robot(robot_file((*ELBOW, DELETE), ('joints', 'elbow', {})))
-
-
-def test_a_urdf_that_is_not_there_is_refused(robot_file):
-    with pytest.raises(UsageError, match='no such file'):
-        load_robot(robot_file(('urdf', 'nowhere.urdf')))
-
-
-def test_hash_of_the_description(ur5):
-    """It is the stripped text's, and changes with any number in it."""
-    assert load_robot('ur5').urdf_sha256 == ur5.urdf_sha256
-    other = replace(ur5.urdf, text=ur5.urdf.text.replace('8.393', '8.394'))
-    assert replace(ur5, urdf=other).urdf_sha256 != ur5.urdf_sha256

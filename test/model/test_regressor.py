@@ -190,8 +190,11 @@ def test_blocks_are_the_whole(ur5, rng, monkeypatch):
 
 
 def test_samples_of_unequal_shape_are_refused():
+    short = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))
     with pytest.raises(ValueError, match='one shape'):
-        Motion(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2)))
+        Motion(*short)
+    with pytest.raises(ValueError, match='one shape'):
+        Motion(*np.zeros((3, 3, 2)), rotor=RotorMotion(*short))
 
 
 # --- rotors with their own motion ----------------------------------------------------------
@@ -273,9 +276,3 @@ def test_parts_of_a_motion_have_their_rotors(ur5, rng):
     assert links.drive_side is links
     assert links.part(slice(1, 3)).rotor is None
     assert links.rows(np.array([0])).rotor is None
-
-
-def test_rotors_of_another_shape_are_refused(rng):
-    motion = random_motion(rng, 5, 6)
-    with pytest.raises(ValueError, match='one shape'):
-        replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq[:, :5]))

@@ -167,14 +167,17 @@ def test_limits_of_yaml_and_urdf_agree(name):
         np.testing.assert_array_equal(getattr(found, key), getattr(stated, key), err_msg=key)
 
 
-def test_drive_gains_of_the_ur3():
+@pytest.mark.parametrize(('name', 'constants'), [
+    ('ur3', [0.1249, 0.1249, 0.0934, 0.0453, 0.0453, 0.0453]),
+    ('ur5', [0.1350, 0.1361, 0.1355, 0.0957, 0.0865, 0.0893]),
+    *((name, [np.nan] * 6) for name in SHIPPED[1:-1]),
+])
+def test_drive_gains_are_gear_times_torque_constant(name, constants):
     """Raviola et al. 2021, table 1, over a gear of 101; the e-Series' are not published."""
-    np.testing.assert_allclose(
-        load_robot('ur3').drives.drive_gain,
-        101.0 * np.array([0.1249, 0.1249, 0.0934, 0.0453, 0.0453, 0.0453]), rtol=1e-12,
-    )
-    for name in SHIPPED[1:-1]:
-        assert np.all(np.isnan(load_robot(name).drives.drive_gain))
+    drives = load_robot(name).drives
+    np.testing.assert_allclose(drives.drive_gain, 101.0 * np.array(constants), rtol=1e-12)
+    if name == 'ur5':
+        np.testing.assert_allclose(drives.reflected_inertia, [np.nan] * 3 + [0.211] * 3, atol=5e-4)
 
 
 def test_youbot_stands_straight_up_at_zero():

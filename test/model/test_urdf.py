@@ -73,21 +73,6 @@ def test_a_continuous_joint_has_one_position():
     np.testing.assert_allclose(torque(robot), torque(as_revolute), atol=1e-12)
 
 
-def test_meshes_are_not_looked_for():
-    """A missing mesh is no error where no geometry is asked for; simple shapes stay."""
-    shapes = (
-        '<visual><geometry><mesh filename="package://nobody_has/arm.dae"/></geometry></visual>'
-        '<collision><geometry><mesh filename="file:///opt/share/nobody_has/arm.stl"/></geometry>'
-        '</collision>'
-        '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
-    )
-    text = with_first('</inertial>', f'</inertial>{shapes}')
-    urdf = parse_urdf(text, 'arm.urdf')
-    assert 'mesh' not in urdf.text
-    assert 'sphere' in urdf.text
-    np.testing.assert_array_equal(torque(build(text)), torque(build(two_link_urdf())))
-
-
 def test_an_axis_of_any_length_is_a_direction():
     long = build(two_link_urdf(axis=(0, 0, 5)))
     np.testing.assert_allclose(torque(long), torque(build(two_link_urdf())), atol=1e-12)
