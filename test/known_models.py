@@ -77,6 +77,24 @@ def pinocchio_torque(model, motion):
     ])
 
 
+def mujoco_torque(mujoco, model, motion, names, locked=None):
+    """Return the torques (N, n) of bodies and rotors alone that named joints have in MuJoCo."""
+    model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0
+    model.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    )
+    data, found = mujoco.MjData(model), []
+    for name, position in (locked or {}).items():
+        data.joint(name).qpos = position
+    places = [model.joint(name).qposadr[0] for name in names]
+    dofs = [model.joint(name).dofadr[0] for name in names]
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        data.qpos[places], data.qvel[dofs], data.qacc[dofs] = q, dq, ddq
+        mujoco.mj_inverse(model, data)
+        found.append(data.qfrc_inverse[dofs].copy())
+    return np.array(found)
+
+
 def gravity_torque(model, q):
     """Return the torque [N m] that gravity has in a model of Pinocchio."""
     return pin.computeGeneralizedGravity(model, model.createData(), q)

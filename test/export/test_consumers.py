@@ -9,15 +9,17 @@ of doubles, and the requirement is 1e-6.
 """
 
 import ctypes.util
+from dataclasses import replace
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
 from export.exported_models import random_motion, rigid_torque
-from known_models import pinocchio_torque
+from known_models import mujoco_torque, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
+from robot_identification.errors import InconsistentModelError
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.pinocchio_model import build_pinocchio_model
 from robot_identification.export.sdf import export_sdf
@@ -30,24 +32,6 @@ PRECISION = 1e-9
 def assert_same(found, expected):
     assert np.abs(expected).max() > 1.0, 'torques of nothing are alike'
     np.testing.assert_allclose(found, expected, rtol=0, atol=PRECISION * np.abs(expected).max())
-
-
-def mujoco_torque(mujoco, arm, model, motion):
-    """Return MuJoCo's inverse dynamics of bodies and rotors, shape (N, n)."""
-    arm.dof_damping[:] = 0.0
-    arm.dof_frictionloss[:] = 0.0
-    arm.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    data = mujoco.MjData(arm)
-    columns = [arm.joint(name).qposadr[0] for name in model.robot.joint_names]
-    for name, position in model.robot.locked.items():
-        if mujoco.mj_name2id(arm, mujoco.mjtObj.mjOBJ_JOINT, name) >= 0:
-            data.qpos[arm.joint(name).qposadr[0]] = position
-    torque = []
-    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
-        data.qpos[columns], data.qvel[columns], data.qacc[columns] = q, dq, ddq
-        mujoco.mj_inverse(arm, data)
-        torque.append(data.qfrc_inverse[columns])
-    return np.array(torque)
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -81,7 +65,9 @@ def test_mujoco_reads_the_urdf(mujoco, models, name, rng):
     motion = random_motion(model, rng)
     arm = mujoco.MjModel.from_xml_string(export_urdf(model))
     arm.opt.gravity[:] = model.robot.gravity
-    found = mujoco_torque(mujoco, arm, model, motion)
+    there = [arm.joint(k).name for k in range(arm.njnt)]
+    locked = {name: at for name, at in model.robot.locked.items() if name in there}
+    found = mujoco_torque(mujoco, arm, motion, model.robot.joint_names, locked)
     assert_same(found, rigid_torque(model, motion))
 
 
@@ -92,7 +78,7 @@ def test_mujoco_reads_the_mjcf(mujoco, models, name, rng):
     motion = random_motion(model, rng)
     arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
     assert [arm.joint(k).name for k in range(arm.njnt)] == list(model.robot.joint_names)
-    found = mujoco_torque(mujoco, arm, model, motion)
+    found = mujoco_torque(mujoco, arm, motion, model.robot.joint_names)
     assert_same(found, rigid_torque(model, motion, with_rotors=True))
 
 
@@ -105,54 +91,57 @@ def test_pinocchio_model_has_bodies_and_rotors(models, name, rng):
     assert_same(pinocchio_torque(arm, motion), rigid_torque(model, motion, with_rotors=True))
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_a_urdf_parser_sees_the_same_gravity(models, name, rng, tmp_path):
-    """
-    Gravity is the slope of the potential energy of the bodies where the parser says they are.
+def test_pinocchio_model_has_rotors_friction_and_limits(model):
+    built = build_pinocchio_model(model)
+    names, theta = model.parameters.names, model.theta_consistent
+    for values, symbol in ((built.armature, 'Ia'), (built.friction, 'fc'), (built.damping, 'fv')):
+        expected = theta[[names.index(f'{symbol}{k}') for k in (1, 2, 3)]]
+        np.testing.assert_allclose(values, expected)
+    np.testing.assert_array_equal(built.upperPositionLimit, model.robot.limits.upper)
+    np.testing.assert_array_equal(built.effortLimit, [80.0, 120.0, 60.0])
+    np.testing.assert_array_equal(built.gravity.linear, model.robot.gravity)
 
-    Central differences over 1e-4 rad: their own error is below 1e-8 of the torque, rounding of
-    energies of 100 J is 1e-10 N m.
-    """
+
+def test_pinocchio_model_leaves_the_models_own_robot_alone(model):
+    before = [body.copy() for body in model.robot.pinocchio.inertias]
+    build_pinocchio_model(model)
+    assert all(a == b for a, b in zip(before, model.robot.pinocchio.inertias, strict=True))
+    assert not model.robot.pinocchio.armature.any()
+
+
+def test_a_model_without_consistent_parameters_is_refused(model):
+    with pytest.raises(InconsistentModelError, match='everything is not exported: it is said why'):
+        build_pinocchio_model(
+            replace(model, theta_consistent=None, consistency_note='it is said why')
+        )
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_urdf_parser_reads_the_same_bodies(models, name):
+    """Names, places of joints, and inertials, against Pinocchio's reading of the same text."""
     parser = pytest.importorskip(
         'urdf_parser_py.urdf', reason='urdf_parser_py, a URDF parser, is not installed'
     )
-    model, step = models[name], 1e-4
-    arm = parser.URDF.from_xml_string(export_urdf(model))
-    joints = {joint.child: joint for joint in arm.joints}
-
-    def place(link, positions):
-        """Return where a link is in the root's frame."""
-        if link not in joints:
-            return pin.SE3.Identity()
-        joint = joints[link]
-        origin = parsed_pose(joint.origin)
-        way = positions.get(joint.name, 0.0) * np.array(joint.axis or (1.0, 0.0, 0.0))
-        moved = (
-            pin.SE3(np.eye(3), way) if joint.type == 'prismatic'
-            else pin.SE3(pin.exp3(way), np.zeros(3))
+    text = export_urdf(models[name])
+    found = parser.URDF.from_xml_string(text)
+    expected = pin.buildModelFromXML(text)
+    inertias = [pin.Inertia.Zero() for _ in expected.names]
+    for body in (one for one in found.links if one.inertial is not None):
+        frame = expected.frames[expected.getFrameId(body.name, pin.FrameType.BODY)]
+        inertia = body.inertial.inertia.to_matrix()
+        place = frame.placement * parsed_pose(body.inertial.origin)
+        inertias[frame.parentJoint] += place.act(
+            pin.Inertia(body.inertial.mass, np.zeros(3), np.array(inertia))
         )
-        return place(joint.parent, positions) * origin * moved
-
-    def energy(q):
-        positions = {
-            **model.robot.locked, **dict(zip(model.robot.joint_names, q, strict=True))
-        }
-        return -sum(
-            body.inertial.mass * (model.robot.gravity @ (
-                place(body.name, positions) * parsed_pose(body.inertial.origin)
-            ).translation)
-            for body in arm.links if body.inertial is not None
-        )
-
-    poses = rng.uniform(-1.0, 1.0, (2, model.robot.n))
-    found = np.array([
-        [(energy(q + shift) - energy(q - shift)) / (2.0 * step)
-         for shift in step * np.eye(model.robot.n)]
-        for q in poses
-    ])
-    motion = type(random_motion(model, rng))(poses, 0.0 * poses, 0.0 * poses)
-    expected = rigid_torque(model, motion)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    for number, inertia in list(enumerate(expected.inertias))[1:]:
+        assert inertias[number].isApprox(inertia, PRECISION)
+    for joint in found.joints:
+        frame = expected.frames[expected.getFrameId(joint.name)]
+        parent = expected.frames[expected.getFrameId(joint.parent, pin.FrameType.BODY)]
+        moved = expected.jointPlacements[frame.parentJoint]
+        if joint.type == 'fixed':
+            moved = frame.placement
+        assert moved.isApprox(parent.placement * parsed_pose(joint.origin), PRECISION)
 
 
 def parsed_pose(origin):

@@ -128,18 +128,6 @@ def test_bam_has_the_law_over_speed_and_load(model, load):
         assert np.abs(np.mean(sides, axis=0) - law(load)).max() < 0.25
 
 
-def test_bams_own_library_reads_the_file(model):
-    bam = pytest.importorskip(
-        'bam.model', reason='better-actuator-models, which needs Python 3.12, is not installed'
-    )
-    for group in json.loads(export_bam(model)).values():
-        read = bam.load_model_from_dict(group['model'])
-        for speed, friction in zip(SPEEDS, law(LOAD), strict=True):
-            loss, damping = read.compute_frictions(LOAD + friction, -LOAD, speed)
-            expected = bam_resistance(group['model'], speed, LOAD + friction, -LOAD)
-            assert loss + damping * speed == pytest.approx(expected)
-
-
 def test_bams_controllers_move_the_exported_arm(model, tmp_path):
     """By their own loader, beside the MJCF: rotors, friction under load, and their PD torque."""
     bam = pytest.importorskip(
@@ -185,12 +173,6 @@ def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):
             assert arm.dof_armature[dof] == pytest.approx(joint['armature'])
             assert arm.dof_damping[dof] == pytest.approx(joint['viscous'])
             assert arm.body_mass[number.bodyid[0]] == pytest.approx(joint['mass'])
-
-
-@pytest.mark.parametrize('count', [0, 10_001])
-def test_a_pack_of_no_models_is_refused(model, count):
-    with pytest.raises(UsageError, match=r'--models is .*, it must be 1 to 10000'):
-        simulation_pack(model, PackOptions(models=count))
 
 
 @long_test

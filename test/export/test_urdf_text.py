@@ -255,21 +255,6 @@ def test_the_prior_is_written_as_it_stands(robots, name):
     assert found.mass_after == pytest.approx(found.mass_before)
 
 
-def test_a_description_with_meshes_keeps_them(ur5, tmp_path):
-    """The model file has the text without them; the user's own gets the same inertials."""
-    path = tmp_path / 'my.urdf'
-    mesh = '<visual><geometry><mesh filename="package://ur/a.dae"/></geometry></visual></link>'
-    text = ur5.urdf.text.replace('</link>', mesh)
-    path.write_text(text)
-    model = model_of(ur5, changed_prior(ur5))
-    into = make_urdf(model, path)
-    assert into.text.count('a.dae') == text.count('a.dae') > 5
-    own, other = (robot_of(found) for found in (make_urdf(model).text, into.text))
-    np.testing.assert_array_equal(
-        prior_inertial_parameters(own), prior_inertial_parameters(other)
-    )
-
-
 def test_the_diff_shows_what_changes_and_nothing_else(ur5):
     found = make_urdf(model_of(ur5, changed_prior(ur5)))
     lines = found.diff(Path('new.urdf')).splitlines()

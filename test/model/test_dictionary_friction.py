@@ -1,19 +1,23 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The friction dictionary: every term takes energy, terms can be left out, states begin anew."""
+"""The friction dictionary, the stops under it, and the plain friction that is nearest to it."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.model import (
-    DictionaryFriction, dump_model, FrictionOffset, FrictionTerm, IdentifiedModel, JointMotion,
-    load_model, Motion, reduce_to_base, regressor, SignalSource, StandardParameters,
+    DictionaryFriction, dump_model, FRICTION_LAWS, FrictionOffset, FrictionTerm, IdentifiedModel,
+    JointMotion, load_model, Motion, reduce_to_base, regressor, SignalSource, StandardParameters,
 )
+from robot_identification.model.friction.nearest import (
+    nearest_plain_friction, sliding_speeds, sliding_torque,
+)
+from robot_identification.model.friction.stop_operator import run_stops
+from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
 LAW = DictionaryFriction()
@@ -77,7 +81,7 @@ def test_presliding_gives_back_no_more_than_it_stored(seed, load):
     assert np.all(work - np.maximum.accumulate(work) >= -stored - 1e-12 * (1.0 + load))
 
 
-# --- fewer terms ---------------------------------------------------------------------------
+# --- fewer terms -------------------------------------------------------------------------
 
 
 @given(seed=SEEDS, chosen=st.lists(st.booleans(), min_size=len(KINDS), max_size=len(KINDS)))
@@ -100,7 +104,7 @@ def test_the_same_term_twice_is_refused(twice):
             DictionaryFriction(**{kind: twice})
 
 
-# --- a model with it -----------------------------------------------------------------------
+# --- a model with it ---------------------------------------------------------------------
 
 TERMS = (
     FrictionTerm(0, DictionaryFriction(
@@ -185,3 +189,139 @@ def test_friction_begins_anew_after_a_gap(dictionary_model, start, monkeypatch):
     np.testing.assert_array_equal(torque[:start], through[:start])
     forgotten = np.abs(torque[start:] - through[start:]).max()
     assert start == 1 or forgotten > 0.1, 'there was something to forget'
+
+
+# --- stop operator -----------------------------------------------------------------------
+
+
+RADII = np.array([1e-4, 2e-3, 0.05, 0.4])
+
+
+def plain_stops(q, radii, z, q_before):
+    """Return the deflections by the definition, one sample and one stop after the other."""
+    rows = []
+    for now in q:
+        z = [min(max(one + (now - q_before), -r), r) for one, r in zip(z, radii, strict=True)]
+        q_before = now
+        rows.append(z)
+    return np.array(rows)
+
+
+def walk(seed, samples=400):
+    """Return positions with rests, creeping, steps far beyond every radius, and reversals."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=samples) * 10.0 ** rng.uniform(-6.0, 0.5, samples)
+    steps[rng.random(samples) < 0.2] = 0.0
+    return np.cumsum(steps)
+
+
+@given(seed=SEEDS, size=st.integers(-3, 6), start=st.floats(-2.0, 2.0))
+def test_it_is_the_plain_recursion(seed, size, start):
+    """From any deflection, by steps of a thousandth of the radii to a million of them."""
+    q = walk(seed) * 10.0**size
+    z = np.random.default_rng(seed).uniform(-RADII, RADII)
+    expected = plain_stops(q, RADII, z, start)
+    away = np.abs(run_stops(q, RADII, z, start) - expected)
+    # Rounding is that of sums of the positions.
+    assert away.max() <= 1e-15 * 10.0 * max(2.0, np.abs(q).max())
+
+
+@given(seed=SEEDS, cuts=st.lists(st.integers(1, 399), max_size=5))
+def test_blocks_of_any_size_give_the_same(seed, cuts):
+    """Each goes on from the deflections and the position that the one before it ends in."""
+    q = walk(seed)
+    whole = run_stops(q, RADII, np.zeros(4), 0.0)
+    z, q_before, blocks = np.zeros(4), 0.0, []
+    for block in np.split(q, sorted(set(cuts))):
+        blocks.append(run_stops(block, RADII, z, q_before))
+        z, q_before = blocks[-1][-1], block[-1]
+    np.testing.assert_allclose(
+        np.concatenate(blocks), whole, rtol=0.0, atol=1e-14 * max(1.0, np.abs(q).max())
+    )
+
+
+def test_a_joint_at_rest_keeps_its_deflection():
+    """To the last bit, however long; jitter of the encoder adds up to nothing."""
+    z = np.array([3e-5, -2e-3, 0.01, 0.4])
+    still = run_stops(np.full(5000, 0.7), RADII, z, 0.7)
+    np.testing.assert_array_equal(still, np.tile(z, (5000, 1)))
+    # A bit of an encoder of 20 bits a turn, to and fro: 6e-6 rad, below the least radius.
+    jitter = 0.7 + 6e-6 * (np.arange(5000) % 2)
+    shaken = run_stops(jitter, RADII, np.zeros(4), 0.7)
+    np.testing.assert_allclose(shaken[::2], 0.0, atol=1e-12)
+
+
+def test_no_stop_at_all():
+    assert run_stops(np.arange(4.0), np.zeros(0), np.zeros(0), 0.0).shape == (4, 0)
+
+
+# --- the nearest plain friction ----------------------------------------------------------
+
+
+SPEEDS = sliding_speeds(2.0)
+
+
+def dictionary_of(**terms):
+    kinds = ('viscous', 'sliding', 'presliding', 'stribeck', 'load_sliding', 'load_presliding')
+    return DictionaryFriction(**{kind: terms.get(kind, []) for kind in kinds})
+
+
+def test_speeds_go_from_sliding_to_the_fastest():
+    """Where a joint hardly moves, from a tenth of what it does."""
+    np.testing.assert_allclose(SPEEDS[[0, -1]], [0.05, 2.0])
+    np.testing.assert_allclose(np.diff(SPEEDS), np.diff(SPEEDS)[0])
+    np.testing.assert_allclose(sliding_speeds(0.03)[[0, -1]], [0.003, 0.03])
+
+
+@pytest.mark.parametrize('load', [0.0, 15.0, -15.0])
+def test_a_dictionary_of_plain_terms_is_itself(load):
+    """By hand: 3 + 1.5 + 15 (0.1 + 0.02) of Coulomb friction, and 4 of viscous friction."""
+    # At 0.05 rad/s a passage of 3 mrad/s is over to 1e-14.
+    law = dictionary_of(
+        viscous=[1.0], sliding=[0.003], presliding=[0.0002, 0.2], load_sliding=[0.001],
+        load_presliding=[0.006],
+    )
+    coefficients = np.array([4.0, 3.0, 0.5, 1.0, 0.1, 0.02])
+    coulomb, viscous = nearest_plain_friction(law, coefficients, SPEEDS, load)
+    assert coulomb == pytest.approx(4.5 + 0.12 * abs(load), rel=1e-9)
+    assert viscous == pytest.approx(4.0, rel=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_it_is_the_nearest_that_is_not_negative(seed):
+    """Against a solver with bounds, for any dictionary; no other pair is nearer."""
+    rng = np.random.default_rng(seed)
+    law = DictionaryFriction()
+    coefficients = rng.exponential(size=22) * (rng.random(22) < 0.4)
+    torque = sliding_torque(law, coefficients, SPEEDS, 10.0)
+    A = np.column_stack([np.ones_like(SPEEDS), SPEEDS])
+    expected = lsq_linear(A, torque, (0.0, np.inf), method='bvls', tol=1e-14).x
+    found = nearest_plain_friction(law, coefficients, SPEEDS, 10.0)
+    np.testing.assert_allclose(found, expected, atol=1e-8 * (1.0 + np.abs(torque).max()))
+    assert min(found) >= 0.0
+
+
+def test_a_dictionary_without_terms_has_no_friction():
+    assert nearest_plain_friction(dictionary_of(), np.zeros(0), SPEEDS, 5.0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(('name', 'coefficients', 'expected'), [
+    ('coulomb', [3.0], (3.0, 0.0)), ('coulomb_sign', [3.0], (3.0, 0.0)),
+    ('viscous', [2.0], (0.0, 2.0)), ('offset', [7.0], (0.0, 0.0)),
+    ('asymmetric', [3.0, 5.0, 1.0, 2.0], (4.0, 1.5)),
+    ('load', [0.1], (1.0, 0.0)), ('temperature_viscous', [4.0], (0.0, 0.0)),
+])
+def test_other_laws_are_themselves(name, coefficients, expected):
+    """Under 10 N m, at their reference temperature; the mean of two directions, no bias."""
+    # A passage of 0.01 rad/s leaves 1e-4 of the friction at 0.05 rad/s, the slowest of 100 speeds.
+    found = nearest_plain_friction(
+        FRICTION_LAWS[name](), np.array(coefficients), SPEEDS, 10.0
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_every_law_has_a_nearest_one():
+    for law in FRICTION_LAWS.values():
+        coefficients = np.ones(len(law().symbols))
+        found = nearest_plain_friction(law(), coefficients, SPEEDS, 10.0)
+        assert np.all(np.isfinite(found)) and min(found) >= 0.0

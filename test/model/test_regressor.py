@@ -9,7 +9,7 @@ from builders import mixed_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from known_models import pinocchio_torque
+from known_models import mujoco_torque, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -63,17 +63,9 @@ def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
     path = share_directory() / 'urdf' / f'{name}.urdf'
     text = mixed_urdf() if name == 'mixed' else path.read_text()
     model = mujoco.MjModel.from_xml_string(text)
-    model.opt.disableflags |= (
-        mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
-    )
-    data = mujoco.MjData(model)
     assert [model.joint(i).name for i in range(model.njnt)] == list(robot.joint_names)
     motion = random_motion(rng, 20, robot.n)
-    expected = []
-    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q, dq, ddq
-        mujoco.mj_inverse(model, data)
-        expected.append(data.qfrc_inverse.copy())
+    expected = mujoco_torque(mujoco, model, motion, robot.joint_names)
     parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
     tau = standard_torque(robot, parameters, prior_inertial_parameters(robot), motion)
     np.testing.assert_allclose(tau, expected, rtol=1e-9, atol=1e-9)

@@ -3,7 +3,10 @@
 
 """Robot descriptions: what is read and what is left out; test_hostile_urdfs: what is refused."""
 
+import re
+
 from builders import joint, link, mixed_urdf, robot_urdf, two_link_urdf
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,6 +14,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf, read_urdf
+from robot_identification.model.urdf_prefix import without_prefix
 
 MASS = 'mass value="1.5"'
 
@@ -135,3 +139,49 @@ def test_files_are_refused_by_name(tmp_path):
     (tmp_path / 'arm.urdf').write_bytes(b'\xff\xfe\x00')
     with pytest.raises(DescriptionError, match='UTF-8'):
         read_urdf(tmp_path / 'arm.urdf')
+
+
+# --- a driver's prefix -------------------------------------------------------------------
+
+
+PREFIXES = st.text('abz_09', min_size=1, max_size=8).map(lambda text: f'{text}_')
+
+
+def with_prefix(text, prefix):
+    """Put a prefix before the names of links and joints, as a driver's xacro does."""
+    for pattern in (
+        r'(<link name=")', r'(<joint name=")', r'(<parent link=")', r'(<child link=")',
+        r'(<mimic joint=")',
+    ):
+        text = re.sub(pattern, rf'\g<1>{prefix}', text)
+    return text
+
+
+@given(prefix=PREFIXES)
+def test_what_a_driver_puts_before_names_is_taken_off(ur5, prefix):
+    """The same text comes out, so the same hash, and a certificate holds for both arms."""
+    text = ur5.urdf.text
+    changed = with_prefix(text, prefix)
+    assert f'"{prefix}elbow_joint"' in changed
+    assert without_prefix(changed, prefix) == text
+    assert without_prefix(changed, '') == changed
+
+
+def test_names_of_another_arm_keep_their_prefix():
+    """Two arms in one description: what is the other's stays told apart."""
+    text = with_prefix(two_link_urdf(), 'right_')
+    assert without_prefix(text, 'left_') == text
+
+
+@pytest.mark.parametrize('prefix', ['a.c_', 'left(', 'x+', '\\d_'])
+def test_a_prefix_is_taken_verbatim(prefix):
+    """Not as a pattern."""
+    text = '<joint name="abc_one"/><joint name="' + prefix + 'two"/>'
+    assert without_prefix(text, prefix) == '<joint name="abc_one"/><joint name="two"/>'
+
+
+def test_single_quotes_and_spaces_are_xml_too():
+    text = "<joint name = 'left_one'><parent link='left_base'/><mimic joint = \"left_two\"/>"
+    assert without_prefix(text, 'left_') == (
+        "<joint name = 'one'><parent link='base'/><mimic joint = \"two\"/>"
+    )

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from builders import FINGERS, joint, link, robot_urdf
-from known_models import base_of
+from known_models import base_of, mujoco_torque
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -204,15 +204,7 @@ def simulated_torque(robot, motion):
     model = mujoco.MjModel.from_xml_string(for_simulation(robot.urdf.text, robot.locked))
     assert [model.joint(index).name for index in range(model.njnt)] == list(robot.joint_names)
     model.opt.gravity[:] = robot.gravity
-    model.jnt_limited[:] = False
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    data, tau = mujoco.MjData(model), []
-    for data.qpos[:], data.qvel[:], data.qacc[:] in zip(
-        motion.q, motion.dq, motion.ddq, strict=True
-    ):
-        mujoco.mj_inverse(model, data)
-        tau.append(data.qfrc_inverse.copy())
-    return np.array(tau)
+    return mujoco_torque(mujoco, model, motion, robot.joint_names)
 
 
 @pytest.mark.parametrize('stopped', ['', 'lift', 'slide', 'pan slide', 'lift wrist'])

@@ -30,16 +30,6 @@ def test_run_length_of_a_textbook_chart(limit, published):
     assert average_run_length(Chart(1.0, 1.0, 0.5, limit)) == pytest.approx(published, rel=3e-3)
 
 
-@pytest.mark.parametrize('slack', [0.25, 0.5, 1.0])
-def test_run_length_against_siegmund(slack):
-    """His formula is that of small slacks; at 1 it is 6 % off."""
-    limit = 6.0
-    b = limit + 1.166
-    siegmund = (np.exp(2.0 * slack * b) - 2.0 * slack * b - 1.0) / (2.0 * slack**2)
-    found = average_run_length(Chart(1.0, 1.0, slack, limit))
-    assert found == pytest.approx(siegmund, rel=0.08)
-
-
 @pytest.mark.parametrize('form', [CUSUM, (1.0, 1.0, 1.0), EWMA])
 def test_stated_rate_is_that_of_a_simulation(form, rng):
     """8000 alarms are expected: their rate scatters by 1 %, and bins are right to 1 %."""

@@ -105,24 +105,6 @@ def test_a_mass_that_hangs_is_seen_by_the_joints_that_bear_it(ur5, model):
     np.testing.assert_allclose(found[-1], -more, atol=1e-6)
 
 
-def test_a_restart_says_nothing_before_it_has_settled(model):
-    """Three time constants; the state before has no part in what follows."""
-    t = np.arange(0.0, 1.0, PERIOD)
-    motion = motion_of(t)
-    torque = model.torque(motion)
-    observer = MomentumObserver(model, 25.0)
-    for k in range(200):
-        observer.step(PERIOD, motion.q[k], motion.dq[k], torque[k] + 50.0, np.zeros(6))
-    observer.restart()
-    said = [
-        observer.step(PERIOD, motion.q[k], motion.dq[k], torque[k], np.zeros(6))
-        for k in range(200, 300)
-    ]
-    first = next(k for k, one in enumerate(said) if one is not None)
-    assert first == pytest.approx(3.0 / 25.0 / PERIOD, abs=1)
-    assert np.max(np.abs(said[first])) < 1e-3
-
-
 def test_wrong_calls_are_refused(model):
     with pytest.raises(UsageError, match='bandwidth'):
         MomentumObserver(model, 0.0)

@@ -13,7 +13,7 @@ import time
 
 from interfaces import overlay
 from long_tests import long_test
-from model.test_urdf_prefix import with_prefix
+from model.test_urdf import with_prefix
 from nodes.ideal_robot import ATTEMPTS, is_busy, is_over, Runner
 import numpy as np
 import pytest

@@ -40,7 +40,6 @@ BROWSER = next(
      if (path := shutil.which(name))), None,
 )
 REPRODUCTIONS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
-MAXIMUM_BYTES = 5_000_000
 WIDTHS = (1280, 390)
 OPTIONS = (
     '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -356,10 +355,3 @@ def test_first_screen_answers_five_questions(seen, kind):
     )
     assert len(page['answers']) == 5
     assert 0 < max(page['answers']) <= 800
-
-
-def test_the_largest_page_is_small(pages):
-    """Of seven joints and six bags: 5 MB are what mail takes."""
-    for kind, page in pages.items():
-        assert len(page.encode()) < MAXIMUM_BYTES, kind
-    assert pages['identification'].count('<svg class="plot"') > 50

@@ -16,7 +16,7 @@ from robot_identification.report.paper_tables import (
     csv_text, escape_latex, identification_tables, latex_text, PaperTable, table_files,
     validation_tables,
 )
-from robot_identification.report.save import RESULT_FILES, save_identification, TABLE_FILES
+from robot_identification.report.save import RESULT_FILES, TABLE_FILES
 from robot_identification.validation.validation import validate
 
 AWKWARD = 'a_b & 50% $x$ #1 {y} ~ ^2 \\end{table} <z>'
@@ -113,31 +113,21 @@ def test_a_validation_has_its_errors(found):
     assert [row['recording'] for row in read(files['tables/errors.csv'])] == ['unseen'] * 2
 
 
-def test_tables_are_written_where_asked(found, tmp_path, without_pictures):
-    """Beside the other files, all or none of them."""
-    save_identification(found, tmp_path / 'plain', '', force=False)
-    save_identification(found, tmp_path / 'more', '', force=False, with_tables=True)
-    for name in RESULT_FILES:
-        assert (tmp_path / 'plain' / name).exists() and (tmp_path / 'more' / name).exists()
-    assert not (tmp_path / 'plain' / 'tables').exists()
-    assert all((tmp_path / 'more' / name).exists() for name in TABLE_FILES)
-    assert 'tables/' in (tmp_path / 'more' / 'report.html').read_text(encoding='utf-8')
-
-
-def test_commands_write_tables_where_asked(found, tmp_path, monkeypatch):
+def test_commands_write_tables_where_asked(found, tmp_path, monkeypatch, without_pictures):
     """With --tables, and they are not overwritten without --force."""
     monkeypatch.setattr(cli_identify, 'identify', lambda *_: found)
 
     def identify(*more):
         return run_command('identify', 'bag', '--robot', 'ur5', '-o', tmp_path, *more)
 
-    done = identify('--tables')
+    assert identify().code == 0
+    assert not (tmp_path / 'tables').exists()
+    done = identify('--tables', '--force')
     assert done.code == 0, done.err
-    assert all((tmp_path / name).exists() for name in TABLE_FILES)
+    assert all((tmp_path / name).exists() for name in (*TABLE_FILES, *RESULT_FILES))
+    assert 'tables/' in (tmp_path / 'report.html').read_text(encoding='utf-8')
     for name in RESULT_FILES:
         (tmp_path / name).unlink()
     refused = identify('--tables')
     assert refused.code == 2 and 'parameters.csv' in refused.err
     assert not any((tmp_path / name).exists() for name in RESULT_FILES)
-    assert identify().code == 0
-    assert identify('--tables', '--force').code == 0
