@@ -68,21 +68,6 @@ def test_joints_may_have_a_prefix(trajectory):
     assert servoj_program(prefixed).count('servoj(') == 750
 
 
-@pytest.mark.parametrize(
-    'names', [JOINTS[:5], (*JOINTS, 'gripper'), JOINTS[::-1], ('x', *JOINTS[1:]), ()],
-)
-def test_other_arms_are_refused(trajectory, names):
-    with pytest.raises(DescriptionError, match=r'has the joints .*; URScript moves Universal'):
-        servoj_program(replace(trajectory, joint_names=names))
-
-
-def test_what_is_not_certified_is_refused(trajectory):
-    with pytest.raises(UnsafeMotionError, match=r'no certificate.*excite --evaluate'):
-        servoj_program(trajectory.with_certificate({}))
-    with pytest.raises(UnsafeMotionError, match=r"is of 'ur5' and certified for 'ur10e'"):
-        servoj_program(trajectory.with_certificate({'robot': 'ur10e'}))
-
-
 def test_what_starts_in_motion_is_refused():
     """A certificate by an older program may not have looked."""
     q = np.zeros((2, 6))
@@ -92,6 +77,16 @@ def test_what_starts_in_motion_is_refused():
         servoj_program(Trajectory('ur5', JOINTS, form, moving, 1, CERTIFICATE))
 
 
-def test_a_program_too_long_for_a_controller_is_refused(trajectory):
-    with pytest.raises(DescriptionError, match=r'3000 s with a setpoint every 0.008 s'):
-        servoj_program(replace(trajectory, periods=1000))
+@pytest.mark.parametrize(('changes', 'error', 'words'), [
+    *(({'joint_names': names}, DescriptionError, r'has the joints .*; URScript moves Universal')
+      for names in (JOINTS[:5], (*JOINTS, 'gripper'), JOINTS[::-1], ('x', *JOINTS[1:]), ())),
+    ({'periods': 1000}, DescriptionError, r'3000 s with a setpoint every 0.008 s'),
+    ({'certificate': {}}, UnsafeMotionError, r'no certificate.*excite --evaluate'),
+    ({'certificate': {'robot': 'ur10e'}}, UnsafeMotionError,
+     r"is of 'ur5' and certified for 'ur10e'"),
+])
+def test_other_arms_long_programs_and_what_is_not_certified_are_refused(
+    trajectory, changes, error, words
+):
+    with pytest.raises(error, match=words):
+        servoj_program(replace(trajectory, **changes))

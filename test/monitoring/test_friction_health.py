@@ -10,6 +10,7 @@ MuJoCo makes the torques of a UR5, Pinocchio the model's.
 from dataclasses import replace
 import math
 
+from builders import changed
 from hypothesis import given
 from hypothesis import strategies as st
 from known_models import known_model, true_model
@@ -411,27 +412,23 @@ def test_a_reference_of_another_model_is_refused(ur5, model, truth, reference, t
         FrictionHealth(model, None, reference)
 
 
-@pytest.mark.parametrize(('name', 'value'), [
-    ('scatter', -1.0), ('scatter', math.nan), ('scatter', 'much'), ('windows', 3),
-    ('windows', 12.5), ('windows', True), ('change', None), ('repeat', 2.0), ('coldest', None),
-    ('coldest', 90.0), ('slope', 0.01), ('temperature', 1e6),
+ELBOW = ('joints', 'elbow_joint')
+
+
+@pytest.mark.parametrize(('keys', 'value'), [
+    ((*ELBOW, 'scatter'), -1.0), ((*ELBOW, 'scatter'), math.nan), ((*ELBOW, 'scatter'), 'much'),
+    ((*ELBOW, 'windows'), 3), ((*ELBOW, 'windows'), 12.5), ((*ELBOW, 'windows'), True),
+    ((*ELBOW, 'change'), None), ((*ELBOW, 'repeat'), 2.0), ((*ELBOW, 'coldest'), None),
+    ((*ELBOW, 'coldest'), 90.0), ((*ELBOW, 'slope'), 0.01), ((*ELBOW, 'temperature'), 1e6),
+    (ELBOW, 3), (('joints',), {}), (('schema_version',), 2), (('extra',), 1),
+    (('sliding_time',), '4'), (('model_sha256',), 7),
 ])
-def test_a_damaged_reference_is_refused(reference, name, value):
-    """With the file, the joint and the number."""
+def test_a_damaged_reference_is_refused(reference, keys, value):
+    """With the file, and the joint where it is one's."""
     content = parse_yaml(dump_yaml(to_plain(reference.to_dict())), 'text')
-    content['joints']['elbow_joint'][name] = value
-    with pytest.raises(DescriptionError, match=r'health.yaml: elbow_joint: '):
-        HealthReference.from_dict(content, 'health.yaml')
-
-
-@pytest.mark.parametrize('change', [
-    {'schema_version': 2}, {'extra': 1}, {'joints': {}}, {'joints': {'elbow_joint': 3}},
-    {'sliding_time': '4'}, {'model_sha256': 7},
-])
-def test_another_format_is_refused(reference, change):
-    """Versions, keys and kinds."""
-    with pytest.raises(DescriptionError, match=r'health.yaml'):
-        HealthReference.from_dict({**reference.to_dict(), **change}, 'health.yaml')
+    where = 'health.yaml: elbow_joint: ' if len(keys) == 3 else 'health.yaml'
+    with pytest.raises(DescriptionError, match=where):
+        HealthReference.from_dict(changed(content, (*keys, value)), 'health.yaml')
 
 
 def test_a_joint_that_never_moved_learns_later(model, reference):

@@ -70,14 +70,6 @@ def test_finds_the_body_that_the_arm_carries(arm, loaded, rng):
     assert np.all(estimate.errors.center_of_mass < 0.005)
 
 
-def test_says_none_where_there_is_none(arm, bare, rng):
-    estimator = estimated(arm, bare, rng)
-    estimate = estimator.estimate
-    assert (estimate.verdict, estimate.payload) == (NONE, None)
-    assert abs(estimate.parameters[0]) < 3.0 * estimate.errors.mass < 0.1
-    assert estimator.changes == ()
-
-
 @pytest.mark.parametrize('correlation', some_by_day([0.9, 0.0], 1))
 def test_errors_are_honest(arm, loaded, correlation):
     """Also where residuals hold on for half a second: two standard errors hold the truth."""

@@ -140,13 +140,3 @@ def test_a_label_at_the_end_is_not_cut(drawing, panel):
     assert [(text.get('text-anchor'), int(text.get('x'))) for text in ends] == [
         ('end', 144 * UNITS)
     ]
-
-
-def test_the_same_data_give_the_same_bytes():
-    def draw():
-        drawing = Drawing(WIDTH, HEIGHT)
-        panel, = drawing.panels(MARGINS)
-        panel.curve(np.linspace(0.0, 1.0, 50), np.linspace(2.0, -1.0, 50) ** 3, '#000', 1.0)
-        return drawing.picture('', '')
-
-    assert draw() == draw()
