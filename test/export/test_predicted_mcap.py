@@ -51,7 +51,8 @@ def test_mcaps_ros2_decoder_reads_every_message(written):
     reader = make_reader(io.BytesIO(path.read_bytes()), decoder_factories=[DecoderFactory()])
     assert reader.get_header().profile == 'ros2'
     assert reader.get_summary().chunk_indexes, 'tools seek by them'
-    for _, channel, message, state in reader.iter_decoded_messages():
+    for schema, channel, message, state in reader.iter_decoded_messages():
+        assert (schema.name, schema.encoding) == (JOINT_STATE, 'ros2msg')
         assert list(state.name) == list(model.robot.joint_names)
         stamp = state.header.stamp
         assert message.log_time == stamp.sec * 10**9 + stamp.nanosec
@@ -60,29 +61,6 @@ def test_mcaps_ros2_decoder_reads_every_message(written):
         efforts[channel.topic].append(np.array(state.effort))
     for topic, values in expected(comparison).items():
         np.testing.assert_array_equal(efforts[topic], values)
-
-
-def test_rosbags_reads_the_file_as_a_bag(written):
-    """Nothing but the file is needed, and its types are those in it."""
-    from rosbags.highlevel import AnyReader
-
-    path, model, comparison = written
-    times = {topic: [] for topic in TOPICS}
-    efforts = {topic: [] for topic in TOPICS}
-    with AnyReader([path]) as reader:
-        assert {c.topic: c.msgtype for c in reader.connections} \
-            == dict.fromkeys(TOPICS, JOINT_STATE)
-        for connection, time, data in reader.messages():
-            state = reader.deserialize(data, connection.msgtype)
-            assert tuple(state.name) == model.robot.joint_names
-            efforts[connection.topic].append(state.effort)
-            times[connection.topic].append(time)
-    for topic, values in expected(comparison).items():
-        np.testing.assert_array_equal(efforts[topic], values)
-        # Stamps are whole nanoseconds.
-        np.testing.assert_allclose(
-            1e-9 * (np.array(times[topic]) - times[topic][0]), comparison.stamps, atol=1e-9
-        )
 
 
 def test_the_file_says_which_robot_and_unit(written):

@@ -123,23 +123,7 @@ def test_a_width_is_where_76_percent_are_reached(name):
     assert torque[0] / torque[1] == pytest.approx(np.tanh(1.0), rel=1e-5)  # (2 / 1e3)^2
 
 
-# --- asymmetric ----------------------------------------------------------------------------
-
-
-@given(
-    fc=st.floats(0.0, 10.0), fv=st.floats(0.0, 10.0), width=st.floats(1e-3, 0.1),
-    dq=st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=9),
-)
-def test_equal_directions_are_coulomb_and_viscous(fc, fv, width, dq):
-    """Equal to rounding of numbers up to 40, also within the passage through rest."""
-    motion = motion_at(dq)
-    both = torque_of(FRICTION_LAWS['asymmetric'](width), [fc, fc, fv, fv], motion)
-    coulomb = torque_of(FRICTION_LAWS['coulomb'](width), [fc], motion)
-    viscous = torque_of(FRICTION_LAWS['viscous'](), [fv], motion)
-    np.testing.assert_allclose(both, coulomb + viscous, atol=1e-13)
-
-
-# --- Stribeck ------------------------------------------------------------------------------
+# --- what laws turn into -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('exponent', [0.5, 1.0, 2.0])
@@ -158,9 +142,6 @@ def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static
     assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
 
 
-# --- powers of velocity --------------------------------------------------------------------
-
-
 def test_powers_lie_between_coulomb_and_viscous_friction(rng):
     """An exponent of one is viscous friction; 1e-9 is a sign to 20 times 1e-9 above 1e-8 rad/s."""
     dq = rng.normal(size=50) + 1e-8
@@ -174,9 +155,6 @@ def test_powers_lie_between_coulomb_and_viscous_friction(rng):
     assert np.all(between <= np.maximum(np.abs(dq), 1.0))
 
 
-# --- load and temperature ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize('reference', [0.0, 25.0])
 def test_temperature_makes_viscous_friction_linear(rng, reference):
     """With fv(T) = 12 - 0.1 T: whatever the reference, the sum of both laws is that."""
@@ -187,9 +165,6 @@ def test_temperature_makes_viscous_friction_linear(rng, reference):
         + torque_of(FRICTION_LAWS['temperature_viscous'](reference), [-0.1], motion)
     )
     np.testing.assert_allclose(torque, (12.0 - 0.1 * temperature) * dq, rtol=1e-12)
-
-
-# --- strain wave ---------------------------------------------------------------------------
 
 
 def test_strain_wave_contains_the_simpler_laws(rng):
@@ -279,9 +254,6 @@ def test_alternatives_differ_in_the_shape_that_is_searched(name):
     for other in law.alternatives():
         changed = {} if searched is None else {searched: other.constants()[searched]}
         assert other == replace(law, **changed)
-
-
-# --- lists of laws -------------------------------------------------------------------------
 
 
 def test_dependent_laws_are_found_anywhere_in_a_list():

@@ -6,8 +6,8 @@
 import json
 from pathlib import Path
 
-from builders import FINGERS, joint, link, robot_urdf
-from known_models import base_of, mujoco_torque
+from builders import joint, link, robot_urdf
+from known_models import mujoco_torque
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -19,7 +19,6 @@ from robot_identification.model import (
 )
 from robot_identification.model.denavit_hartenberg import derive_table
 
-PANDA = tuple(f'panda_joint{number}' for number in range(1, 8))
 ARM = ('pan', 'lift', 'slide', 'wrist')
 GRAVITY = (1.0, -2.0, -9.5)
 LIMITS = {
@@ -102,33 +101,6 @@ def held(robot, full, motion, positions):
     for part, values in ((q, motion.q), (dq, motion.dq), (ddq, motion.ddq)):
         part[:, moving] = values
     return rigid_torque(full, Motion(q, dq, ddq))[:, moving]
-
-
-def test_the_panda_needs_a_urdf_and_a_yaml(panda_urdf, tmp_path, rng):
-    """Seven joints, 43 base parameters (numbers.md B5), and fingers held where the YAML says."""
-    # Torques are those of the whole description, fingers moving, with the fingers held: 1e-9 N m.
-    path = tmp_path / 'panda.yaml'
-    path.write_text(dump_yaml({
-        'schema_version': 1, 'name': 'panda', 'description': 'Franka Emika Panda',
-        'urdf': str(panda_urdf), 'effort_unit': 'Nm', 'sampling_rate': 1000.0,
-        'joints': {name: {'acceleration': 10.0} for name in PANDA},
-        'locked': {FINGERS[0]: 0.02, FINGERS[1]: 0.02},
-    }))
-    robot = load_robot(str(path))
-    assert (robot.name, robot.joint_names, robot.effort_unit) == ('panda', PANDA, 'Nm')
-    assert robot.locked == {FINGERS[0]: 0.02, FINGERS[1]: 0.02}
-    np.testing.assert_array_equal(robot.limits.acceleration, 10.0)
-    assert np.all(np.isfinite(robot.limits.velocity) & np.isfinite(robot.limits.effort))
-    assert base_of(robot).rank == 43
-    whole = pin.buildModelFromUrdf(str(panda_urdf))
-    assert tuple(whole.names)[1:] == (*PANDA, *FINGERS)
-    motion = random_states(rng, robot)
-    expected = [
-        pin.rnea(whole, whole.createData(), np.append(q, [0.02, 0.02]), np.append(dq, [0.0, 0.0]),
-                 np.append(ddq, [0.0, 0.0]))[:7]
-        for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ]
-    np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
 
 
 def write_urdf(beside, text):

@@ -247,14 +247,6 @@ def test_what_xacro_says_reaches_the_user(content, message, write):
     assert '\n' not in str(caught.value)
 
 
-@needs_xacro
-def test_the_doctor_examines_what_xacro_makes(write):
-    """A URDF that is broken after expansion is named by link and value, as any other."""
-    bad = run_command('doctor', write(arm('', mass=('value="1.5"', 'value="${1 - 2.5}"'))))
-    assert bad.code == 4
-    assert "arm.urdf.xacro: mass of link 'upper' is -1.5 kg" in bad.out
-
-
 def test_elements_in_comments_are_none(tmp_path, monkeypatch):
     """Expanded files keep the comments of their source, and need no xacro."""
     monkeypatch.setattr(subprocess, 'run', None)

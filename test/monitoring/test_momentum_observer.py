@@ -91,20 +91,6 @@ def test_converges_with_its_time_constant(model, bandwidth):
     )
 
 
-def test_a_mass_that_hangs_is_seen_by_the_joints_that_bear_it(ur5, model):
-    """A kilogram more than the model has: its gravity, joint by joint, at rest."""
-    loaded = ur5.pinocchio.copy()
-    weight = pin.Inertia(1.0, np.array([0.0, 0.0, 0.05]), np.zeros((3, 3)))
-    loaded.inertias[6] += weight
-    q = np.array([0.3, -0.8, 0.9, -0.4, 0.7, 0.1])
-    rest = np.zeros(6)
-    bare = pin.rnea(ur5.pinocchio, ur5.pinocchio.createData(), q, rest, rest)
-    more = pin.rnea(loaded, loaded.createData(), q, rest, rest) - bare
-    standing = Motion(*np.stack([np.tile(q, (500, 1)), np.zeros((500, 6)), np.zeros((500, 6))]))
-    found = observe(model, standing, model.torque(standing) + more)
-    np.testing.assert_allclose(found[-1], -more, atol=1e-6)
-
-
 def test_wrong_calls_are_refused(model):
     with pytest.raises(UsageError, match='bandwidth'):
         MomentumObserver(model, 0.0)
