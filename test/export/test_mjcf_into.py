@@ -45,7 +45,7 @@ def write(found, output):
 
 
 def torques(mujoco, path, motion, names=JOINTS):
-    """Return the torques (N, n) of the arm in a scene."""
+    """Return the inverse dynamics (N, n) of the arm in a scene."""
     return mujoco_torque(mujoco, mujoco.MjModel.from_xml_path(str(path)), motion, names)
 
 
