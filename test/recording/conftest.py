@@ -79,14 +79,16 @@ def to_cdr(serialize, header):
 @pytest.fixture(scope='session')
 def dynamic(serialize, header, types):
     """Return a function that makes a DynamicJointState: a stamp and interfaces by joint."""
-    def make(stamp, joints):
+    def make(stamp, joints, little_endian=True):
         values = [
             types.types['control_msgs/msg/InterfaceValue'](
                 list(found), np.array([*found.values()], dtype=float)
             )
             for found in joints.values()
         ]
-        return serialize(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
+        return serialize(
+            DYNAMIC_JOINT_STATE, header(stamp), list(joints), values, little_endian=little_endian
+        )
 
     return make
 

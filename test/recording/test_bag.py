@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from builders import JOINT_STATE, joint_states, Message, topics_of, write_bag, write_text_bag
+from builders import joint_states, Message, write_bag
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError, UsageError
@@ -54,11 +54,10 @@ def test_round_trip(written, samples):
     assert np.all(np.isnan(other.q))
 
 
-@pytest.mark.parametrize('order', [[2, 0, 1], [0, 1, 2]])
-def test_rows_of_any_memory_layout_are_written(samples, tmp_path, order):
+def test_rows_of_any_memory_layout_are_written(samples, tmp_path):
     """Columns picked by an index lie apart in memory; so they are for a driver's joint order."""
     stamps, q, dq, effort = samples
-    arrays = q[:, order], np.asfortranarray(dq), effort[:, order].astype(np.float32)
+    arrays = q[:, [2, 0, 1]], np.asfortranarray(dq), effort[:, [2, 0, 1]].astype(np.float32)
     write_joint_states(tmp_path / 'bag', NAMES, stamps, {'/joint_states': arrays}, {})
     recording = read_recording(tmp_path / 'bag', NAMES)
     for found, expected in zip((recording.q, recording.dq, recording.effort), arrays, strict=True):
@@ -70,7 +69,6 @@ def test_another_reader_agrees(written, samples):
     reader = pytest.importorskip('mcap.reader', reason='mcap is not installed')
     decoder = pytest.importorskip('mcap_ros2.decoder', reason='mcap-ros2-support is not installed')
     file, = written.glob('*.mcap')
-    stamps, q, dq, effort = samples
     with file.open('rb') as stream:
         messages = [
             (record.log_time, message)
@@ -78,14 +76,11 @@ def test_another_reader_agrees(written, samples):
                 stream, decoder_factories=[decoder.DecoderFactory()]
             ).iter_decoded_messages(topics=['/joint_states'])
         ]
-    assert len(messages) == 40
-    for k, (log_time, message) in enumerate(messages):
+    for (log_time, message), time, *row in zip(messages, *samples, strict=True):
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        assert stamp == log_time == round(stamps[k] * 1e9)
+        assert stamp == log_time == round(time * 1e9)
         assert list(message.name) == list(NAMES)
-        assert list(message.position) == list(q[k])
-        assert list(message.velocity) == list(dq[k])
-        assert list(message.effort) == list(effort[k])
+        np.testing.assert_array_equal((message.position, message.velocity, message.effort), row)
 
 
 def test_joints_may_have_other_names_in_the_bag(samples, tmp_path):
@@ -94,8 +89,6 @@ def test_joints_may_have_other_names_in_the_bag(samples, tmp_path):
     path = write_bag(tmp_path / 'bag', messages)
     recording = read_recording(path, NAMES, names={'a': 'alpha', 'c': 'gamma'})
     np.testing.assert_array_equal(recording.q, q)
-    with pytest.raises(DataError, match=r'lacks the joints alpha, gamma .* names a, beta, c'):
-        read_recording(path, NAMES)
 
 
 def test_one_message_without_a_joint_is_named(samples, tmp_path):
@@ -138,19 +131,12 @@ def test_time_is_that_of_the_header_stamps_if_they_order_the_messages(
 
 
 def test_the_topic_is_found_or_asked_for(samples, tmp_path):
-    stamps, q, dq, effort = samples
-    messages = joint_states(NAMES, stamps, q, dq, effort)
+    messages = joint_states(NAMES, *samples)
     only = write_bag(tmp_path / 'only', messages, topic='/arm/joint_states')
     assert read_recording(only, NAMES).topic == '/arm/joint_states'
     assert find_joint_names(only) == NAMES
     with pytest.raises(BagError, match=r'no topic /joint_states of joint states.*/arm/joint'):
         read_recording(only, NAMES, topic='/joint_states')
-    both = tmp_path / 'both'
-    arrays = (q, dq, effort)
-    write_joint_states(both, NAMES, stamps, {'/a': arrays, '/b': arrays}, {})
-    with pytest.raises(BagError, match='--topic'):
-        read_recording(both, NAMES)
-    assert topics_of(both) == {'/a': (JOINT_STATE, 40), '/b': (JOINT_STATE, 40)}
 
 
 def test_a_gripper_on_the_same_topic_is_passed_over(samples, tmp_path):
@@ -165,24 +151,6 @@ def test_a_gripper_on_the_same_topic_is_passed_over(samples, tmp_path):
         np.testing.assert_array_equal(getattr(both, name), getattr(alone, name))
     with pytest.raises(DataError, match=r'alpha, beta, gamma.*finger'):
         read_recording(write_bag(tmp_path / 'gripper', gripper), NAMES)
-
-
-def test_unusable_bags_are_refused_by_name(tmp_path):
-    with pytest.raises(UsageError, match=r'no such bag: .*absent'):
-        read_recording(tmp_path / 'absent', NAMES)
-    (tmp_path / 'folder').mkdir()
-    with pytest.raises(BagError, match=r'folder is not a rosbag2 bag: no metadata\.yaml'):
-        read_recording(tmp_path / 'folder', NAMES)
-    (tmp_path / 'file.mcap').write_bytes(b'')
-    with pytest.raises(BagError, match=r'file\.mcap cannot be read .* is an empty file'):
-        read_recording(tmp_path / 'file.mcap', NAMES)
-    (tmp_path / 'words.mcap').write_bytes(b'no bag at all' * 100)
-    with pytest.raises(BagError, match=r'words\.mcap cannot be read'):
-        read_recording(tmp_path / 'words.mcap', NAMES)
-    with pytest.raises(BagError, match='no message'):
-        read_recording(write_bag(tmp_path / 'empty', []), NAMES)
-    with pytest.raises(BagError, match=r'no topic of joint states; it has /words'):
-        read_recording(write_text_bag(tmp_path / 'text', 3), NAMES)
 
 
 def test_an_existing_bag_is_not_touched(written, samples):

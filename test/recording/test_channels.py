@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE
 
 NAMES = ('alpha', 'beta', 'gamma')
 ARRAY = 'example_interfaces/msg/Float64MultiArray'
@@ -164,60 +163,6 @@ def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
     assert len(recording) == 400
     assert recording.completeness.state == 'complete'
     assert 'target_current: /rtde/target_current is read up to a message' in recording.notes[0]
-
-
-def states(message, k, temperature=True):
-    """Return the interfaces of a joint state's joints, in another order."""
-    return {
-        name: {
-            'effort': message.effort[i], 'velocity': message.velocity[i],
-            **({'temperature': 30.0 + i + 0.1 * k} if temperature else {}),
-            'position': message.position[i],
-        }
-        for i, name in reversed(list(enumerate(message.name)))
-    }
-
-
-def test_dynamic_joint_states_serve_as_joint_states(good, dynamic, write_mcap, tmp_path):
-    """Where a bag has nothing else: the same recording, and the temperatures besides."""
-    raw = [(m.log_time, dynamic(m.stamp, states(m, k))) for k, m in enumerate(good)]
-    path = write_mcap(tmp_path / 'a.mcap', {('/dynamic_joint_states', DYNAMIC_JOINT_STATE): raw})
-    recording = read_recording(path, NAMES)
-    assert recording.topic == '/dynamic_joint_states'
-    np.testing.assert_array_equal(recording.q, [m.position for m in good])
-    np.testing.assert_array_equal(recording.dq, [m.velocity for m in good])
-    np.testing.assert_array_equal(recording.effort, [m.effort for m in good])
-    temperature = recording.channels['temperature']
-    np.testing.assert_array_equal(temperature.stamps, recording.stamps)
-    np.testing.assert_allclose(
-        temperature.values, 30.0 + np.arange(3) + 0.1 * np.arange(400)[:, None], rtol=1e-15
-    )
-
-
-@pytest.mark.parametrize('temperature', [True, False])
-def test_dynamic_joint_states_beside_give_the_temperature(read, good, dynamic, temperature):
-    """As ros2_control's broadcaster publishes them; most robots' have none."""
-    recording = read({('/dynamic_joint_states', DYNAMIC_JOINT_STATE): [
-        (m.stamp - round(OFFSET * 1e9), dynamic(m.stamp, states(m, k, temperature)))
-        for k, m in enumerate(good)
-    ]})
-    assert recording.topic == '/joint_states'
-    assert set(recording.channels) == ({'temperature'} if temperature else set())
-    if temperature:
-        np.testing.assert_allclose(
-            recording.channels['temperature'].stamps, np.sort(recording.stamps), atol=1e-9
-        )
-
-
-def test_channels_end_with_the_part_of_the_recording(read, array):
-    recording = read({('/rtde/joint_temperatures', ARRAY): [
-        (time, array([k, k, k])) for k, time in enumerate(times(10))
-    ]})
-    part = recording.until(1.55)
-    assert part.channels['temperature'].values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
-    assert part.completeness == recording.completeness
-    assert part.notes == recording.notes
-    assert len(part) == 155
 
 
 def test_without_header_stamps_everything_is_on_the_log_clock(

@@ -115,15 +115,6 @@ def records(data, kind):
     return found
 
 
-def length_of(kind, number, length):
-    """Return what makes a record of an MCAP file claim another length."""
-    def change(data):
-        at = records(data, kind)[number] + 1
-        return data[:at] + struct.pack('<Q', length) + data[at + 8:]
-
-    return change
-
-
 def in_record(kind, number, offset, new):
     """Return what puts bytes into a record of an MCAP file."""
     def change(data):
@@ -131,6 +122,11 @@ def in_record(kind, number, offset, new):
         return data[:at] + new + data[at + len(new):]
 
     return change
+
+
+def length_of(kind, number, length):
+    """Return what makes a record of an MCAP file claim another length."""
+    return in_record(kind, number, -8, struct.pack('<Q', length))
 
 
 CHUNK, MESSAGE, STATISTICS = 6, 5, 11

@@ -4,7 +4,6 @@
 """What a recorder knew of the driver: from its description and states, there and back."""
 
 import json
-import struct
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,43 +35,6 @@ def description(*blocks):
     return f'<robot name="arm"><link name="base"/>{text}</robot>'
 
 
-class Writer:
-    """Writes CDR by hand: numbers at multiples of their size after the four bytes in front."""
-
-    def __init__(self, little=True):
-        self.order, self.data = '<' if little else '>', bytearray([0, little, 0, 0])
-
-    def number(self, kind, value):
-        size = struct.calcsize(kind)
-        self.data += bytes(-(len(self.data) - 4) % size)
-        self.data += struct.pack(self.order + kind, value)
-
-    def text(self, text):
-        self.number('I', len(text) + 1)
-        self.data += text.encode() + b'\0'
-
-    def texts(self, texts):
-        self.number('I', len(texts))
-        for text in texts:
-            self.text(text)
-
-
-def states(parts, little=True):
-    """Return a serialized DynamicJointState of parts with interfaces and values."""
-    writer = Writer(little)
-    writer.number('i', 7)
-    writer.number('I', 8)
-    writer.text('base')
-    writer.texts(list(parts))
-    writer.number('I', len(parts))
-    for values in parts.values():
-        writer.texts(list(values))
-        writer.number('I', len(values))
-        for value in values.values():
-            writer.number('d', value)
-    return bytes(writer.data)
-
-
 def test_a_description_names_hardware_and_its_arguments():
     """Those of the arm, also where a gripper's stand before it."""
     record = hardware_record(description(
@@ -101,14 +63,14 @@ def test_an_older_driver_does_not_say_what_effort_is():
 
 @pytest.mark.parametrize('prefix', ['', 'left_'])
 @pytest.mark.parametrize('little', [True, False])
-def test_states_hold_software_version_and_payload(prefix, little):
+def test_states_hold_software_version_and_payload(prefix, little, dynamic):
     """Under the names of the driver's interfaces, in any order, with its prefix."""
     parts = {
         f'{prefix}elbow_joint': {'position': 1.0}, f'{prefix}payload': {**INERTIA, **PAYLOAD},
         f'{prefix}get_robot_software_version': VERSION,
     }
     changed = {**parts, f'{prefix}payload': {**INERTIA, **PAYLOAD, 'mass': 2.0}}
-    record = with_states(DriverRecord(), states(parts, little), states(changed, little))
+    record = with_states(DriverRecord(), dynamic(7, parts, little), dynamic(8, changed, little))
     assert record.polyscope == '5.23.1.1234'
     assert record.payload == (1.5, 0.01, -0.02, 0.03, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
     assert record.payload_changed
@@ -117,14 +79,14 @@ def test_states_hold_software_version_and_payload(prefix, little):
     )
 
 
-def test_what_the_robot_has_not_said_yet_is_not_known():
+def test_what_the_robot_has_not_said_yet_is_not_known(dynamic):
     """Zeros and NaN of interfaces that nothing was written to; a driver without inertia."""
-    silent = states({
+    silent = dynamic(7, {
         'get_robot_software_version': dict.fromkeys(VERSION, 0.0),
         'payload': dict.fromkeys(PAYLOAD, float('nan')),
     })
     assert with_states(DriverRecord(), silent, silent) == DriverRecord()
-    plain = states({'payload': PAYLOAD})
+    plain = dynamic(7, {'payload': PAYLOAD})
     record = with_states(DriverRecord(), plain, plain)
     assert record.payload == tuple(PAYLOAD.values())
     assert not record.payload_changed

@@ -9,7 +9,6 @@ from builders import JOINT_STATE
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError
-from robot_identification.files import dump_yaml
 from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording.bag import read_recording
@@ -76,16 +75,21 @@ def test_an_interface_of_the_joint_states(good, dynamic, to_cdr, write_mcap, tmp
     rotors = {('/dynamic_joint_states', DYNAMIC_JOINT_STATE): [
         (message.log_time, dynamic(message.stamp, {
             name: {'position': q, 'rotor_position': q + BEND, 'effort': effort,
-                   'temperature': 30.0}
+                   'temperature': 30.0 + 0.1 * k}
             for name, q, effort in zip(message.name, message.position, message.effort, strict=True)
         }))
-        for message in good
+        for k, message in enumerate(good)
     ]}
     joints = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
     for topics in (rotors, {**joints, **rotors}):
         path = write_mcap(tmp_path / 'bag.mcap', topics)
         recording = read_recording(path, NAMES)
+        assert recording.topic == next(iter(topics))[0]
+        assert_joint_states(recording, good)
         assert set(recording.channels) == {'rotor_position', 'temperature'}
+        np.testing.assert_allclose(
+            recording.channels['temperature'].values[:, 0], 30.0 + 0.1 * np.arange(len(good))
+        )
         channel = recording.channels['rotor_position']
         np.testing.assert_allclose(channel.stamps, recording.stamps, atol=1e-12)
         np.testing.assert_allclose(channel.values, recording.q + BEND, rtol=1e-15)
@@ -218,19 +222,6 @@ def test_columns_of_a_table(table):
         read_recording(
             path, NAMES, mapping=share_directory() / 'config' / 'csv' / 'two_encoders.yaml'
         )
-
-
-def test_units_of_a_mapping(table, tmp_path):
-    path = table([(f'motor {joint}', joint) for joint in range(3)], scale=180.0 / np.pi)
-    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
-        'schema_version': 1, 'time': {'column': 'time', 'unit': 's'},
-        'q': {'columns': 'q_{joint}', 'unit': 'rad'},
-        'rotor_position': {'columns': 'motor {i}', 'unit': 'deg'},
-    }))
-    recording = read_recording(path, NAMES)
-    np.testing.assert_allclose(
-        recording.channels['rotor_position'].values, recording.q + BEND, atol=1e-12
-    )
 
 
 def test_a_part_of_the_columns_is_left_out_and_said(table):
