@@ -20,6 +20,11 @@ from robot_identification.model.urdf import read_urdf
 from robot_identification.validation.verdict import OF_TRAINING
 
 FORMATS = {'urdf': 'a.urdf', 'mjcf': 'a.xml', 'sdf': 'a.sdf', 'yaml': 'a.yaml'}
+OTHERS = ('my.urdf', 'model.yaml', 'out')
+INCONSISTENT = {
+    'theta_consistent': None,
+    'consistency_note': 'no consistent parameters: the link after elbow_joint',
+}
 
 
 @pytest.fixture(scope='module')
@@ -38,9 +43,9 @@ def place(model, tmp_path):
 
 
 def export(place, *arguments):
-    """Export the model in a folder; words that are file names of FORMATS lie there, too."""
+    """Export the model in a folder; file names of FORMATS and OTHERS lie there, too."""
     return run_command('export', place / 'model.yaml', *(
-        place / argument if str(argument) in (*FORMATS.values(), 'my.urdf') else argument
+        place / argument if str(argument) in (*FORMATS.values(), *OTHERS) else argument
         for argument in arguments
     ))
 
@@ -139,6 +144,8 @@ def test_a_file_may_be_changed_in_place(place, ur5):
     (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--models', '100'], '--models is about a pack: name its folder by --sim'),
     (['--mjcf', 'a.xml', '--seed', '0'], '--seed is about a pack'),
+    (['--sim', 'out', '--models', '0'], '--models is 0, it must be 1 to 10000'),
+    (['--yaml', 'model.yaml', '--force'], 'MODEL and --yaml'),
     (['--mjcf', 'a.xml', '--usd-joints', '/arm'], '--usd-joints is about a pack'),
     (['--urdf', 'a.urdf', '--friction-form', 'plain'], '--friction-form is about MJCF'),
 ])
@@ -148,12 +155,6 @@ def test_options_that_do_not_fit_are_refused(place, arguments, words):
     assert found.code == 2
     assert words in found.err
     assert contents(place) == before
-
-
-def test_the_model_file_is_not_overwritten(place):
-    found = export(place, '--yaml', place / 'model.yaml', '--force')
-    assert found.code == 2
-    assert 'MODEL and --yaml' in found.err
 
 
 @pytest.mark.parametrize('taken', FORMATS.values())
@@ -178,29 +179,20 @@ def test_none_is_written_where_one_cannot_be(place):
     assert contents(place) == before
 
 
-@pytest.mark.parametrize('name', FORMATS)
-def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, name):
-    """Not even by force: --force is about files."""
-    note = 'no consistent parameters: the link after elbow_joint'
-    (place / 'model.yaml').write_text(dump_model(
-        replace(model, theta_consistent=None, consistency_note=note)
-    ))
-    before = contents(place)
-    found = export(place, f'--{name}', FORMATS[name], '--force')
-    assert found.code == 4
-    assert f'the model of ur5 is not exported: {note}' in found.err
-    assert contents(place) == before
-
-
-@pytest.mark.parametrize('option', [
-    '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--ros2-control', '--sim'
+@pytest.mark.parametrize(('option', 'changes', 'code', 'reason'), [
+    *((f'--{name}', INCONSISTENT, 4, INCONSISTENT['consistency_note']) for name in FORMATS),
+    *((option, {'relative_scale': True}, 2, 'its torques are of an unknown scale') for option in (
+        '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--ros2-control', '--sim',
+    )),
 ])
-def test_masses_of_unknown_scale_are_refused_by_name(place, model, option):
-    (place / 'model.yaml').write_text(dump_model(replace(model, relative_scale=True)))
+def test_a_model_that_cannot_be_exported_is_refused_by_name(
+        place, model, option, changes, code, reason):
+    """Not even by force: --force is about files."""
+    (place / 'model.yaml').write_text(dump_model(replace(model, **changes)))
     before = contents(place)
-    found = export(place, option, place / 'out')
-    assert found.code == 2
-    assert 'the model of ur5 is not exported: its torques are of an unknown scale' in found.err
+    found = export(place, option, 'out', '--force')
+    assert found.code == code
+    assert f'the model of ur5 is not exported: {reason}' in found.err
     assert contents(place) == before
 
 
@@ -224,11 +216,3 @@ def test_a_pack_for_simulators_is_a_folder(place):
     assert contents(place) == before
     listed = json.loads(export(place, '--sim', place / 'pack', '--force', '--json').out)
     assert len(listed['files']) == 7 + 100
-
-
-def test_a_pack_of_no_models_is_refused(place):
-    before = contents(place)
-    found = export(place, '--sim', place / 'pack', '--models', 0)
-    assert found.code == 2
-    assert '--models is 0, it must be 1 to 10000' in found.err
-    assert contents(place) == before

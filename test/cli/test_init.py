@@ -340,14 +340,6 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
         assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
 
 
-def test_options_are_not_asked_for(typed, tmp_path):
-    """A person answers the rest only."""
-    outcome = typed(ALL_DEFAULTS[1:], '--robot', 'ur5', '-o', tmp_path / 'study')
-    assert outcome.code == 0, outcome.err
-    assert 'Which arm?' not in outcome.err
-    assert 'How large is it?' not in outcome.err
-
-
 def test_a_cell_without_room_is_asked_again(typed, tmp_path):
     """With the nearest pair; arm, mounting, unit and source are not asked again."""
     answers = list(ALL_DEFAULTS)

@@ -170,9 +170,3 @@ def test_along_a_trajectory(files, tmp_path):
     refused = run_command(*options, tmp_path / 'b')
     assert refused.code == 5
     assert 'does not match its sha256' in refused.err
-
-
-def test_one_model_is_too_few(files, tmp_path):
-    outcome = run_command('temperature', files[0], '-o', tmp_path / 'out')
-    assert outcome.code == 4
-    assert 'name two or more' in outcome.err
