@@ -61,7 +61,6 @@ class Bench:
 
 
 def of(constants, **changes):
-    """Return settings as a person would choose them for a joint."""
     cap = 1.5 * constants.static
     return BreakAwaySettings(
         torque_cap=cap, torque_limit=3.0 * cap, inertia=constants.inertia, **changes
@@ -119,7 +118,6 @@ def test_torque_is_that_commanded_at_the_first_sample_above_the_threshold():
 
 
 def test_a_single_fast_sample_does_not_count():
-    """Noise of one sample, or two, is no motion."""
     test = BreakAwayTest(replace(USUAL, settle_time=0.0), 0.0)
     speeds = [0.0] * 5 + [0.2, 0.2, 0.0] * 20
     torques = [test.step(0.01 * k, 0.0, speed) for k, speed in enumerate(speeds)]
@@ -140,7 +138,6 @@ def test_the_same_joint_state_once_more_changes_nothing():
 
 
 def ramping(**changes):
-    """Return a test in its first ramp, and the time."""
     test = BreakAwayTest(replace(USUAL, settle_time=0.0, **changes), 0.0)
     for k in range(20):
         test.step(0.01 * k, 0.0, 0.0)
@@ -217,7 +214,6 @@ def test_a_return_that_does_not_arrive_ends_the_test():
 
 
 def test_gravity_that_takes_the_torque_is_refused_or_ends_the_ramp():
-    """What gravity needs is a part of the limit."""
     settings = replace(USUAL, torque_limit=2.0)
     with pytest.raises(UsageError, match=r'gravity takes 0\.5 N m and a ramp up to 1\.9 N m'):
         BreakAwayTest(settings, 0.0, lambda q: 0.5)
@@ -287,7 +283,6 @@ def test_the_pre_test_grows_only_when_asked():
 
 
 def test_a_wheel_may_count_around_the_turn():
-    """Positions that wrap at a turn are as good as others."""
     settings = of(WHEEL, repeats=2, continuous=True)
     found = []
     for start, wrap in ((0.0, False), (math.pi, True)):
@@ -303,20 +298,7 @@ def test_a_wheel_may_count_around_the_turn():
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
-def naive_pi(gain, integral_gain, bound):
-    """Return a PI step that only bounds its output."""
-    total = 0.0
-
-    def step(error, dt):
-        nonlocal total
-        total += error * dt
-        return max(-bound, min(bound, gain * error + integral_gain * total))
-
-    return step
-
-
 def overshoot(step):
-    """Return by how much an axis that takes speeds runs beyond a far set-point."""
     q = farthest = 0.0
     for _ in range(6000):
         q += 0.01 * step(1.0 - q, 0.01)
@@ -326,9 +308,8 @@ def overshoot(step):
 
 def test_the_return_does_not_wind_up():
     """Far away the speed is at its bound for long; the axis still does not run beyond."""
-    # An axis that takes speeds has poles at -0.5 here, both: a wound-up integral is what remains.
-    assert overshoot(naive_pi(1.0, 0.25, 0.1)) > 0.3
-    # Of a set-point of 1: the zero of the PI itself makes some.
+    # Both poles are at -0.5 here: an integral that winds up runs beyond by 0.3 of the set-point,
+    # and the zero of the PI itself makes some of it.
     assert overshoot(BoundedPI(1.0, 0.25, 0.1).step) < 0.03
     # The report's gains.
     assert overshoot(BoundedPI(1.0, 0.001, 0.2).step) < 0.003

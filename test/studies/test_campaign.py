@@ -79,7 +79,6 @@ def hear_interrupts():
 
 
 def start(file, out):
-    """Start a campaign with one process as a user does."""
     return subprocess.Popen(
         [sys.executable, '-m', 'robot_identification.cli.main', 'campaign', str(file), '-o',
          str(out), '--processes', '1'],
@@ -88,7 +87,6 @@ def start(file, out):
 
 
 def is_alive(number):
-    """Return whether a process is there and not only its name."""
     try:
         text = Path(f'/proc/{number}/stat').read_text()
     except FileNotFoundError:
@@ -178,7 +176,6 @@ def test_a_run_leaves_model_and_state(done):
 
 
 def test_changed_files_are_no_result(done, tmp_path):
-    """A model that was edited, or is gone, does not count as done."""
     folder = tmp_path / 'copy'
     folder.mkdir()
     for name, data in contents(Path(done.folder)).items():
@@ -233,7 +230,6 @@ def test_a_run_that_fails_says_why(done, tmp_path, changes, code, message):
 
 
 def test_what_nobody_foresaw_is_a_failed_run(done, tmp_path, monkeypatch):
-    """An error that is not ours ends this run alone."""
     def stumble(*_):
         raise ZeroDivisionError('by nothing')
 
@@ -343,6 +339,11 @@ def test_what_the_command_prints(tmp_path, monkeypatch):
     assert '2 of 2 runs failed' in page
     again = run_command(*options, '--retry')
     assert 'one is done again: it failed' in again.err
+    content['runs'][1]['options'] = {'start': 2.0}
+    file.write_text(dump_yaml(content), encoding='utf-8')
+    changed = run_command(*options)
+    assert 'two is done again: start of options changed' in changed.err
+    assert '1 of 2 runs are there already' in changed.err
     file.write_text(dump_yaml({**content, 'name': 'other'}), encoding='utf-8')
     assert run_command(*options).code == 2
     file.write_text(dump_yaml({**content, 'spedes': [1.0]}), encoding='utf-8')
@@ -379,7 +380,6 @@ def test_runs_that_left_the_file_are_not_used(made_up):
 
 
 def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
-    """With exit code 2, and nothing is written."""
     campaign = Campaign(
         'small', (Arm('left', robot='ur55'),), (Run('one', 'left', ('bag',)),), source='x.yaml'
     )
@@ -392,7 +392,6 @@ def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
 
 @long_test
 def test_on_a_cluster(files, tmp_path):
-    """Workers of Dask write the same folders as processes do."""
     with dask_cluster() as cluster:
         found = run_command(
             'campaign', files, '-o', tmp_path / 'out', '--scheduler', cluster.scheduler_address,
@@ -402,20 +401,3 @@ def test_on_a_cluster(files, tmp_path):
     assert [run['status'] for run in json.loads(found.out)['runs']] == ['done', 'done']
     for name in ('run_0', 'run_1'):
         assert read_state(tmp_path / 'out' / 'runs' / name) is not None
-
-
-@long_test
-def test_changed_options_are_done_again(files, tmp_path):
-    """Only the run that has changed is, and it is said which and why."""
-    out = tmp_path / 'out'
-    assert run_command('campaign', files, '-o', out).code == 0
-    before = contents(out / 'runs' / 'run_0')
-    text = files.read_text(encoding='utf-8').replace('bags: bag_1', 'start: 2.0, bags: bag_1')
-    text = text.replace('start: 2.0, ', 'options: {start: 2.0}, ')
-    changed = files.with_name('changed.yaml')
-    changed.write_text(text, encoding='utf-8')
-    found = run_command('campaign', changed, '-o', out)
-    assert found.code == 0, found.err
-    assert 'run_1 is done again: start of options changed' in found.err
-    assert '1 of 2 runs are there already' in found.err
-    assert contents(out / 'runs' / 'run_0') == before

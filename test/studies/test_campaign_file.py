@@ -145,6 +145,5 @@ def test_what_is_wrong_is_named(tmp_path, changes, message):
     ({'friction': 'auto', 'estimator': 'wls'}, r'run 1: --friction auto'),
 ])
 def test_options_are_tried_before_anything_is_done(tmp_path, options, message):
-    """What `identify` would refuse is refused when the file is read, with the run's place."""
     with pytest.raises(UsageError, match=message):
         load(tmp_path, options=options)

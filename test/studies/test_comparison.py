@@ -35,7 +35,6 @@ from scipy import stats
 
 @pytest.fixture(scope='module')
 def arm(tmp_path_factory):
-    """Return an arm whose viscous friction falls with temperature."""
     return WarmArm(tmp_path_factory.mktemp('warm'))
 
 
@@ -250,7 +249,6 @@ def test_mountings_share_what_both_show(robots):
 
 
 def test_lost_parameters_are_left_out(cold, warm):
-    """A joint without friction in one model has none to compare in the other."""
     kept = [not name.startswith('f') or not name.endswith('3') for name in cold.reduction.names]
     rows = np.flatnonzero(kept)
     smaller = replace(
@@ -385,7 +383,6 @@ def test_robots_say_their_drives(robots):
 
 
 def test_a_drive_is_a_name(tmp_path):
-    """A number is refused by both readers."""
     content = {'schema_version': 1, 'name': 'arm', 'urdf': 'ur5.urdf',
                'joints': {'elbow_joint': {'drive': 1}}}
     (tmp_path / 'arm.yaml').write_text(dump_yaml(content))

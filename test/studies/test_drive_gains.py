@@ -296,7 +296,6 @@ def test_readings_come_from_the_channels_during_the_rest():
 
 @pytest.fixture(scope='module')
 def arm(robots):
-    """Return the UR5, its truth and the arm with the known body."""
     return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)
 
 

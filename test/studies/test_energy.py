@@ -188,7 +188,6 @@ def test_crossings_of_a_threshold():
 
 
 def test_what_a_model_cannot_tell_is_said(model):
-    """A relative scale has no J; bodies that cannot exist and lost parameters are named."""
     with pytest.raises(DataError, match=r'scale of the model of ur5 is relative'):
         energy_of_bag(replace(model, relative_scale=True), 'bag')
     broken = made_up([1.0, -0.5])

@@ -27,7 +27,7 @@ from robot_identification.simulation.mujoco_robot import true_inertial_parameter
 from robot_identification.studies.friction_map.estimate import (
     HARMONIC, map_friction, MapRun, MODEL, UNKNOWN,
 )
-from robot_identification.studies.friction_map.options import FrictionMapOptions, payload_mass
+from robot_identification.studies.friction_map.options import payload_mass
 from robot_identification.studies.friction_map.plan import SegmentPlan
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -110,7 +110,6 @@ def test_curves_give_the_simulated_friction_within_two_per_cent(found, truth, jo
 
 @pytest.mark.parametrize('joint', ['lift', 'reach'])
 def test_load_and_temperature_dependence_are_recovered(found, truth, joint):
-    """The share of the load and the slope over temperature lie within their errors."""
     # Four standard errors fail by chance once in 16000; both are known to 10 % besides, as an
     # error without limit would be within itself.
     curve = found.curves[joint]
@@ -354,8 +353,3 @@ def test_payloads_are_read_from_the_note_of_a_bag(text, mass):
     """The runner notes mass and centre; what people write may begin with the mass."""
     found = payload_mass(text)
     assert np.isnan(found) if mass is None else found == mass
-
-
-def test_too_few_positions_to_compare_at_are_refused():
-    with pytest.raises(UsageError, match=r'bins of segments are 3, needed are at least 4'):
-        FrictionMapOptions(bins=3)

@@ -23,7 +23,6 @@ def robot(tmp_path_factory):
 
 
 def experiment(**more):
-    """Return an experiment whose form plays no part."""
     return read_experiment({
         'schema_version': 1, 'trajectory': {'form': 'fourier'}, 'collision': 'off', **more,
     }, 'test')

@@ -75,12 +75,6 @@ def test_asking_for_more_never_settles_sooner(values, runs):
     assert judged(values).settled or not narrow
 
 
-def test_one_run_says_nothing():
-    told = judged([(24.0, 24.0)])
-    assert not told.settled
-    assert 'one run' in told.reason
-
-
 def test_friction_decides_without_temperatures():
     """5 % a run is no rest, 1 % twice is."""
     errors = np.full((5, 2), 1e-3)

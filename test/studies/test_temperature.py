@@ -20,7 +20,6 @@ from robot_identification.studies.temperature.line import (
     fit_temperature_exponential, fit_temperature_line, relative_change,
 )
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
-from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.temperatures import temperature_notes, temperatures_covered
 
@@ -198,12 +197,6 @@ def test_what_cannot_be_studied_is_refused(models):
     same = replace(models[1], temperature=models[0].temperature)
     with pytest.raises(DataError, match='no joint of arm shows how friction changes'):
         study_temperature([models[0], same])
-
-
-def test_content_is_plain(study):
-    content = temperature_content(study)
-    assert content['order'] == [1, 2, 3, 4, 5]
-    assert content['joints'][2]['viscous']['line']['range'] == [21.0, 41.0]
 
 
 # --- temperature within the recordings -----------------------------------------------------
