@@ -104,8 +104,14 @@ def test_validation_motions_are_others(study):
 
 
 def test_minutes_are_those_of_the_files(study):
-    """Length of the motion from the file; the way there at the runner's own speed, at most."""
+    """
+    Length of the motion from the file; the way there at the runner's own speed, at most.
+
+    Slow minutes are those of commissioning: one period at 10 %, static poses and friction maps
+    at the slow_speed that the guide sets.
+    """
     folder, content = study
+    slow = 0.0
     for step in content['steps']:
         experiment = load_experiment(Path(step['file']))
         seconds = experiment.duration * experiment.periods
@@ -114,6 +120,10 @@ def test_minutes_are_those_of_the_files(study):
         assert step['minutes'] == pytest.approx(
             (seconds + step['approach_seconds']) / 60.0, abs=0.051
         )
+        share = 0.3 if step['step'] in ('static_poses', 'friction_map') else 0.1
+        slow += step['approach_seconds'] + experiment.duration / share
+    # Printed to a tenth of a minute.
+    assert content['slow_minutes'] == pytest.approx(slow / 60.0, abs=0.051)
     # Wrists have the widest window, 6.2 rad; a quintic's peak speed is 1.875 of its mean.
     assert content['steps'][0]['approach_seconds'] == pytest.approx(6.2 * 1.875 / 0.3, rel=1e-9)
     assert content['minutes'] == pytest.approx(
@@ -121,18 +131,6 @@ def test_minutes_are_those_of_the_files(study):
     )
     text = (folder / 'guide.md').read_text()
     assert f'In all {content["minutes"]:.0f} min' in text
-
-
-def test_slow_minutes_are_those_of_commissioning(study):
-    """One period at 10 %; static poses and friction maps at the slow_speed that the guide sets."""
-    folder, content = study
-    slow = 0.0
-    for step in content['steps']:
-        duration = load_experiment(Path(step['file'])).duration
-        share = 0.3 if step['step'] in ('static_poses', 'friction_map') else 0.1
-        slow += step['approach_seconds'] + duration / share
-    # Printed to a tenth of a minute.
-    assert content['slow_minutes'] == pytest.approx(slow / 60.0, abs=0.051)
     assert (
         'ros2 param set /experiment_runner slow_speed 0.3; ros2 param set /experiment_runner '
         'speed 0.3' in commands(folder)

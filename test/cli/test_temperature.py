@@ -4,7 +4,6 @@
 """`temperature`, from bags of a simulated arm that warms up to its files."""
 
 import json
-from types import SimpleNamespace
 
 from builders import contents, run_command
 from identified_arms import WarmArm
@@ -17,7 +16,6 @@ from robot_identification.excitation.trajectory import dump_trajectory, Trajecto
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.simulation.thermal import AMBIENT, VISCOUS_SLOPE
 
-RUNS = (1, 2, 3)
 PERIOD = 8.0
 # A motion whose joints go together little: slopes are then known to 2 % (standard error).
 SEED = 6
@@ -35,34 +33,6 @@ def write_trajectory(path):
 
 
 @pytest.fixture(scope='module')
-def warming(tmp_path_factory, without_pictures):
-    """Return the folder of an arm that repeats a motion while it warms up, and its models."""
-    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    folder = tmp_path_factory.mktemp('warming')
-    robot = write_small_arm(folder)
-    trajectory = write_trajectory(folder / 'trajectory.yaml')
-    made = run_command(
-        'simulate', '--robot', robot, '--trajectory', trajectory, '--truth-seed', 3, '--warm-up',
-        60, '--repeat', len(RUNS), '--separate-bags', '--noise-free', '-o', folder / 'bag',
-    )
-    assert made.code == 0, made.err
-
-    def identify(bags, name, friction):
-        found = run_command(
-            'identify', *bags, '--robot', robot, '--cutoff', 9, '--friction', friction, '-o',
-            folder / name,
-        )
-        assert found.code == 0, found.err
-        return folder / name / 'identified_model.yaml', found
-
-    bags = [folder / f'bag_{number}' for number in RUNS]
-    return SimpleNamespace(
-        folder=folder, robot=robot, bags=bags, identify=identify, trajectory=trajectory,
-        models=[identify([bag], f'm{k}', 'coulomb,viscous,offset') for k, bag in enumerate(bags)],
-    )
-
-
-@pytest.fixture(scope='module')
 def files(tmp_path_factory):
     """Return model files of an arm at three temperatures, made without bags."""
     folder = tmp_path_factory.mktemp('models')
@@ -75,13 +45,26 @@ def files(tmp_path_factory):
 
 
 @long_test
-def test_from_bags_to_lines(warming):
+def test_from_bags_to_lines(tmp_path, without_pictures):
     """Repeated runs, one model each, a line: viscous friction falls by the simulated share."""
     # Drive gains of the simulated arm are 5 % off, so slopes are compared as shares of viscous
     # friction, within four of their standard errors.
-    out = warming.folder / 'temperature'
-    outcome = run_command('temperature', *(path for path, _ in warming.models), '-o', out)
-    assert outcome.code == 0, outcome.err
+    robot = write_small_arm(tmp_path)
+    trajectory = write_trajectory(tmp_path / 'trajectory.yaml')
+
+    def run(*arguments):
+        outcome = run_command(*arguments)
+        assert outcome.code == 0, outcome.err
+
+    run('simulate', '--robot', robot, '--trajectory', trajectory, '--truth-seed', 3, '--warm-up',
+        60, '--repeat', 3, '--separate-bags', '--noise-free', '-o', tmp_path / 'bag')
+    models = []
+    for number in (1, 2, 3):
+        run('identify', tmp_path / f'bag_{number}', '--robot', robot, '--cutoff', 9, '--friction',
+            'coulomb,viscous,offset', '-o', tmp_path / f'm{number}')
+        models.append(tmp_path / f'm{number}' / 'identified_model.yaml')
+    out = tmp_path / 'temperature'
+    run('temperature', *models, '-o', out)
     content = json.loads((out / 'temperature.json').read_text())
     assert content['order'] == [1, 2, 3]
     for joint in content['joints']:
@@ -96,29 +79,10 @@ def test_from_bags_to_lines(warming):
     assert {term.law.name for term in model.parameters.friction} == {
         'coulomb', 'viscous', 'temperature_viscous', 'offset',
     }
-    checked = run_command('validate', out / 'identified_model.yaml', warming.bags[0], '-o',
-                          warming.folder / 'validation')
-    assert checked.code == 0, checked.err
+    run('validate', out / 'identified_model.yaml', tmp_path / 'bag_1', '-o', tmp_path / 'v')
     # The model was lifted from the middle run; with its slopes it predicts the cold one as well.
-    assert json.loads((warming.folder / 'validation' / 'validation.json').read_text())[
+    assert json.loads((tmp_path / 'v' / 'validation.json').read_text())[
         'bags'][0]['nrmse_mean'] < 0.06
-
-
-@long_test
-def test_warming_is_noticed_and_one_regression_finds_it(warming):
-    """The note names joints and law; the law's slope is right within 5 %."""
-    _, plain = warming.models[0]
-    assert 'temperatures vary by more than 5 K (pan from 24.0 to' in plain.err
-    path, pooled = warming.identify(
-        warming.bags, 'pooled', 'coulomb,viscous,temperature_viscous,offset'
-    )
-    assert 'temperatures vary' not in pooled.err
-    model = load_model(path)
-    value = dict(zip(model.reduction.names, model.theta_base, strict=True))
-    for j in (1, 2, 3):
-        # The law refers to 25 deg C, the simulated share to the ambient temperature.
-        at_ambient = value[f'fv{j}'] + (AMBIENT - 25.0) * value[f'fvT{j}']
-        assert value[f'fvT{j}'] / at_ambient == pytest.approx(VISCOUS_SLOPE, rel=0.05)
 
 
 def test_files_are_whole_and_not_overwritten(files, tmp_path):
