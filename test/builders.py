@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 import gc
 import io
+import json
 from pathlib import Path
 import resource
 import sysconfig
@@ -268,3 +269,22 @@ def run_command(*arguments) -> Outcome:
         except SystemExit as end:
             code = end.code
     return Outcome(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def succeed(*arguments) -> Outcome:
+    """Run a command that has to end well."""
+    found = run_command(*arguments)
+    assert found.code == 0, found.out + found.err
+    return found
+
+
+def answer(*arguments):
+    """Return the object that a command prints with --json."""
+    return json.loads(succeed(*arguments, '--json').out)
+
+
+def refusal(*arguments, code=2) -> str:
+    """Return what a command says on stderr that has to end with this exit code."""
+    found = run_command(*arguments)
+    assert found.code == code, found.out + found.err
+    return found.err

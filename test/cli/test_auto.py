@@ -5,7 +5,7 @@
 
 import json
 
-from builders import joint, link, robot_urdf, run_command
+from builders import answer, joint, link, refusal, robot_urdf, run_command, succeed
 from long_tests import long_test
 import mujoco
 import numpy as np
@@ -42,8 +42,7 @@ def bags(urdf, tmp_path_factory):
             ('simulate', '--urdf', urdf, '--trajectory', folder / f't{seed}.yaml', '--repeat', 2,
              '-o', folder / f'bag{seed}'),
         ):
-            outcome = run_command(*step)
-            assert outcome.code == 0, outcome.err
+            succeed(*step)
     return folder / 'bag1', folder / 'bag2'
 
 
@@ -74,20 +73,16 @@ def test_the_last_recording_validates_and_everything_is_written(made, bags):
 def test_nothing_is_overwritten(made, urdf, bags):
     _, folder = made
     before = (folder / 'identified_model.yaml').stat().st_mtime_ns
-    outcome = run_command('auto', *bags, '--urdf', urdf, '-o', folder)
-    assert outcome.code == 2
-    assert '--force' in outcome.err
+    assert '--force' in refusal('auto', *bags, '--urdf', urdf, '-o', folder)
     assert (folder / 'identified_model.yaml').stat().st_mtime_ns == before
 
 
 def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, without_pictures):
     """It is no training data, and no test on another motion: the same may come again."""
-    outcome = run_command(
-        'auto', bags[0], '--urdf', urdf, '-o', tmp_path / 'result', '--json',
+    content = answer(
+        'auto', bags[0], '--urdf', urdf, '-o', tmp_path / 'result',
         '--friction', 'coulomb,viscous', '--cutoff', 10,
     )
-    assert outcome.code == 0, outcome.err
-    content = json.loads(outcome.out)
     options = load_model(tmp_path / 'result' / 'identified_model.yaml').provenance['options']
     # Two periods of eight seconds, without a way back between them.
     assert options['stop'] == pytest.approx(0.75 * 16.0, abs=0.1)
@@ -129,9 +124,7 @@ def test_data_that_are_wrong_throughout_are_not_called_good(
     options = (
         '--urdf', urdf, '--friction', 'coulomb,viscous', '--cutoff', 10, '--trust-effort-unit',
     )
-    outcome = run_command('auto', log, *options, '-o', tmp_path / 'r', '--json')
-    assert outcome.code == 0, outcome.err
-    content = json.loads(outcome.out)
+    content = answer('auto', log, *options, '-o', tmp_path / 'r')
     found = content['validation']
     own = [one for one in found['reasons'] if not one.startswith(OF_TRAINING)]
     assert found['verdict'] != 'bad' and reason not in ' '.join(own), 'or the test shows nothing'
@@ -158,8 +151,7 @@ def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):
          'coulomb,viscous', '--cutoff', 10),
         ('init', '--urdf', urdf, '--defaults', '-o', place / 'study'),
     ):
-        outcome = run_command(*step)
-        assert outcome.code == 0, outcome.err
+        succeed(*step)
     assert {path.name for path in (tmp_path / 'a').iterdir()} == {'b'}
     assert {path.name for path in (tmp_path / 'a' / 'b').iterdir()} == {'c'}
     assert {path.name for path in place.iterdir()} == {'t.yaml', 'bag', 'r', 'study'}

@@ -5,7 +5,7 @@
 
 import json
 
-from builders import contents, run_command
+from builders import contents, refusal, run_command, succeed
 from identified_arms import WarmArm
 import pytest
 from robot_identification.files import dump_yaml, read_yaml
@@ -40,16 +40,13 @@ def test_cold_warm_and_cold_again(files):
 def test_files_are_written_where_asked(files, tmp_path):
     """The terminal says the same in words."""
     out = tmp_path / 'out'
-    outcome = run_command('compare', *files, '-o', out)
-    assert outcome.code == 0, outcome.err
+    outcome = succeed('compare', *files, '-o', out)
     assert '- inertial parameters agree (p=' in outcome.out
     assert '- viscous friction moved by -' in outcome.out
     assert max(map(len, (out / 'results.txt').read_text().splitlines())) <= 100
     assert set(contents(out)) == {'comparison.json', 'report.html', 'results.txt'}
     assert 'Viscous friction moved by' in (out / 'report.html').read_text()
-    again = run_command('compare', *files, '-o', out)
-    assert again.code == 2
-    assert '--force' in again.err
+    assert '--force' in refusal('compare', *files, '-o', out)
     assert run_command('compare', *files[:2], '-o', out, '--force').code == 0
     assert len(json.loads((out / 'comparison.json').read_text())['pairs']) == 1
 
@@ -58,10 +55,9 @@ def test_joints_of_one_size(files, tmp_path):
     """Drives and gear ratios come from robot YAMLs."""
     folder = files[0].parent
     robot = read_yaml(folder / 'arm.yaml')
-    refused = run_command('compare', *files[:2], '--joints-of-size', '--robots',
-                          *[folder / 'arm.yaml'] * 2)
-    assert refused.code == 4
-    assert 'add `drive` to their joints' in refused.err
+    refused = refusal('compare', *files[:2], '--joints-of-size', '--robots',
+                      *[folder / 'arm.yaml'] * 2, code=4)
+    assert 'add `drive` to their joints' in refused
     for joint, drive in zip(robot['joints'], ('large', 'large', 'small'), strict=True):
         robot['joints'][joint]['drive'] = drive
     (tmp_path / 'arm.yaml').write_text(dump_yaml(robot))
@@ -88,6 +84,4 @@ def test_joints_of_one_size(files, tmp_path):
     ([], 'compare needs two models'),
 ])
 def test_wrong_options_are_refused(files, options, message):
-    outcome = run_command('compare', *files[:2 if options else 1], *options)
-    assert outcome.code == 2
-    assert message in outcome.err
+    assert message in refusal('compare', *files[:2 if options else 1], *options)

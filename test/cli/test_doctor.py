@@ -6,7 +6,8 @@
 import json
 
 from builders import (
-    FIRST_STAMP, joint, joint_states, link, robot_urdf, two_link_urdf, write_bag, write_run,
+    FIRST_STAMP, joint, joint_states, link, robot_urdf, succeed, two_link_urdf, write_bag,
+    write_run,
 )
 import numpy as np
 import pytest
@@ -57,8 +58,7 @@ def test_descriptions(command, tmp_path, text, warnings, conclusion):
     """Warnings stand above facts, in this order and with nothing between; the last line ends."""
     path = tmp_path / 'arm.urdf'
     path.write_text(text)
-    found = command('doctor', path)
-    assert found.code == 0
+    found = succeed('doctor', path)
     head, *lines = found.out.splitlines()
     assert head == f'{path}: URDF'
     for line, warning in zip(lines, warnings, strict=False):
@@ -94,8 +94,7 @@ def test_every_arm_of_a_description_has_a_finding(command, tmp_path):
         for side in ('left', 'right')
     }
     path.write_text(two_arms('left'))
-    found = command('doctor', path)
-    assert found.code == 0
+    found = succeed('doctor', path)
     assert f"warning: not usable: --joints {joints['left']}: {path}: link 'left_3'" in found.out
     assert f'\n  --joints {joints["right"]}\n' in found.out
     assert '2 arms: every other command' in found.out and 'without effect' not in found.out
@@ -182,9 +181,8 @@ def test_excite_and_identify_name_placeholders_too(command, tmp_path):
         'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
         'collision: off\noptimizer: random\nsamples: 20\n'
     )
-    designed = command('excite', '--urdf', urdf, '--experiment', tmp_path / 'e.yaml',
+    designed = succeed('excite', '--urdf', urdf, '--experiment', tmp_path / 'e.yaml',
                        '--max-evaluations', '3', '-o', tmp_path / 't.yaml', '--report', report)
-    assert designed.code == 0, designed.err
     assert f'warning: {words}' in designed.err
     assert words[4:] in report.read_text()
     identified = command(

@@ -5,7 +5,7 @@
 
 import json
 
-from builders import write_run
+from builders import answer, refusal, write_run
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -36,14 +36,12 @@ def poses(robots, tmp_path_factory):
 @pytest.mark.parametrize('current', [
     (), pytest.param(('--current', 'measured'), marks=long_test),
 ])
-def test_gains_of_the_twin_with_static_friction(command, poses, tmp_path, current):
+def test_gains_of_the_twin_with_static_friction(poses, tmp_path, current):
     """The acceptance: within 1 % from poses, by targets and by measured currents alike."""
     truth, bag, _ = poses
-    found = command(
-        'drive-gains', bag, '--robot', 'ur5', '-o', tmp_path / 'out', '--json', *current
+    content = answer(
+        'drive-gains', bag, '--robot', 'ur5', '-o', tmp_path / 'out', *current
     )
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
     gains = np.array(content['drive_gains'], dtype=float)
     assert np.abs(gains[SEEN] / truth.drive_gain[SEEN] - 1.0).max() < 0.01
     assert 'shoulder_pan_joint' in content['unseen']
@@ -62,52 +60,46 @@ def test_gains_of_the_twin_with_static_friction(command, poses, tmp_path, curren
     assert 'For other commands:' in text and 'shoulder_pan_joint: nothing pulls' in text
 
 
-def test_currents_alone_have_no_scale(command, poses, tmp_path):
+def test_currents_alone_have_no_scale(poses, tmp_path):
     """No target torque, no payload, no trusted masses: exit code 3, and what would help."""
     _, _, plain = poses
-    found = command('drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out')
-    assert found.code == 3
-    assert 'the scale is not observable' in found.err and '--payload' in found.err
+    found = refusal('drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', code=3)
+    assert 'the scale is not observable' in found and '--payload' in found
     assert not (tmp_path / 'out').exists()
-    half = command(
+    half = refusal(
         'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--payload', 2, 0, 0, 0
     )
-    assert half.code == 2 and '--payload and --loaded go together' in half.err
-    torque = command(
+    assert '--payload and --loaded go together' in half
+    torque = refusal(
         'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--effort-unit', 'Nm',
-        '--torque-from', 'urdf',
+        '--torque-from', 'urdf', code=3,
     )
-    assert torque.code == 3 and 'without a current there is no drive gain' in torque.err
+    assert 'without a current there is no drive gain' in torque
 
 
-def test_gravity_of_trusted_masses(command, poses, tmp_path):
+def test_gravity_of_trusted_masses(poses, tmp_path):
     """Gains by the URDF's gravity are as wrong as its masses, which here are up to 20 %."""
     truth, _, plain = poses
-    found = command(
+    content = answer(
         'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--torque-from', 'urdf',
-        '--json',
     )
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
     off = np.array(content['drive_gains'], dtype=float)[SEEN] / truth.drive_gain[SEEN] - 1.0
     assert np.all(np.abs(off) < 0.35)
     assert content['torque_from'] == 'gravity of the masses in the URDF'
 
 
-def test_known_payload_in_motion(command, robots, tmp_path):
+def test_known_payload_in_motion(robots, tmp_path):
     """One bag without and one with the body: every gain within 1 %."""
     robot = robots['ur5']
     truth = true_arm(robot)
     record_pair(robot, truth, (tmp_path / 'bare', tmp_path / 'loaded'), 3750, seed=7)
     x, y, z = BODY.center_of_mass
     i = BODY.inertia
-    found = command(
-        'drive-gains', tmp_path / 'bare', '--robot', 'ur5', '-o', tmp_path / 'out', '--json',
+    content = answer(
+        'drive-gains', tmp_path / 'bare', '--robot', 'ur5', '-o', tmp_path / 'out',
         '--loaded', tmp_path / 'loaded', '--payload', BODY.mass, x, y, z, '--payload-inertia',
         i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2],
     )
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
     assert content['method'] == 'payload_motion'
     gains = np.array(content['drive_gains'], dtype=float)
     assert np.abs(gains / truth.drive_gain - 1.0).max() < 0.01

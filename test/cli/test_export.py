@@ -4,11 +4,10 @@
 """`export`, as a user types it: what it prints, what it leaves behind, what it refuses."""
 
 from dataclasses import replace
-import json
 import shutil
 import subprocess
 
-from builders import contents, run_command
+from builders import answer, contents, refusal, succeed
 from export.exported_models import changed_prior, model_of
 from long_tests import long_test
 import numpy as np
@@ -43,11 +42,11 @@ def place(model, tmp_path):
 
 
 def export(place, *arguments):
-    """Export the model in a folder; file names of FORMATS and OTHERS lie there, too."""
-    return run_command('export', place / 'model.yaml', *(
+    """Return a command for the model in a folder, where files of FORMATS and OTHERS lie, too."""
+    return 'export', place / 'model.yaml', *(
         place / argument if str(argument) in (*FORMATS.values(), *OTHERS) else argument
         for argument in arguments
-    ))
+    )
 
 
 def everything():
@@ -58,14 +57,12 @@ def test_what_was_suspected_of_the_training_data_is_repeated(place, model):
     """A model of effort in another unit is written, and nobody takes it for a good one."""
     quality = {'verdict': 'usable', 'contradictions': ['measured over expected torque is 1000']}
     (place / 'model.yaml').write_text(dump_model(replace(model, quality=quality)))
-    found = export(place, '--urdf', 'a.urdf')
-    assert found.code == 0
+    found = succeed(*export(place, '--urdf', 'a.urdf'))
     assert found.err.startswith(f'warning: {OF_TRAINING} measured over expected')
 
 
 def test_all_formats_at_once(place, model):
-    found = export(place, *everything())
-    assert found.code == 0, found.err
+    found = succeed(*export(place, *everything()))
     assert found.err == ''
     lines = found.out.splitlines()
     assert lines[0].split() == ['link', 'kg', 'before', 'kg', 'after', 'centre', 'moved', 'mm']
@@ -82,8 +79,7 @@ def test_all_formats_at_once(place, model):
 
 
 def test_json_is_one_object_with_files_and_changes(place):
-    found = export(place, '--mjcf', 'a.xml', '--json')
-    content = json.loads(found.out)
+    content = answer(*export(place, '--mjcf', 'a.xml'))
     assert content['mjcf'] == str(place / 'a.xml')
     assert 'urdf' not in content
     assert content['links'][0] == {
@@ -92,7 +88,7 @@ def test_json_is_one_object_with_files_and_changes(place):
     }
     assert content['mass_after'] > content['mass_before'] == pytest.approx(17.0489)
     assert 'diff' not in content
-    with_diff = json.loads(export(place, '--urdf', 'a.urdf', '--diff', '--json').out)
+    with_diff = answer(*export(place, '--urdf', 'a.urdf', '--diff'))
     assert with_diff['diff'].startswith('--- ur5.urdf\n+++ ')
 
 
@@ -100,8 +96,7 @@ def test_a_diff_is_a_patch(place, ur5):
     """What stands on stdout turns the user's file into the exported one."""
     text = ur5.urdf.text.replace('\n', '\r\n') + '\r\n'
     (place / 'my.urdf').write_bytes(text.encode())
-    found = export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff')
-    assert found.code == 0, found.err
+    found = succeed(*export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff'))
     assert 'all that moves' in found.err
     assert 'written to' in found.err
     assert found.out.startswith(f'--- {place / "my.urdf"}\n+++ {place / "a.urdf"}\n')
@@ -118,21 +113,18 @@ def test_letters_of_a_urdf_cannot_steer_the_terminal(place, ur5):
     (place / 'my.urdf').write_text(
         ur5.urdf.text.replace('<mass value="3.7" />', '<mass value="3.7" /><!-- \x9b2J -->')
     )
-    found = export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff')
-    assert found.code == 0, found.err
+    found = succeed(*export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff'))
     assert '<!-- ?2J -->' in found.out
 
 
 def test_a_file_may_be_changed_in_place(place, ur5):
-    """With --force, since it is there already."""
     (place / 'my.urdf').write_text(ur5.urdf.text)
-    refused = export(place, '--urdf', 'my.urdf', '--into', 'my.urdf')
-    assert refused.code == 2
-    assert 'exists already: add --force' in refused.err
+    refused = refusal(*export(place, '--urdf', 'my.urdf', '--into', 'my.urdf'))
+    assert 'exists already: add --force' in refused
     assert (place / 'my.urdf').read_text() == ur5.urdf.text
-    assert export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force').code == 0
+    succeed(*export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force'))
     first = (place / 'my.urdf').read_bytes()
-    assert export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force').code == 0
+    succeed(*export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force'))
     assert (place / 'my.urdf').read_bytes() == first
 
 
@@ -151,9 +143,7 @@ def test_a_file_may_be_changed_in_place(place, ur5):
 ])
 def test_options_that_do_not_fit_are_refused(place, arguments, words):
     before = contents(place)
-    found = export(place, *arguments)
-    assert found.code == 2
-    assert words in found.err
+    assert words in refusal(*export(place, *arguments))
     assert contents(place) == before
 
 
@@ -161,21 +151,18 @@ def test_options_that_do_not_fit_are_refused(place, arguments, words):
 def test_none_is_written_where_one_exists(place, taken):
     (place / taken).write_text('precious')
     before = contents(place)
-    found = export(place, *everything())
-    assert found.code == 2
-    assert f'{taken} exists already' in found.err
+    assert f'{taken} exists already' in refusal(*export(place, *everything()))
     assert contents(place) == before
-    assert export(place, *everything(), '--force').code == 0
+    succeed(*export(place, *everything(), '--force'))
     assert (place / taken).read_text() != 'precious'
 
 
 def test_none_is_written_where_one_cannot_be(place):
     """A folder that does not exist is made; one that is a file cannot be."""
     before = contents(place)
-    found = export(
+    refusal(*export(
         place, '--urdf', 'a.urdf', '--mjcf', place / 'model.yaml' / 'a.xml', '--sdf', 'a.sdf'
-    )
-    assert found.code == 2
+    ))
     assert contents(place) == before
 
 
@@ -190,17 +177,15 @@ def test_a_model_that_cannot_be_exported_is_refused_by_name(
     """Not even by force: --force is about files."""
     (place / 'model.yaml').write_text(dump_model(replace(model, **changes)))
     before = contents(place)
-    found = export(place, option, 'out', '--force')
-    assert found.code == code
-    assert f'the model of ur5 is not exported: {reason}' in found.err
+    found = refusal(*export(place, option, 'out', '--force'), code=code)
+    assert f'the model of ur5 is not exported: {reason}' in found
     assert contents(place) == before
 
 
 @long_test
 def test_a_pack_for_simulators_is_a_folder(place):
     """All files of it or none, and one line about them."""
-    found = export(place, '--sim', place / 'pack', '--models', 3)
-    assert found.code == 0, found.err
+    found = succeed(*export(place, '--sim', place / 'pack', '--models', 3))
     assert found.out.splitlines()[-1] == f'written to {place / "pack"}'
     assert {path.name for path in (place / 'pack').iterdir()} == {
         'arm.urdf', 'arm.xml', 'arm_friction.py', 'arm_joints.usda', 'isaac_lab.py', 'bam.json',
@@ -210,9 +195,7 @@ def test_a_pack_for_simulators_is_a_folder(place):
         == ['0.xml', '1.xml', '2.xml']
     (place / 'pack' / 'arm.xml').unlink()
     before = contents(place)
-    again = export(place, '--sim', place / 'pack', '--models', 3)
-    assert again.code == 2
-    assert 'exists already' in again.err
+    assert 'exists already' in refusal(*export(place, '--sim', place / 'pack', '--models', 3))
     assert contents(place) == before
-    listed = json.loads(export(place, '--sim', place / 'pack', '--force', '--json').out)
+    listed = answer(*export(place, '--sim', place / 'pack', '--force'))
     assert len(listed['files']) == 7 + 100

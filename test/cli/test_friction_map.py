@@ -7,7 +7,7 @@ import json
 import shlex
 from types import SimpleNamespace
 
-from builders import contents, run_command, write_run
+from builders import contents, refusal, run_command, succeed, write_run
 from friction_runs import friction_truth, segment_run, true_friction
 from known_models import known_model
 import numpy as np
@@ -36,10 +36,9 @@ def mapped(tmp_path_factory):
     for bag, (temperature, mass) in zip(bags, ((24.0, 0.0), (36.0, 3.0)), strict=True):
         run = segment_run(robot, truth, 'lift', temperature=temperature, mass=mass, plan=PLAN)
         write_simulated_bag(bag, robot, run)
-    outcome = run_command(
+    outcome = succeed(
         'friction-map', *bags, '--robot', yaml, '--payload', 0, 3, '-o', folder / 'map', '--json'
     )
-    assert outcome.code == 0, outcome.err
     return SimpleNamespace(
         folder=folder, yaml=yaml, robot=robot, truth=truth, bags=bags, out=folder / 'map',
         content=json.loads(outcome.out), err=outcome.err,
@@ -67,9 +66,7 @@ def test_points_are_the_true_friction_of_their_conditions(mapped):
 def test_results_are_not_overwritten_without_force(mapped):
     command = ('friction-map', mapped.bags[0], '--robot', mapped.yaml, '-o', mapped.out)
     before = contents(mapped.out)
-    outcome = run_command(*command)
-    assert outcome.code == 2
-    assert 'friction_map.json' in outcome.err
+    assert 'friction_map.json' in refusal(*command)
     assert contents(mapped.out) == before
 
 
@@ -79,10 +76,9 @@ def test_the_payload_is_read_from_the_bag(mapped, tmp_path):
     bag = write_run(tmp_path / 'bag', mapped.robot, run, metadata={
         'robot': 'arm', 'effort_unit': 'A', 'payload': '1.5 0.0 0.0 0.05',
     })
-    outcome = run_command(
+    outcome = succeed(
         'friction-map', bag, '--robot', mapped.yaml, '-o', tmp_path / 'map', '--json'
     )
-    assert outcome.code == 0, outcome.err
     points = json.loads(outcome.out)['joints'][LIFT]['points']
     assert {point['payload'] for point in points} == {1.5}
     assert {point['temperature'] for point in points} == {None}
@@ -97,11 +93,10 @@ def test_the_model_gives_gravity_where_it_knows_the_payload(mapped, tmp_path):
     )
     path = tmp_path / 'identified_model.yaml'
     path.write_text(dump_model(model))
-    outcome = run_command(
+    outcome = succeed(
         'friction-map', *mapped.bags, '--robot', mapped.yaml, '--payload', 0, 3, '--model', path,
         '-o', tmp_path / 'map', '--json',
     )
-    assert outcome.code == 0, outcome.err
     points = json.loads(outcome.out)['joints'][LIFT]['points']
     assert {(point['payload'], point['gravity']) for point in points} == {
         (0.0, 'model'), (3.0, 'harmonic')
@@ -121,8 +116,7 @@ def test_the_motion_is_written_with_its_certificate(mapped, tmp_path):
         'friction-map', '--plan', experiment, '--robot', mapped.yaml, '--of', 'lift', 'reach',
         '--count', 3, '--fastest', 0.5, '-o', tmp_path / 'segments',
     )
-    outcome = run_command(*command)
-    assert outcome.code == 0, outcome.err
+    outcome = succeed(*command)
     paths = [tmp_path / 'segments' / f'friction_{j}.trajectory.yaml' for j in ('lift', 'reach')]
     assert outcome.out.split() == [str(path) for path in paths]
     for path in paths:

@@ -4,13 +4,12 @@
 """`init`: what it asks, what it refuses, and the files of a study that it writes."""
 
 import io
-import json
 from pathlib import Path
 import re
 import shlex
 import sys
 
-from builders import joint, link, robot_urdf, run_command
+from builders import answer, joint, link, refusal, robot_urdf, run_command, succeed
 import numpy as np
 import pytest
 from recordings import write_small_arm
@@ -26,6 +25,10 @@ from robot_identification.model.registry import load_robot
 
 # Of the default answers, an empty line each: no tool, so its size is not asked.
 ALL_DEFAULTS = [''] * (len(QUESTIONS) - 1)
+
+
+# The defaults where no option is given.
+INIT = ('init', '--defaults')
 
 
 class Terminal(io.StringIO):
@@ -45,11 +48,6 @@ def typed(monkeypatch):
     return run
 
 
-def init(*arguments):
-    """Run `init` with the defaults where no option is given."""
-    return run_command('init', '--defaults', *arguments)
-
-
 def experiments(folder):
     return sorted(folder.glob('[0-9]*.yaml'))
 
@@ -63,24 +61,28 @@ def commands(folder):
 def study(tmp_path_factory):
     """Return the folder of a UR5e with a tool beside a wall, and what --json said of it."""
     folder = tmp_path_factory.mktemp('lab') / 'study'
-    outcome = init(
-        '--robot', 'ur5e', '--tool', 1.2, 0, 0.01, 0.06, '--wall', 'back:0.6', 'left:0.9',
-        '--cell', 'post:0.1,0.1,2,0.6,0.6,0.9', '-o', folder, '--json',
+    return folder, answer(
+        *INIT, '--robot', 'ur5e', '--tool', 1.2, 0, 0.01, 0.06, '--wall', 'back:0.6', 'left:0.9',
+        '--cell', 'post:0.1,0.1,2,0.6,0.6,0.9', '-o', folder,
     )
-    assert outcome.code == 0, outcome.err
-    return folder, json.loads(outcome.out)
 
 
 def test_every_file_is_an_experiment_in_the_cell(study):
-    """One order of steps; each file loads, with obstacles, mounting and lab margins."""
+    """
+    One order of steps; each file loads, with obstacles, mounting and lab margins.
+
+    No two motions of a study share seed, and none that validates is found like the first.
+    """
     folder, content = study
     assert [Path(step['file']) for step in content['steps']] == experiments(folder)
     steps = [step['step'] for step in content['steps']]
     assert list(dict.fromkeys(steps)) == list(STEPS)
     assert steps.count('validation') >= 2
     assert steps.count('friction_map') == 6
+    ways = {}
     for step in content['steps']:
         experiment = load_experiment(Path(step['file']))
+        ways[step['step']] = experiment.form, experiment.criterion, experiment.optimizer
         assert [one.name for one in experiment.obstacles] == [
             'table', 'wall_back', 'wall_left', 'post'
         ]
@@ -88,18 +90,7 @@ def test_every_file_is_an_experiment_in_the_cell(study):
     assert {Path(step['file']).name for step in content['steps']} | {
         'guide.md', 'arm.yaml', 'arm.urdf'
     } == {path.name for path in folder.iterdir()}
-
-
-def test_validation_motions_are_others(study):
-    """No two motions of a study share seed, and none that validates is found like the first."""
-    _, content = study
     assert len({step['seed'] for step in content['steps']}) == len(content['steps'])
-    ways = {
-        step['step']: (experiment.form, experiment.criterion, experiment.optimizer)
-        for step in content['steps']
-        for experiment in [load_experiment(Path(step['file']))]
-        if step['step'] in ('excitation', 'validation')
-    }
     assert ways['excitation'] != ways['validation']
 
 
@@ -152,11 +143,10 @@ def test_the_guide_s_commands_parse(study):
 
 
 def test_the_guide_s_first_command_gives_the_same_study(study, tmp_path):
-    """Every answer stands in it."""
     folder, _ = study
     arguments = shlex.split(commands(folder)[0])[2:]
     arguments[arguments.index('-o') + 1] = str(tmp_path / 'again')
-    assert run_command('init', *arguments).code == 0
+    succeed('init', *arguments)
     for path in experiments(folder):
         assert (tmp_path / 'again' / path.name).read_bytes() == path.read_bytes()
 
@@ -182,8 +172,7 @@ def test_a_file_becomes_a_certified_motion(study):
     assert step['file'].endswith('04_validation_random.yaml')
     # The shortest search there is; the guide's own takes 20 s.
     line = re.sub(r'--time-limit \d+', '--max-evaluations 20', step['design'])
-    outcome = run_command(*shlex.split(line)[1:])
-    assert outcome.code == 0, outcome.err
+    succeed(*shlex.split(line)[1:])
     trajectory = load_trajectory(folder / '04_validation_random.trajectory.yaml')
     robot = load_robot(str(folder / 'arm.yaml'))
     check_executable(robot, trajectory)
@@ -198,11 +187,8 @@ def small_study(tmp_path_factory):
     """Return the study of a small arm without collision shapes."""
     folder = tmp_path_factory.mktemp('small')
     arm = write_small_arm(folder)
-    outcome = init(
-        '--robot', arm, '--mounting', 'ceiling', '--no-collision-check', '--source', 'simulated',
-        '-o', folder / 'study',
-    )
-    assert outcome.code == 0, outcome.err
+    succeed(*INIT, '--robot', arm, '--mounting', 'ceiling', '--no-collision-check', '--source',
+            'simulated', '-o', folder / 'study')
     return arm, folder / 'study'
 
 
@@ -210,11 +196,10 @@ def test_segments_move_one_joint_at_many_speeds(small_study):
     """The others stay within 2 mrad; 25 segments have speeds of their own, both ways."""
     arm, folder = small_study
     name = '08_friction_lift'
-    outcome = run_command(
+    succeed(
         'excite', '--robot', arm, '--experiment', folder / f'{name}.yaml', '--seed', 18,
         '--max-evaluations', 5, '-o', folder / f'{name}.trajectory.yaml',
     )
-    assert outcome.code == 0, outcome.err
     trajectory = load_trajectory(folder / f'{name}.trajectory.yaml')
     form = trajectory.form
     motion = trajectory.sample(trajectory.times(100.0))
@@ -241,8 +226,7 @@ def test_a_ceiling_is_in_files_and_commands(small_study):
 def test_an_arm_without_shapes_is_not_approved_unasked(tmp_path):
     """Its certificates list collisions as not checked, which a real arm does not execute."""
     arm = write_small_arm(tmp_path)
-    outcome = init('--robot', arm, '-o', tmp_path / 'study')
-    assert outcome.code == 0, outcome.err
+    outcome = succeed(*INIT, '--robot', arm, '-o', tmp_path / 'study')
     assert 'no collision shapes' in outcome.err
     experiment = load_experiment(tmp_path / 'study' / '02_excitation.yaml')
     assert experiment.generic and not experiment.collision
@@ -254,8 +238,7 @@ def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     """The arm of the guide is the one described: no word of another driver; its commands parse."""
     write_small_arm(tmp_path).unlink()
     monkeypatch.chdir(tmp_path)
-    outcome = init('--urdf', 'arm.urdf', '--joints', 'lift', 'reach', '-o', 'study')
-    assert outcome.code == 0, outcome.err
+    succeed(*INIT, '--urdf', 'arm.urdf', '--joints', 'lift', 'reach', '-o', 'study')
     guide = Path('study/guide.md').read_text()
     assert 'ur_robot' not in guide and 'rtde' not in guide
     assert load_robot('study/arm.yaml').joint_names == ('lift', 'reach')
@@ -264,9 +247,9 @@ def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     for line in lines:
         if line.startswith('robot-identification'):
             parse_arguments(shlex.split(line)[1:])
-    assert init('study/arm.yaml', '-o', 'third').code == 0, 'a robot YAML without its option'
+    succeed(*INIT, 'study/arm.yaml', '-o', 'third')
     again = lines[0].replace('-o study', '-o again').removeprefix('robot-identification ')
-    assert run_command(*shlex.split(again)).code == 0
+    succeed(*shlex.split(again))
     for path in experiments(Path('study')):
         assert (Path('again') / path.name).read_text() == path.read_text()
 
@@ -279,8 +262,7 @@ def test_a_short_stroke_that_carries_the_arm_has_a_study(tmp_path):
               limit='<limit lower="0" upper="0.15" effort="13" velocity="0.1"/>'),
         joint('turn', 'carriage', 'beam'),
     ))
-    outcome = init('--urdf', tmp_path / 'arm.urdf', '-o', tmp_path / 'study')
-    assert outcome.code == 0, outcome.err
+    outcome = succeed(*INIT, '--urdf', tmp_path / 'arm.urdf', '-o', tmp_path / 'study')
     for words in ('lift has a range of 0.15 m; the runner of a real arm refuses',
                   '80% of the torque limits are allowed instead of 61%'):
         assert words in outcome.err
@@ -289,14 +271,14 @@ def test_a_short_stroke_that_carries_the_arm_has_a_study(tmp_path):
     }
     assert {(one.position, one.torque) for one in margins.values()} == {(0.015, 0.8)}
     assert margins['01_warm_up.yaml'].velocity == 0.6
-    outcome = init('--urdf', tmp_path / 'arm.urdf', '--window', 'lift:0.14,0.15',
-                   '-o', tmp_path / 'other')
+    outcome = run_command(*INIT, '--urdf', tmp_path / 'arm.urdf', '--window', 'lift:0.14,0.15',
+                          '-o', tmp_path / 'other')
     assert 'no position is left for lift between 0.140 and 0.135 m:' in outcome.err
 
 
 def test_tables_are_for_the_other_arms_programs(tmp_path):
     """With csv there are programs for the arm and tables to read."""
-    assert init('--source', 'csv', '-o', tmp_path / 'study').code == 0
+    succeed(*INIT, '--source', 'csv', '-o', tmp_path / 'study')
     lines = commands(tmp_path / 'study')
     assert any(line.endswith('02_excitation.script') for line in lines)
     assert any(' identify ' in line and '02_excitation.csv' in line for line in lines)
@@ -329,11 +311,10 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
     ):
         assert reason in outcome.err
     assert '[0.1 0.1 0.1]' in outcome.err
-    same = init(
-        '--robot', 'ur5e', '--tool', '0.9', 0, 0, '0.05', '--wall', 'back:0.6', '--window',
+    succeed(
+        *INIT, '--robot', 'ur5e', '--tool', '0.9', 0, 0, '0.05', '--wall', 'back:0.6', '--window',
         'elbow_joint:0.3,2.3', '-o', tmp_path / 'given',
     )
-    assert same.code == 0, same.err
     for path in experiments(tmp_path / 'asked'):
         assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
 
@@ -352,7 +333,6 @@ def test_a_cell_without_room_is_asked_again(typed, tmp_path):
 
 @pytest.mark.parametrize('answered', [0, 4])
 def test_who_leaves_early_leaves_nothing(typed, tmp_path, answered):
-    """The end of the input is no answer."""
     outcome = typed(ALL_DEFAULTS[:answered], '-o', tmp_path / 'study')
     assert outcome.code == 2
     assert 'nothing was written' in outcome.err
@@ -360,7 +340,6 @@ def test_who_leaves_early_leaves_nothing(typed, tmp_path, answered):
 
 
 def test_ctrl_c_leaves_nothing(monkeypatch, tmp_path):
-    """Exit code 130."""
     class Interrupted(Terminal):
         def readline(self):
             raise KeyboardInterrupt
@@ -373,10 +352,9 @@ def test_ctrl_c_leaves_nothing(monkeypatch, tmp_path):
 def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
     """The missing ones are named; the size of a tool is one of them only with a tool."""
     monkeypatch.setattr(sys, 'stdin', io.StringIO())
-    outcome = run_command('init', '--robot', 'ur5e', '-o', tmp_path / 'study')
-    assert outcome.code == 2
-    assert 'give --mounting, --tool, --table, --wall' in outcome.err
-    assert '--robot' not in outcome.err.partition('give')[2]
+    outcome = refusal('init', '--robot', 'ur5e', '-o', tmp_path / 'study')
+    assert 'give --mounting, --tool, --table, --wall' in outcome
+    assert '--robot' not in outcome.partition('give')[2]
     outcome = run_command('init', '--tool', 1, 0, 0, 0, '-o', tmp_path / 'study')
     assert '--tool-size' in outcome.err
 
@@ -397,23 +375,19 @@ def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
     ],
 )
 def test_options_that_cannot_be_used(tmp_path, options, code, reason):
-    """They are refused with the reason, and nothing is written."""
-    outcome = init(*options, '-o', tmp_path / 'study')
-    assert (outcome.code, reason in outcome.err) == (code, True), outcome.err
+    assert reason in refusal(*INIT, *options, '-o', tmp_path / 'study', code=code)
     assert not (tmp_path / 'study').exists()
 
 
 def test_a_study_is_not_overwritten(small_study, tmp_path):
-    """Not without --force."""
     arm, _ = small_study
     options = ('--robot', arm, '--no-collision-check', '-o', tmp_path)
-    assert init(*options).code == 0
+    succeed(*INIT, *options)
     before = (tmp_path / '02_excitation.yaml').read_bytes()
-    refused = init('--mounting', 'ceiling', *options)
-    assert refused.code == 2
-    assert 'guide.md exists already: add --force' in refused.err
+    refused = refusal(*INIT, '--mounting', 'ceiling', *options)
+    assert 'guide.md exists already: add --force' in refused
     assert (tmp_path / '02_excitation.yaml').read_bytes() == before
-    assert init('--mounting', 'ceiling', '--force', *options).code == 0
+    succeed(*INIT, '--mounting', 'ceiling', '--force', *options)
     assert (tmp_path / '02_excitation.yaml').read_bytes() != before
 
 

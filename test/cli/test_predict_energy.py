@@ -4,9 +4,8 @@
 """`predict --energy`, from a model and a bag or a trajectory to its files."""
 
 import csv
-import json
 
-from builders import contents, joint_states, run_command, write_bag
+from builders import answer, contents, joint_states, refusal, succeed, write_bag
 from identified_arms import WarmArm
 import numpy as np
 import pytest
@@ -39,24 +38,17 @@ def files(tmp_path_factory):
     return model, bag, trajectory
 
 
-def predict(*arguments):
-    return run_command('predict', *arguments, '--energy')
-
-
 def test_energy_of_a_bag(files, tmp_path):
     """The table has effort and energy, JSON the largest values, the report says what it is not."""
     model, bag, _ = files
     out = tmp_path / 'out.csv'
-    found = predict(model, bag, '-o', out, '--threshold', 1, '--json')
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
+    energy = answer('predict', model, bag, '--energy', '-o', out, '--threshold', 1)['energy']
     with out.open(newline='', encoding='utf-8') as stream:
         rows = list(csv.DictReader(stream))
     assert set(NAMES) | {'measured_pan', 'residual_pan', 'power_pan', 'friction_power_pan'} <= set(
         rows[0]
     )
     kinetic = np.array([float(row['kinetic_energy']) for row in rows])
-    energy = content['energy']
     value, low, high = energy['kinetic_energy_max']
     assert low < value == pytest.approx(kinetic.max(), rel=1e-8)
     assert value < high
@@ -75,20 +67,17 @@ def test_energy_of_a_bag(files, tmp_path):
     page = (tmp_path / 'out.html').read_text(encoding='utf-8')
     assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
     assert page.count('class="plot"') == 3
-    again = predict(model, bag, '-o', tmp_path / 'out.csv')
-    assert again.code == 2
-    assert '--force' in again.err
+    assert '--force' in refusal('predict', model, bag, '--energy', '-o', out)
 
 
 def test_energy_as_messages(files, tmp_path):
     """Topics of an MCAP have the names of what they hold; text says it, too."""
     model, bag, _ = files
-    found = predict(model, bag, '-o', tmp_path / 'out.mcap')
-    assert found.code == 0, found.err
-    assert 'Largest kinetic energy' in found.out
-    assert 'This is not a safety function.' in found.out
-    assert max(map(len, found.out.splitlines()[:-2])) <= 100
     path = tmp_path / 'out.mcap'
+    said = succeed('predict', model, bag, '--energy', '-o', path).out
+    assert 'Largest kinetic energy' in said
+    assert 'This is not a safety function.' in said
+    assert max(map(len, said.splitlines()[:-2])) <= 100
     assert find_joint_names(path, topic='/energy') == NAMES
     measured = read_recording(path, ('pan', 'lift', 'reach'), topic='/measured')
     energy = read_recording(path, NAMES, topic='/energy')
@@ -103,9 +92,9 @@ def test_energy_of_a_plan(files, tmp_path):
     """Without a bag there is no effort in the table; a whole period ends as it began."""
     model, _, trajectory = files
     out = tmp_path / 'out.csv'
-    found = predict(model, '--trajectory', trajectory, '-o', out, '--json', '--threshold', 1e6)
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
+    content = answer(
+        'predict', model, '--energy', '--trajectory', trajectory, '-o', out, '--threshold', 1e6
+    )
     assert content['energy']['threshold'] == {
         'value': 1e6, 'outcome': 'below', 'crossings': [],
     }
@@ -126,12 +115,10 @@ def test_energy_of_a_plan(files, tmp_path):
     (['--trajectory', 'TRAJECTORY'], '--trajectory is for --energy'),
 ])
 def test_what_does_not_fit_together(files, tmp_path, arguments, message):
-    """It is refused by its name, and nothing is written."""
     model, bag, trajectory = files
     names = {'BAG': bag, 'TRAJECTORY': trajectory}
-    found = run_command(
+    found = refusal(
         'predict', model, *(names.get(one, one) for one in arguments), '-o', tmp_path / 'o.csv'
     )
-    assert found.code == 2
-    assert message in found.err
+    assert message in found
     assert contents(tmp_path) == {}

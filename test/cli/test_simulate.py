@@ -3,9 +3,7 @@
 
 """`simulate`: arms with the effects of a lab's, once or repeatedly."""
 
-import json
-
-from builders import topics_of
+from builders import answer, refusal, succeed, topics_of
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -27,21 +25,16 @@ def trajectory(ur5, tmp_path_factory):
 
 
 @pytest.fixture
-def simulate(command, trajectory):
-    def run(*options):
-        return command('simulate', '--robot', 'ur5', '--trajectory', trajectory, *options)
-
-    return run
+def simulate(trajectory):
+    return 'simulate', '--robot', 'ur5', '--trajectory', trajectory
 
 
 def test_all_options_in_one_bag_each(ur5, simulate, tmp_path):
     """The temperature goes on from bag to bag, and so do the stamps."""
-    found = simulate(
-        '--static-friction', '--stiffness', '1e4', '--warm-up', '300', '--repeat', '2',
-        '--separate-bags', '-o', tmp_path / 'bag', '--json',
+    content = answer(
+        *simulate, '--static-friction', '--stiffness', '1e4', '--warm-up', '300', '--repeat', '2',
+        '--separate-bags', '-o', tmp_path / 'bag',
     )
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
     assert content['bags'] == [str(tmp_path / 'bag_1'), str(tmp_path / 'bag_2')]
     assert (content['repeats'], content['samples']) == (2, 500)
     recordings = [
@@ -60,10 +53,9 @@ def test_all_options_in_one_bag_each(ur5, simulate, tmp_path):
 
 
 def test_repeats_in_one_bag(ur5, simulate, tmp_path):
-    found = simulate('--repeat', '3', '--warm-up', '-o', tmp_path / 'bag')
-    assert found.code == 0, found.err
-    assert '750 joint states, 3 times 2 s' in found.out
-    assert 'joints end at' in found.out
+    said = succeed(*simulate, '--repeat', '3', '--warm-up', '-o', tmp_path / 'bag').out
+    assert '750 joint states, 3 times 2 s' in said
+    assert 'joints end at' in said
     recording = read_recording(tmp_path / 'bag', ur5.joint_names)
     assert len(recording.stamps) == 750
     np.testing.assert_allclose(np.diff(recording.stamps), 0.008, atol=1e-6)
@@ -74,8 +66,7 @@ def test_repeats_in_one_bag(ur5, simulate, tmp_path):
 def test_effects_of_the_drives_stand_alone_or_with_their_size(simulate, ur5, tmp_path):
     """Velocity that a loop has seen in place of the sensor's; efforts scaled, and rippled."""
     def record(name, *options):
-        found = simulate(*options, '-o', tmp_path / name)
-        assert found.code == 0, found.err
+        succeed(*simulate, *options, '-o', tmp_path / name)
         recording = read_recording(tmp_path / name, ur5.joint_names)
         return recording.dq, recording.effort
 
@@ -95,8 +86,7 @@ def test_effects_of_the_drives_stand_alone_or_with_their_size(simulate, ur5, tmp
 
 def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
     """The same again by the same seeds, to the message; other noise by another seed."""
-    found = simulate('-o', tmp_path / 'bag', '--json')
-    content = json.loads(found.out)
+    content = answer(*simulate, '-o', tmp_path / 'bag')
     assert content['bag'] == str(tmp_path / 'bag')
     assert (content['samples'], content['duration']) == (250, 2.0)
     assert 'temperatures' not in content
@@ -105,7 +95,7 @@ def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
         'again': (), 'other': ('--seed', 1), 'arm': ('--truth-seed', 5),
         'perfect': ('--noise-free',),
     }.items():
-        assert simulate('-o', tmp_path / name, *options).code == 0
+        succeed(*simulate, '-o', tmp_path / name, *options)
     effort, again, *others = (
         read_recording(tmp_path / name, ur5.joint_names).effort
         for name in ('bag', 'again', 'other', 'arm', 'perfect')
@@ -123,16 +113,13 @@ def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
     (('--gain-error', '2'), 'gain error: the share is 2, it must be > 0 and below 1'),
 ])
 def test_refuses_what_is_no_arm(simulate, tmp_path, options, message):
-    found = simulate(*options, '-o', tmp_path / 'bag')
-    assert found.code == 2
-    assert message in found.err
+    assert message in refusal(*simulate, *options, '-o', tmp_path / 'bag')
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_bag_is_written_over(simulate, tmp_path):
     """Seen before anything is simulated, also for the second of two."""
     (tmp_path / 'bag_2').mkdir()
-    found = simulate('--repeat', '2', '--separate-bags', '-o', tmp_path / 'bag')
-    assert found.code == 2
-    assert 'bag_2 exists already' in found.err
+    found = refusal(*simulate, '--repeat', '2', '--separate-bags', '-o', tmp_path / 'bag')
+    assert 'bag_2 exists already' in found
     assert not (tmp_path / 'bag_1').exists()

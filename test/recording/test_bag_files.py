@@ -223,7 +223,6 @@ def test_paths_may_hold_anything(good, tmp_path):
 
 
 def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monkeypatch):
-    """By number and by size; nothing is lost or read twice there."""
     contents = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
     path = write_mcap(tmp_path / 'a.mcap', contents)
     monkeypatch.setattr(raw_bag, 'BLOCK_MESSAGES', 7)

@@ -69,7 +69,6 @@ def test_one_arm_in_two_messages_of_a_topic(tmp_path):
 
 
 def test_a_pause_of_one_half_is_a_pause(tmp_path):
-    """Nothing is interpolated over it."""
     late = np.delete(TIMES, slice(100, 200))
     path = write_topics(tmp_path / 'bag', {
         '/a': messages(JOINTS[:2], JOINTS[:2], TIMES),

@@ -165,7 +165,6 @@ def test_what_is_flushed_outlives_the_writer(tmp_path):
 
 
 def test_a_topic_may_come_late(tmp_path):
-    """What is declared after the first messages is in the bag, closed or not."""
     writer = open_writer(tmp_path / 'bag')
     write(writer, 0, 60)
     writer.flush()
@@ -202,7 +201,6 @@ def test_types_that_are_not_standard_are_decoded_from_the_bag(tmp_path):
 
 @pytest.mark.parametrize('definitions', [{}, {'lab_msgs/msg/Sensor': 'Reading reading\n'}])
 def test_a_type_that_is_not_defined_is_refused(tmp_path, definitions):
-    """Topic and type are named; the bag goes on without."""
     writer = open_writer(tmp_path / 'bag')
     with pytest.raises(BagError, match=r'/sensor cannot be recorded: its type lab_msgs/msg/Sen'):
         writer.add_topic('/sensor', 'lab_msgs/msg/Sensor', definitions=definitions)
@@ -252,7 +250,6 @@ def test_a_disk_that_takes_no_message_is_left_without_a_bag(tmp_path, limit):
 
 
 def test_a_bag_without_messages_says_so(tmp_path):
-    """It is whole, and a reader is told that it is empty."""
     open_writer(tmp_path / 'bag').close()
     with pytest.raises(BagError, match=r'holds no message'):
         read_recording(tmp_path / 'bag', NAMES)

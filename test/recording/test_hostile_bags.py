@@ -33,7 +33,6 @@ def sqlite_bag(good, tmp_path):
 
 
 def refusal(path):
-    """Return what a bag is refused with, soon."""
     start = time.perf_counter()
     with pytest.raises(BagError) as refused:
         read_recording(path, NAMES)
@@ -47,29 +46,23 @@ def rewrite(path, *statements):
     connection.close()
 
 
-def test_messages_that_are_an_endless_view_are_refused(sqlite_bag):
-    rewrite(sqlite_bag, 'DROP TABLE messages', f'CREATE VIEW messages AS {ENDLESS}')
-    assert 'its messages are a view, a table is needed' in refusal(sqlite_bag)
-
-
-def test_a_view_under_the_name_of_a_table_is_refused(sqlite_bag):
-    """The list of tables says what it likes; what sqlite3 makes of it counts."""
-    rewrite(
-        sqlite_bag, 'DROP TABLE messages', 'PRAGMA writable_schema = ON',
+@pytest.mark.parametrize(('statements', 'words'), [
+    ([f'CREATE VIEW messages AS {ENDLESS}'], 'its messages are a view, a table is needed'),
+    # The list of tables says what it likes; what sqlite3 makes of it counts.
+    ([
+        'PRAGMA writable_schema = ON',
         "INSERT INTO sqlite_master VALUES ('table', 'messages', 'messages', 0, "
         f"'CREATE VIEW messages AS {ENDLESS}')",
-    )
-    refusal(sqlite_bag)
-
-
-def test_messages_that_are_computed_are_refused(sqlite_bag):
-    rewrite(
-        sqlite_bag, 'DROP TABLE messages',
+    ], ''),
+    ([
         'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, '
         'data BLOB AS (zeroblob(900000000)))',
         'INSERT INTO messages(topic_id, timestamp) VALUES (1, 5)',
-    )
-    assert "its table messages computes the column 'data'" in refusal(sqlite_bag)
+    ], "its table messages computes the column 'data'"),
+], ids=['an endless view', 'a view under the name of a table', 'computed'])
+def test_messages_that_are_no_rows_of_a_table_are_refused(sqlite_bag, statements, words):
+    rewrite(sqlite_bag, 'DROP TABLE messages', *statements)
+    assert words in refusal(sqlite_bag)
 
 
 def test_pages_that_name_each_other_end(tmp_path):
@@ -167,7 +160,6 @@ def test_of_many_records_of_metadata_the_last_one_is_parsed(good, to_cdr, write_
 
 
 def metadata_record(text):
-    """Return a record of MCAP with the copy of metadata.yaml."""
     pairs = b''.join(
         struct.pack('<I', len(part)) + part
         for part in (b'serialized_metadata', text.encode())

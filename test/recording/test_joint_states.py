@@ -181,7 +181,6 @@ def columns_of(*names, joints=NAMES, renamed=None):
 
 @pytest.fixture
 def named(to_cdr):
-    """Return a function that makes a joint state with these names."""
     def make(*names, values=None):
         size = len(names) if values is None else values
         return to_cdr(Message(0, 0, names, *(np.ones(size) for _ in range(3))))[1]

@@ -3,7 +3,7 @@
 
 """Columns are recognized, or asked for with a mapping that is ready to be edited."""
 
-from builders import run_command, UR_JOINTS
+from builders import refusal, run_command, succeed, UR_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_styles import (
@@ -153,7 +153,6 @@ def run():
 
 
 def log(path, run, positions, efforts, more=(), time='time'):
-    """Write a table with some names."""
     extra = [np.zeros_like(run.t) for _ in more]
     table(path, [time, *positions, *efforts, *more],
           columns_of(run.t, run.q, run.effort, *extra))
@@ -299,7 +298,6 @@ def test_layouts_of_text(name, run, tmp_path):
 
 
 def test_what_was_recognized_is_written_and_read_again(run, tmp_path):
-    """The mapping of a table reads the same as the table without it."""
     path = tmp_path / 'a.csv'
     table(path, ['sec', 'nanosec', *names('pos{}'), *names('i{}')],
           [[str(int(t)) for t in run.t], [str(round(t % 1 * 1e9)) for t in run.t],
@@ -378,15 +376,13 @@ def test_commands_show_and_save_the_mapping(run, tmp_path):
     path, mapping = tmp_path / 'log.csv', tmp_path / 'm.yaml'
     table(path, ['t_ms', *names('angle{} [deg]'), *names('current{}')],
           columns_of(1e3 * run.t, np.degrees(run.q), run.effort))
-    found = run_command('doctor', path, '--save-mapping', mapping)
-    assert found.code == 0, found.out + found.err
+    found = succeed('doctor', path, '--save-mapping', mapping)
     for words in ('log.csv: table', 'angle0 [deg] .. angle5 [deg] [deg]', 't_ms [ms]',
                   'velocity    not there', '[A] (named as a current'):
         assert words in found.out
     again = run_command('doctor', path, '--mapping', mapping)
     assert again.code == 0 and 'angle0 [deg] .. angle5' in again.out
-    refused = run_command('doctor', path, '--save-mapping', mapping)
-    assert refused.code == 2
+    refusal('doctor', path, '--save-mapping', mapping)
 
 
 def test_a_mapping_of_no_table(tmp_path):
@@ -398,7 +394,6 @@ def test_a_mapping_of_no_table(tmp_path):
 
 @pytest.mark.parametrize('form', STYLES, ids=lambda form: form.name)
 def test_a_log_is_understood(form, tmp_path):
-    """Whatever the names, the units and the layout, the arrays are those that were written."""
     run, path = make_run(), tmp_path / form.file
     form.write(path, run)
     recording = read_recording(path, form.joints)

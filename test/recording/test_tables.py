@@ -257,7 +257,6 @@ def test_other_bytes_are_no_table(plain, tmp_path):
 
 
 def test_long_tables_are_read_in_blocks(plain, rows, monkeypatch):
-    """Nothing is lost where one block ends and the next begins."""
     monkeypatch.setattr(text_table, 'BLOCK_MESSAGES', 7)
     np.testing.assert_array_equal(read_recording(plain, NAMES).effort, rows[3])
 
@@ -268,7 +267,6 @@ def test_spreadsheets_write_a_byte_order_mark(plain, rows):
 
 
 def test_the_mapping_of_the_documentation_is_read(tmp_path):
-    """As it stands there."""
     page = share_directory() / 'docs' / 'formats' / 'mapping.md'
     if not page.exists():
         pytest.skip(f'no {page}: the package is installed without its documentation')

@@ -62,19 +62,15 @@ def findings(**changes):
 
 
 def outcomes(**changes):
-    """Return the outcome of every claim, by what it is about."""
     return {claim.what: claim.outcome for claim in find_claims(findings(**changes))}
 
 
-def test_counts_are_the_papers_in_modified_frames():
-    """49 of 60 appear there and 51 in standard frames; 36 are base parameters, 38 on a wall."""
+def test_counts_are_the_papers():
+    """49 of 60 appear in modified, 51 in standard frames; 36 are base parameters, 38 on a wall."""
     ground, wall = load_robot('ur5e'), load_robot('ur5e', gravity=WALL)
     assert [count_appearing(ground, frames) for frames in ('mdh', 'dh')] == [49, 51]
     assert [inertial_reduction(robot, 'mdh').rank for robot in (ground, wall)] == [36, 38]
-
-
-def test_printed_rows_are_kept():
-    """31 s at 1 kHz and every 20th row: 1550."""
+    # 31 s at 1 kHz and every 20th row: 1550.
     assert decimation_step(arms.RATE, CUTOFF) == DECIMATION
     assert round(arms.DURATION * arms.RATE) // DECIMATION == SAMPLES
 
@@ -134,7 +130,6 @@ def test_recording_has_both_sides_of_the_springs(arm):
 
 
 def test_all_claims_hold_for_numbers_like_the_papers():
-    """With numbers like its own, nothing differs."""
     assert 'differs' not in outcomes().values()
 
 
@@ -167,7 +162,6 @@ def test_all_claims_hold_for_numbers_like_the_papers():
     ),
 ])
 def test_no_claim_agrees_where_its_numbers_differ(what, changes):
-    """Each claim turns with the number that it is about."""
     assert outcomes()[what] == 'agrees'
     assert outcomes(**changes)[what] == 'differs'
 

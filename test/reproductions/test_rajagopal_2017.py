@@ -55,22 +55,16 @@ def ridge(youbot):
     return SimulatedYoubot(youbot).judge_ridge()
 
 
-def test_ranges_are_those_of_the_shipped_robot(youbot):
-    """Numbers A11: the table, but for the minus sign of its last row."""
+def test_numbers_of_the_report_are_those_of_the_shipped_robot(youbot):
+    # A11: the table, but for the minus sign of its last row.
     assert range_error(youbot, model_positions()) < 1e-9
     off = model_positions() - np.array(printed.POSITIONS)
     assert np.argwhere(off).tolist() == [[4, 0]]
-
-
-def test_numbers_of_parameters(youbot):
-    """50 unknowns, 29 combinations (numbers B5), of link 1 Izz alone (B14)."""
+    # 50 unknowns, 29 combinations (B5), of link 1 Izz alone (B14).
     rigid = rigid_reduction(youbot)
     assert [row[2] for row in counts_table(youbot, rigid).rows[::2]][:2] == [50, 29]
     assert seen_parameters(rigid, 1) == ('Izz1',)
-
-
-def test_table_4_1_is_found_implausible(youbot):
-    """Numbers D10: links 1, 3 and 4 by mass, all as bodies and against the maker."""
+    # D10, table 4.1: links 1, 3 and 4 by mass, all as bodies and against the maker.
     rules = {row[0]: row[5].split(', ') for row in plausibility_table(youbot).rows}
     assert [link for link, broken in rules.items() if 'mass' in broken] == [
         'link 1', 'link 3', 'link 4'

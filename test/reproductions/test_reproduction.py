@@ -174,7 +174,6 @@ def test_page_refuses_what_the_file_has_not(reproduction, wanted):
 
 
 def test_files_of_a_reproduction(reproduction, tmp_path, monkeypatch):
-    """All files are there, and the report needs none of the others."""
     monkeypatch.setattr('reproductions.page.prose_of', lambda seed: PROSE)
     names = write_reproduction(
         reproduction, 'A title', 'A reference', tmp_path, 'the command', force=False

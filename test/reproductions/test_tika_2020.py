@@ -73,7 +73,6 @@ def findings(**changes):
 
 
 def outcomes(**changes):
-    """Return the outcome of every claim, by what it is about."""
     return {claim.what: claim.outcome for claim in find_claims(findings(**changes))}
 
 
@@ -169,7 +168,6 @@ def test_share_of_searches_outside_the_limits_is_of_random_starts():
 
 
 def test_all_claims_hold_for_the_papers_own_numbers():
-    """With its numbers as ours, nothing differs."""
     assert 'differs' not in outcomes().values()
 
 
@@ -194,7 +192,6 @@ def test_all_claims_hold_for_the_papers_own_numbers():
      {'runs': findings().runs | {SMALL: runs(poses=0)}}),
 ])
 def test_no_claim_agrees_where_its_numbers_differ(what, changes):
-    """Each claim turns with the number that it is about."""
     assert outcomes()[what] == 'agrees'
     assert outcomes(**changes)[what] == 'differs'
 

@@ -77,16 +77,6 @@ def test_the_interval_is_that_of_other_bootstraps():
     assert box.interval[0] < box.median < box.interval[1]
 
 
-def test_the_interval_covers_the_median_as_often_as_it_says():
-    """Of a skew distribution, in 400 samples of 25: 95 % to the error of that count."""
-    rng = np.random.default_rng(11)
-    samples = rng.exponential(size=(400, 25))
-    boxes = [box_statistics(sample, replicates=500) for sample in samples]
-    covered = np.mean([box.interval[0] <= math.log(2.0) <= box.interval[1] for box in boxes])
-    # Four standard errors of the share, and one per cent that a percentile bootstrap is off.
-    assert covered == pytest.approx(0.95, abs=4.0 * math.sqrt(0.95 * 0.05 / 400) + 0.01)
-
-
 def test_the_same_seed_gives_the_same_interval():
     """Another one gives nearly the same; the order of the values does not matter."""
     values = np.random.default_rng(2).normal(1.26, 0.02, size=25)
@@ -138,9 +128,7 @@ def test_each_direction_has_its_box():
     assert any('directions differ: 1.3 and 1.1' in note for note in found.notes)
     assert any('a slower ramp' in note for note in found.notes)
 
-
-def test_the_published_value_stands_beside_the_reported_one():
-    """By default the onset's torque is reported; that at the threshold is there all the same."""
+    # By default the onset's torque is reported; that at the threshold is there all the same.
     up, down = [1.3, 1.34, 1.32], [1.31, 1.33, 1.35]
     found = estimate_break_away(run_of(up, down))
     assert found.correction == DEFAULT_CORRECTION == 'onset'
@@ -261,9 +249,5 @@ def test_the_picture_is_drawn_from_the_repeats(found):
         f'{found[0].boxes[1].median:.3f} N m in direction + (uncorrected '
         f'{found[0].uncorrected[1].median:.3f} N m)'
     ) in first.alternative
-    moved = {1: found[0].values[1].copy(), -1: found[0].values[-1]}
-    moved[1][3] += 0.05
-    other = draw_boxes(type(found[0])(
-        found[0].run, found[0].correction, moved, found[0].boxes, found[0].uncorrected, ()
-    ))
-    assert other.markup != first.markup
+    moved = {1: found[0].values[1] + 0.05, -1: found[0].values[-1]}
+    assert draw_boxes(replace(found[0], values=moved)).markup != first.markup

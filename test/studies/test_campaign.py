@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-from builders import contents, run_command
+from builders import contents, refusal, run_command, succeed
 from long_tests import long_test
 import pytest
 from robot_identification.errors import IdentificationError, UsageError
@@ -124,8 +124,7 @@ def test_interrupted_killed_and_done(files, tmp_path):
     assert contents(runs / 'run_0') == first
     assert read_state(runs / 'run_1') is None
 
-    found = run_command('campaign', files, '-o', out, '--processes', 2, '--json')
-    assert found.code == 0, found.err
+    found = succeed('campaign', files, '-o', out, '--processes', 2, '--json')
     assert '1 of 2 runs are there already' in found.err
     content = json.loads(found.out)
     assert [(run['name'], run['status'], run['kept']) for run in content['runs']] == [
@@ -326,8 +325,7 @@ def test_what_the_command_prints(tmp_path, monkeypatch):
     }
     file.write_text(dump_yaml(content), encoding='utf-8')
     options = ('campaign', file, '-o', tmp_path / 'out', '--scheduler', 'tcp://x:1')
-    found = run_command(*options)
-    assert found.code == 0, found.err
+    found = succeed(*options)
     assert 'small: 0 of 2 runs have a model' in found.out
     assert 'failed: two (exit code 4): made up' in found.out
     assert 'Not judged' in found.out
@@ -347,9 +345,7 @@ def test_what_the_command_prints(tmp_path, monkeypatch):
     file.write_text(dump_yaml({**content, 'name': 'other'}), encoding='utf-8')
     assert run_command(*options).code == 2
     file.write_text(dump_yaml({**content, 'spedes': [1.0]}), encoding='utf-8')
-    refused = run_command(*options)
-    assert refused.code == 4
-    assert 'did you mean speeds?' in refused.err
+    assert 'did you mean speeds?' in refusal(*options, code=4)
 
 
 def test_a_folder_is_of_one_campaign(made_up):

@@ -85,12 +85,9 @@ def test_paths_are_those_beside_the_file(tmp_path, monkeypatch):
     assert lost.runs[0].bags == ('nothing_*',)
 
 
-def test_a_mounting_may_be_in_degrees(tmp_path):
+def test_a_mounting_may_be_in_degrees_and_a_date_without_a_zone(tmp_path):
     campaign = load(tmp_path, arms=[{'name': 'left', 'robot': 'ur5', 'mounting': ['90deg', 0, 0]}])
     assert campaign.arms[0].mounting == (math.pi / 2.0, 0.0, 0.0)
-
-
-def test_a_date_without_a_zone_is_utc(tmp_path):
     run = {'name': 'one', 'arm': 'left', 'bags': 'b'}
     for text, read in (
         ('2026-03-01', '2026-03-01T00:00:00+00:00'),

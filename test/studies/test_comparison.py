@@ -13,7 +13,6 @@ from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.nearest import nearest_plain_friction, sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
 from robot_identification.model.parameters import make_standard_parameters
@@ -299,31 +298,6 @@ def test_sliding_friction_is_the_nearest(arm, law):
         elif law == 'load':
             assert friction.coulomb[joint] == pytest.approx(coulomb, rel=1e-6)
     assert np.all(friction.standard_errors[0] > 0.0)
-
-
-def test_a_dictionary_is_compared_with_plain_laws(arm, cold):
-    """Its viscous term and one sliding term are the plain laws."""
-    law = DictionaryFriction(sliding=(0.01,), presliding=(), stribeck=(), load_sliding=(),
-                             load_presliding=())
-    plain = {'viscous[1]': 'fv', 'sliding[0.01]': 'fc'}
-    reduction = reduce_to_base(arm.robot, make_standard_parameters(
-        3, (law, FRICTION_LAWS['offset']()), True
-    ))
-    rows = [
-        cold.reduction.names.index(next(
-            (symbol + name[len(term):] for term, symbol in plain.items()
-             if name.startswith(term)), name,
-        ))
-        for name in reduction.names
-    ]
-    other = replace(
-        cold, reduction=reduction, theta_base=cold.theta_base[rows],
-        covariance=cold.covariance[np.ix_(rows, rows)], provenance={},
-    )
-    for group in compare_models(cold, other).groups:
-        for entry in group.parameters:
-            # Over speeds from 0.05 rad/s a width of 0.01 rad/s is a sign to 1e-4.
-            assert entry.second == pytest.approx(entry.first, rel=1e-3, abs=1e-9), entry.name
 
 
 def test_different_arms_are_refused(robots, arm, cold):

@@ -3,7 +3,6 @@
 
 """Friction over temperature and date: lines that are found, alarms that are rare or raised."""
 
-from identified_arms import WarmArm
 from known_models import known_model
 from long_tests import long_test
 import numpy as np
@@ -65,13 +64,6 @@ def test_a_perfect_line_is_found(rng):
     np.testing.assert_allclose(
         np.diff(trend.at_reference_temperature()) / np.diff(years), 0.3, rtol=1e-9
     )
-
-
-def test_too_few_runs_are_no_alarm():
-    """Three runs that differ a lot are not judged, and that is said."""
-    judged = judge_fleet([history([1.0, 2.0, 9.0], [1.0, 2.0, 3.0], [20.0, 30.0, 25.0])], 0.5)
-    assert (judged.tests, judged.alarms) == (0, ())
-    assert judged.trends[0].note == '3 runs: nothing is tested below 4'
 
 
 def test_what_cannot_be_told_apart_is_not_tested():
@@ -164,25 +156,3 @@ def test_summary_is_that_of_the_laws(ur5):
     # The last joint was never that fast.
     assert np.isnan(found['torque'][5, 0])
     assert np.isfinite(found['torque'][5, 1])
-
-
-def test_identified_arms_that_warm_up_have_no_drift(tmp_path):
-    """Models of a simulated arm at six temperatures: the slopes are found, and no alarm."""
-    arm = WarmArm(tmp_path)
-    warmth = np.array([22.0, 38.0, 29.0, 25.0, 33.0, 27.0])
-    found = [friction_summary(arm.run(one, 20 + k), (0.5,)) for k, one in enumerate(warmth)]
-    histories = [
-        history(
-            [one['torque'][joint, 0] for one in found], 56.0 + 0.1 * np.arange(6), warmth,
-            [one['torque_error'][joint, 0] for one in found], joint=name,
-        )
-        for joint, name in enumerate(arm.robot.joint_names)
-    ]
-    judged = judge_fleet(histories, 0.01)
-    assert judged.alarms == ()
-    for trend, slope in zip(judged.trends, arm.slopes, strict=True):
-        # At 0.5 rad/s; within four standard errors.
-        assert trend.per_kelvin == pytest.approx(
-            0.5 * slope, abs=4.0 * trend.per_kelvin_error
-        )
-        assert trend.per_kelvin_error < 0.1 * abs(0.5 * slope)

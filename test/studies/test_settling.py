@@ -46,33 +46,12 @@ def test_a_warming_arm_settles_when_it_is_warm():
     assert judged([*rising, (26.4, 24.5), (26.6, 24.6)]).settled
 
 
-@given(TEMPERATURES)
-def test_settled_means_what_it_says(values):
-    """Settled if and only if the last two changes of every joint are below the limit."""
-    told = judged(values)
-    changes = np.abs(np.diff(values, axis=0))[-2:]
-    assert told.settled == (len(values) > 2 and bool(np.all(changes < OPTIONS.rise)))
-
-
-@given(TEMPERATURES, st.floats(-20.0, 20.0))
-def test_it_is_about_changes_alone(values, shift):
-    """Warmer by the same in all runs, or cooling instead of warming, is the same."""
-    # A millionth of a kelvin off the limit: sums of floats round.
-    options = replace(OPTIONS, rise=OPTIONS.rise + 1e-6)
-    changes = np.abs(np.diff(values, axis=0))
-    if np.any(np.abs(changes - options.rise) < 1e-9):
-        return
-    assert judged(values, options).settled == judged(values + shift, options).settled
-    assert judged(values, options).settled == judged(-values, options).settled
-
-
-@given(TEMPERATURES, st.integers(1, 5))
-def test_asking_for_more_never_settles_sooner(values, runs):
-    """More changes in a row, or smaller ones, are harder to have."""
-    few, many = (judged(values, replace(OPTIONS, runs=n)).settled for n in (runs, runs + 1))
-    assert few or not many
-    narrow = judged(values, replace(OPTIONS, rise=0.25)).settled
-    assert judged(values).settled or not narrow
+@given(TEMPERATURES, st.floats(0.25, 20.0), st.integers(1, 5))
+def test_settled_means_what_it_says(values, rise, runs):
+    """Settled if and only if the last changes of every joint are below the limit."""
+    told = judged(values, replace(OPTIONS, rise=rise, runs=runs))
+    changes = np.abs(np.diff(values, axis=0))[-runs:]
+    assert told.settled == (len(values) > runs and bool(np.all(changes < rise)))
 
 
 def test_friction_decides_without_temperatures():
