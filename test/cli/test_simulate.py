@@ -110,7 +110,6 @@ def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
     (('--stiffness', 'nan'), 'elastic joints have stiffness nan'),
     (('--warm-up', '0'), 'acceleration is 0, it must be > 0'),
     (('--velocity-loop', '0'), 'velocity loop: noise is 0, it must be > 0'),
-    (('--gain-error', '2'), 'gain error: the share is 2, it must be > 0 and below 1'),
 ])
 def test_refuses_what_is_no_arm(simulate, tmp_path, options, message):
     assert message in refusal(*simulate, *options, '-o', tmp_path / 'bag')

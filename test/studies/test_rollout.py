@@ -6,12 +6,12 @@
 from dataclasses import replace
 import json
 
+from builders import succeed
 from known_models import true_model
 from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import execute, write_small_arm
-from robot_identification.cli.main import main
 from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.model import IdentifiedModel, load_robot, Motion
 from robot_identification.prediction import ForwardDynamics
@@ -244,16 +244,14 @@ def test_options_out_of_range_are_refused(options):
 
 
 @long_test
-def test_the_command_states_drift_everywhere(scene, model_file, tmp_path, capsys):
+def test_the_command_states_drift_everywhere(scene, model_file, tmp_path):
     """In validation.json, in the text and in the report; without the option there is none."""
-    bag = str(scene('ur5').bags[1])
-    assert main(['validate', str(model_file), bag, '-o', str(tmp_path / 'plain')]) == 0
+    bag = scene('ur5').bags[1]
+    plain = succeed('validate', model_file, bag, '-o', tmp_path / 'plain')
     assert json.loads((tmp_path / 'plain' / 'validation.json').read_text())['rollouts'] == []
-    assert 'drift of a simulation' not in capsys.readouterr().out
-    assert main([
-        'validate', str(model_file), bag, '-o', str(tmp_path / 'v'), '--rollout',
-        '--rollout-starts', '2', '--rollout-frequency', '3',
-    ]) == 0
+    assert 'drift of a simulation' not in plain.out
+    said = succeed('validate', model_file, bag, '-o', tmp_path / 'v', '--rollout',
+                   '--rollout-starts', 2, '--rollout-frequency', 3).out
     content = json.loads((tmp_path / 'v' / 'validation.json').read_text())
     found, = content['rollouts']
     assert found['starts'] == 2 and found['servo']['frequency'] == 3.0
@@ -263,4 +261,4 @@ def test_the_command_states_drift_everywhere(scene, model_file, tmp_path, capsys
     assert any(text.startswith('drift of a simulation') for text in content['reasons'])
     page = (tmp_path / 'v' / 'report.html').read_text()
     assert 'How long does a simulation stay near the arm?' in page
-    assert 'drift of a simulation' in capsys.readouterr().out
+    assert 'drift of a simulation' in said
