@@ -276,3 +276,13 @@ def test_the_mapping_of_the_documentation_is_read(tmp_path):
     assert dict(mapping.metadata) == {'effort_unit': 'A', 'robot': 'ur5e'}
     assert mapping.quantities['q'].of_joint(5, 'wrist_3_joint') == 'angle_6'
     assert mapping.quantities['effort'].of_joint(0, '') == 'I1'
+
+
+def test_several_blanks_are_one(tmp_path):
+    """Tables for people are filled up with them; one joint is a table of two columns."""
+    (tmp_path / 'a.csv').write_text('time   q_alpha  \n1.0    2.0   \n1.5   -3.0\n')
+    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
+        'schema_version': 1, 'delimiter': ' ', 'time': {'column': 'time', 'unit': 's'},
+        'q': {'columns': 'q_{joint}', 'unit': 'rad'},
+    }))
+    assert read_recording(tmp_path / 'a.csv', ('alpha',)).q.ravel().tolist() == [2.0, -3.0]
