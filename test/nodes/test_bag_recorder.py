@@ -265,55 +265,48 @@ def test_stop_writes_what_has_arrived(recorder):
 
 
 def test_notes_what_was_recorded(recorder):
-    """What is known of the run is in the bag itself; metadata.yaml counts right."""
+    """What is known of run and driver is in the bag from the beginning; metadata.yaml is right."""
+    publisher = recorder.graph.node.create_publisher(String, '/robot_description', LATCHED)
+    publisher.publish(String(data=DESCRIPTION))
+    assert acknowledged(publisher)
+    driver = DriverRecord(
+        'ur_robot_driver', hardware='ur_robot_driver/URPositionHardwareInterface',
+        robot_type='ur5e', use_currents_as_efforts=True, calibration_hash='calib_42',
+    )
     notes = {
         'robot': 'ur5', 'effort_unit': 'A', 'trajectory_sha256': SHA256, 'serial': '12e34',
         'payload': 'gripper, 0.9 kg', 'configuration_hash': 'cd' * 32, 'mounting': '0 3.1416 0',
     }
     recorder.configure(**notes)
     recorder.start()
-    recorder.publish(10)
+    # At low rates, too, what arrived is in the file soon, while the recording goes on.
+    for number in range(3):
+        recorder.publish(1, first=number)
+        wait_until(
+            lambda last=number: read_prefix(recorder.bag)[-1:] == [last],
+            'the message to be in the file', deadline=5.0,
+        )
+    early = read_recording(recorder.bag, JOINTS).metadata
     recorder.stop()
+    recorder.graph.node.destroy_publisher(publisher)
     recorder.configure(**dict.fromkeys(notes, ''))
     noted = custom_data_of(recorder.bag)
-    # Nothing here stands where a driver does.
-    assert read_driver_record({DRIVER: noted.pop(DRIVER)}) == DriverRecord()
+    assert read_driver_record(early) == read_driver_record(noted) == driver
+    del noted[DRIVER]
     assert noted == {
         **notes, 'recorder': f'robot_identification {__version__}',
         'lost_messages': '{"/joint_states": 0}', 'duplicate_messages': '{"/joint_states": 0}',
     }
     content = yaml.safe_load((recorder.bag / 'metadata.yaml').read_text())
     information = content['rosbag2_bagfile_information']
-    assert information['message_count'] == 10
+    assert information['message_count'] == 3
     assert information['storage_identifier'] == 'mcap'
     (topic,) = information['topics_with_message_count']
     assert topic['topic_metadata']['name'] == '/joint_states'
     assert topic['topic_metadata']['type'] == 'sensor_msgs/msg/JointState'
-    assert topic['message_count'] == 10
+    assert topic['message_count'] == 3
     (offered,) = topic['topic_metadata']['offered_qos_profiles']
     assert (offered['reliability'], offered['durability']) == ('reliable', 'volatile')
-
-
-def test_notes_what_the_description_says_of_the_driver(recorder):
-    """Hardware, calibration and what effort is: at the front of the file, before it is closed."""
-    publisher = recorder.graph.node.create_publisher(String, '/robot_description', LATCHED)
-    publisher.publish(String(data=DESCRIPTION))
-    assert acknowledged(publisher)
-    known = DriverRecord(
-        'ur_robot_driver', hardware='ur_robot_driver/URPositionHardwareInterface',
-        robot_type='ur5e', use_currents_as_efforts=True, calibration_hash='calib_42',
-    )
-    recorder.start()
-    recorder.publish(3)
-    recorder.wait_for(messages=3)
-    wait_until(
-        lambda: read_prefix(recorder.bag) == [0.0, 1.0, 2.0], 'the messages to be in the file'
-    )
-    early = read_recording(recorder.bag, JOINTS).metadata
-    recorder.stop()
-    recorder.graph.node.destroy_publisher(publisher)
-    assert read_driver_record(early) == known
-    assert read_driver_record(custom_data_of(recorder.bag)) == known
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), [
@@ -331,53 +324,34 @@ def test_a_note_that_means_nothing_is_refused(recorder, name, value, words):
 
 
 def test_records_topics_of_any_type_and_qos(recorder):
-    """A latched description, a best-effort driver and a plain number go into one bag."""
-    graph = recorder.graph
+    """A latched text that comes later, a best-effort driver and a plain number."""
+    node = recorder.graph.node
     recorder.qos = BEST_EFFORT
-    description = graph.node.create_publisher(String, '/robot_description', LATCHED)
-    description.publish(String(data='<robot/>'))
-    number = graph.node.create_publisher(Float64, '/number', RELIABLE)
+    number = node.create_publisher(Float64, '/number', RELIABLE)
     # Empty names are left out, and one that is named twice is recorded once.
     recorder.configure(
-        topics=['joint_states', '/robot_description', '', 'number'], optional_topics=['/number'],
+        topics=['joint_states', '', 'number'], optional_topics=['/number', 'late', 'never'],
     )
-    recorder.start()
-    wait_until(number.get_subscription_count, 'the recorder to listen')
+    assert recorder.start().endswith('has a publisher: /late, /never')
+    late = node.create_publisher(String, '/late', LATCHED)
+    late.publish(String(data='said before anybody listened'))
+    for publisher in number, late:
+        wait_until(publisher.get_subscription_count, 'the recorder to listen')
     number.publish(Float64(data=4.0))
     # Best effort has no acknowledgement: some of many arrive.
     for message in range(100):
         recorder.publisher.publish(numbered(message))
         time.sleep(0.002)
-    assert acknowledged(number)
-    graph.done(STOP)
-    graph.node.destroy_publisher(description)
-    graph.node.destroy_publisher(number)
+    for publisher in number, late:
+        assert acknowledged(publisher)
+    recorder.graph.done(STOP)
+    for publisher in number, late:
+        node.destroy_publisher(publisher)
     topics = topics_of(recorder.bag)
-    assert {topic: kind for topic, (kind, _) in topics.items()} == {
-        '/joint_states': 'sensor_msgs/msg/JointState',
-        '/robot_description': 'std_msgs/msg/String',
-        '/number': 'std_msgs/msg/Float64',
-    }
-    assert topics['/robot_description'][1] == topics['/number'][1] == 1
-    assert topics['/joint_states'][1] > 0
-
-
-def test_optional_topics_are_recorded_when_they_come(recorder):
-    """One that is published later is taken in, with its latched value; one that never is, not."""
-    node = recorder.graph.node
-    recorder.configure(optional_topics=['late', 'never'])
-    assert recorder.start().endswith('has a publisher: /late, /never')
-    late = node.create_publisher(String, '/late', LATCHED)
-    late.publish(String(data='said before anybody listened'))
-    wait_until(late.get_subscription_count, 'the recorder to listen to /late')
-    assert acknowledged(late)
-    recorder.publish(5)
-    recorder.stop()
-    node.destroy_publisher(late)
-    topics = topics_of(recorder.bag)
+    kind, count = topics.pop('/joint_states')
+    assert kind == 'sensor_msgs/msg/JointState' and count > 0
     assert topics == {
-        '/joint_states': ('sensor_msgs/msg/JointState', 5),
-        '/late': ('std_msgs/msg/String', 1),
+        '/number': ('std_msgs/msg/Float64', 1), '/late': ('std_msgs/msg/String', 1),
     }
 
 
@@ -471,18 +445,6 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     assert json.loads(custom_data_of(recorder.bag)['lost_messages']) == {
         '/joint_states': 0
     }
-
-
-def test_one_message_does_not_wait_for_others(recorder):
-    """At low rates, too, what arrived is in the file soon, while the recording goes on."""
-    recorder.start()
-    recorder.publish(1)
-    wait_until(
-        lambda: read_prefix(recorder.bag) == [0.0], 'the message to be in the file', deadline=5.0
-    )
-    recorder.publish(1, first=1)
-    wait_until(lambda: read_prefix(recorder.bag) == [0.0, 1.0], 'the next one', deadline=5.0)
-    recorder.stop()
 
 
 # That all signals do the same is shown of every node.
@@ -789,24 +751,17 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
     assert found['ur_dashboard_msgs/msg/SafetyMode'].mode == 2
 
 
-def test_does_not_touch_what_exists(recorder):
-    """An existing bag is refused by name and stays as it is; so does a file in the way."""
-    recorder.bag.mkdir()
-    (recorder.bag / 'precious').write_text('data')
-    reason = recorder.refusal()
-    assert str(recorder.bag) in reason
-    assert 'exists' in reason
-    assert [path.name for path in recorder.bag.iterdir()] == ['precious']
-
-
 def test_refuses_what_it_cannot_do(recorder, tmp_path):
-    """No output, no such folder, no topic, nothing to stop: each is told, nothing is written."""
-    before = sorted(tmp_path.iterdir())
+    """No output, no such folder, a bag that exists, no topic: each is told, nothing is written."""
+    existing = tmp_path / 'existing'
+    existing.mkdir()
+    (existing / 'precious').write_text('data')
+    before = sorted(tmp_path.rglob('*'))
     assert 'nothing is being recorded' in recorder.graph.refused(STOP)
     assert recorder.publisher
-    for output in ('', '/proc/no/bag'):
-        recorder.configure(output=output)
-        assert recorder.refusal()
+    for output, words in (('', ''), ('/proc/no/bag', ''), (existing, f'{existing} exists')):
+        recorder.configure(output=str(output))
+        assert words in recorder.refusal()
     recorder.configure(output=str(recorder.bag), topics=[''])
     assert 'start.topics is empty' in recorder.refusal()
     recorder.configure(topics=['joint states'])
@@ -815,7 +770,7 @@ def test_refuses_what_it_cannot_do(recorder, tmp_path):
     reason = recorder.refusal()
     assert '/nobody' in reason
     assert '/joint_states' not in reason
-    assert sorted(tmp_path.iterdir()) == before
+    assert sorted(tmp_path.rglob('*')) == before
     assert recorder.process.exit_code is None
     assert recorder.wait_for(state='IDLE')
 
