@@ -56,39 +56,26 @@ def test_policies_are_those_of_the_running_nodes(tmp_path):
         )
 
 
-def holders(select):
-    """Return the nodes whose rights are selected; every node has a policy."""
-    rights = committed()
-    assert set(rights) == set(NAMES)
-    return {node for node in rights if select(rights[node], node)}
-
-
-def test_only_the_runner_moves_the_arm():
-    """Nobody else publishes trajectories to a controller or calls its action."""
-    assert holders(lambda rights, _: any(
+@pytest.mark.parametrize(('does', 'allowed'), [
+    # Publishes trajectories to a controller, or calls its action.
+    (lambda rights, _: any(
         name.rpartition('/')[2] in MOTION for name in rights['publish'] | rights['call']
-    )) == {RUNNER}
-
-
-def test_only_the_friction_tester_commands_torques():
-    """Nobody else publishes to an effort controller."""
-    assert holders(
-        lambda rights, _: 'forward_effort_controller/commands' in rights['publish']
-    ) == {TESTER}
-
-
-def test_who_may_arm():
-    """The runner is configured and called by the operator and by the coordinator alone."""
-    assert holders(lambda rights, node: any(
+    ), {RUNNER}),
+    # Commands torques.
+    (lambda rights, _: 'forward_effort_controller/commands' in rights['publish'], {TESTER}),
+    # Configures and calls the runner.
+    (lambda rights, node: any(
         absolute(name, node).startswith(f'/{RUNNER}/') for name in rights['request']
-    )) == {COORDINATOR, OPERATOR}
-
-
-def test_only_simulated_robots_stand_in_for_a_driver():
-    """No other node of ours can feign joint states, and no node a clock on a real robot."""
-    assert holders(
-        lambda rights, _: rights['publish'] & {'joint_states', 'robot_description', '/clock'}
-    ) == {SIMULATED, BENCH}
+    ), {COORDINATOR, OPERATOR}),
+    # Feigns joint states, or a clock, which is nobody's on a real robot.
+    (lambda rights, _: rights['publish'] & {'joint_states', 'robot_description', '/clock'},
+     {SIMULATED, BENCH}),
+], ids=['motion', 'torques', 'arming', 'feigning'])
+def test_who_may_do_what_is_dangerous(does, allowed):
+    """Nobody else; every node has a policy."""
+    policies = committed()
+    assert set(policies) == set(NAMES)
+    assert {node for node, rights in policies.items() if does(rights, node)} == allowed
 
 
 def test_what_is_asked_is_answered():

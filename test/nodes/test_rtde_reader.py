@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from builders import topics_of
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, text, value
+from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, value
 import numpy as np
 import pytest
 from robot_identification.nodes.conversions import to_time
@@ -142,15 +142,6 @@ def test_after_a_cut_nothing_stale_is_published(reader):
     numbers = reader.numbers()
     assert len(numbers) == len(set(numbers))
     assert numbers == sorted(numbers)
-
-
-def test_another_version_of_the_protocol_is_an_error(reader):
-    """The node goes on, in case the robot is updated, and its topics are silent."""
-    reader.become(versions=(1,), before=text('you are too new'))
-    message, values = reader.wait_for(ERROR, '^refused, next attempt 0.1 s after the last')
-    assert 'does not speak version 2 of the RTDE protocol' in message
-    assert values['state'] == REFUSED
-    assert reader.node.exit_code is None
 
 
 def test_a_missing_field_is_named_and_the_others_come(reader):

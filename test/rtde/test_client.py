@@ -136,12 +136,6 @@ def test_without_a_required_field_nothing_is_read(serve, keys, required, named):
     assert len(server.requests) == 1
 
 
-def test_a_robot_without_timestamp_is_refused(serve):
-    fields = {key: kind for key, kind in FIELDS.items() if key != 'timestamp'}
-    with pytest.raises(RtdeRefusedError, match=r'timestamp \(NOT_FOUND\)'):
-        connect(options(serve(fields=fields)))
-
-
 def test_a_field_in_use_may_be_free_later(serve):
     """Optional ones are left out; a required one is worth another attempt."""
     server = serve(in_use=('target_moment',))
@@ -151,37 +145,72 @@ def test_a_field_in_use_may_be_free_later(serve):
         connect(options(server, required=('target_moment',)))
 
 
-def test_a_robot_that_does_not_start_may_be_booting(serve):
-    with pytest.raises(RtdeLostError, match=r'still booting'):
-        connect(options(serve(starts=False)))
+# What the server does, the timeout of the client, and how it ends.
+NO_CONNECTIONS = {
+    'no timestamp': (
+        {'fields': {key: kind for key, kind in FIELDS.items() if key != 'timestamp'}}, 2.0,
+        RtdeRefusedError, r'timestamp \(NOT_FOUND\)',
+    ),
+    'no start': ({'starts': False}, 2.0, RtdeLostError, 'still booting'),
+    **{f'no answer to {letter}': (
+        {'answers': {letter: b''}}, SHORT, RtdeLostError,
+        r'nothing whole for 0.2 s \(0 of 3 bytes',
+    ) for letter in 'VvOS'},
+    # A byte now and then does not keep the client waiting: 4 bytes at 0.15 s are too slow.
+    'a slow answer': ({'drip': 0.15}, SHORT, RtdeLostError, 'nothing whole for 0.2 s'),
+    # As many as a robot may say: the answer has to come in time all the same.
+    'texts without end': (
+        {'answers': {'O': text('busy') * 10}}, LONGER, RtdeLostError,
+        r"nothing whole .* it said 'busy \(error, RTDE\)'",
+    ),
+    # Refused by the first three bytes: nothing of what it announces is waited for.
+    **{name: ({'before': said}, 2.0, RtdeRefusedError, words) for name, said, words in (
+        ('a web server', b'HTTP/1.0 400 Bad Request\r\n', r"type 'T' where 'V' is due"),
+        ('zeros', bytes(100), r"type '\\x00' where"),
+        ('a huge answer', b'\xff\xffV' + bytes(10), '65532 bytes, 1 to 1 are possible'),
+        ('no size', b'\x00\x00V', '-3 bytes'),
+        ('a huge text', b'\xff\xffM' + bytes(10), "type 'M' with a payload of 65532 bytes"),
+        ('an early sample', frame('U', bytes(10)), "type 'U' where 'V' is due"),
+    )},
+    **{f'types {words}': (
+        {'answers': {'O': frame('O', answer)}}, 2.0, RtdeRefusedError, words
+    ) for answer, words in (
+        (b'\x01DOUBLE', '1 types for 3 fields'),
+        (b'\x01DOUBLE,VECTOR6D,MATRIX', r"target_moment \('MATRIX'\): leave them out"),
+        (b'\x01VECTOR6D,VECTOR6D,VECTOR6D', 'timestamp as VECTOR6D'),
+        (b'\x01\xff,\xfe,\xfd', 'unknown types'),
+    )},
+}
 
 
-@pytest.mark.parametrize('letter', ['V', 'v', 'O', 'S'])
-def test_no_answer_is_a_timeout(serve, letter):
-    """To whichever request; nobody waits for ever."""
-    server = serve(answers={letter: b''})
-    with pytest.raises(RtdeLostError, match=r'nothing whole for 0.2 s \(0 of 3 bytes'):
-        connect(options(server, timeout=SHORT))
+@pytest.mark.parametrize(
+    ('behaviour', 'timeout', 'error', 'words'), NO_CONNECTIONS.values(), ids=NO_CONNECTIONS
+)
+def test_a_connection_that_does_not_come_about_is_told(serve, behaviour, timeout, error, words):
+    """Of a robot that is slow or boots another attempt is made, of others none."""
+    with pytest.raises(error, match=words):
+        connect(options(serve(**behaviour), timeout=timeout))
 
 
-def test_a_slow_answer_is_a_timeout_as_a_whole(serve):
-    """A byte now and then does not keep the client waiting: 4 bytes at 0.15 s are too slow."""
-    with pytest.raises(RtdeLostError, match=r'nothing whole for 0.2 s'):
-        connect(options(serve(drip=0.15), timeout=SHORT))
+ENDINGS = {
+    'half a sample': (HALF, RtdeLostError, 'nothing whole for'),
+    'a cut': (CUT, RtdeLostError, 'closed the connection|broke'),
+    # Sizes, recipes and stamps are those that were agreed upon, or it is over.
+    **{name: (said, RtdeRefusedError, '127.0.0.1|recipe|timestamp') for name, said in {
+        'huge': b'\xff\xffU' + bytes(60_000), 'short': b'\x00\x09U' + bytes(6),
+        'other recipe': frame('U', bytes([9]) + bytes(104)),
+        'no time': frame('U', bytes([1]) + b'\xff' * 104), 'answer': b'\x00\x04V\x01',
+        'noise': b'\xde\xad\xbe\xef' * 1000,
+    }.items()},
+}
 
 
-def test_texts_without_end_are_a_timeout(serve):
-    """As many as a robot may say: the answer has to come in time all the same."""
-    server = serve(answers={'O': text('busy') * 10})
-    with pytest.raises(RtdeLostError, match=r"nothing whole .* it said 'busy \(error, RTDE\)'"):
-        connect(options(server, timeout=LONGER))
-
-
-def test_half_a_sample_is_a_timeout(serve):
-    server = serve(samples=3, ending=HALF)
-    connection = connect(options(server, timeout=LONGER))
+@pytest.mark.parametrize(('ending', 'error', 'words'), ENDINGS.values(), ids=ENDINGS)
+def test_what_ends_the_samples_is_told(serve, ending, error, words):
+    connection = connect(options(serve(samples=3, ending=ending), timeout=LONGER))
+    assert connection.recipe.size == 105
     assert [connection.receive()[0] for _ in range(3)]
-    with pytest.raises(RtdeLostError, match=r'nothing whole for'):
+    with pytest.raises(error, match=words):
         connection.receive()
     connection.close()
 
@@ -192,53 +221,11 @@ def test_at_a_low_rate_nobody_is_impatient(serve):
     assert len(found) == 2
 
 
-def test_a_cut_connection_is_told(serve):
-    server = serve(samples=3, ending=CUT)
-    connection = connect(options(server))
-    assert [connection.receive()[0] for _ in range(3)]
-    with pytest.raises(RtdeLostError, match=r'closed the connection|broke'):
-        connection.receive()
-    connection.close()
-
-
 def test_nobody_there_is_told_with_what_to_do(serve):
     server = serve()
     server.close()
     with pytest.raises(RtdeLostError, match=rf'127.0.0.1:{server.port}.*switched on'):
         connect(options(server))
-
-
-GARBAGE = {
-    'a web server': (b'HTTP/1.0 400 Bad Request\r\n', r"type 'T' where 'V' is due"),
-    'zeros': (bytes(100), r"type '\\x00' where"),
-    'a huge answer': (b'\xff\xffV' + bytes(10), r'65532 bytes, 1 to 1 are possible'),
-    'no size': (b'\x00\x00V', r'-3 bytes'),
-    'a huge text': (b'\xff\xffM' + bytes(10), r"type 'M' with a payload of 65532 bytes"),
-    'an early sample': (frame('U', bytes(10)), r"type 'U' where 'V' is due"),
-}
-
-
-@pytest.mark.parametrize('case', GARBAGE)
-def test_garbage_is_refused(serve, case):
-    """By its first three bytes: nothing of what it announces is waited for."""
-    said, words = GARBAGE[case]
-    with pytest.raises(RtdeRefusedError, match=words):
-        connect(options(serve(before=said)))
-
-
-@pytest.mark.parametrize('said', [
-    b'\xff\xffU' + bytes(60_000), b'\x00\x09U' + bytes(6), frame('U', bytes([9]) + bytes(104)),
-    frame('U', bytes([1]) + b'\xff' * 104), b'\x00\x04V\x01', b'\xde\xad\xbe\xef' * 1000,
-], ids=['huge', 'short', 'other recipe', 'no time', 'answer', 'noise'])
-def test_garbage_among_samples_is_refused(serve, said):
-    """Sizes, recipes and stamps are those that were agreed upon, or it is over."""
-    server = serve(samples=2, ending=said)
-    connection = connect(options(server))
-    assert connection.recipe.size == 105
-    assert [connection.receive()[0] for _ in range(2)]
-    with pytest.raises(RtdeRefusedError, match=r'127.0.0.1|recipe|timestamp'):
-        connection.receive()
-    connection.close()
 
 
 @settings(max_examples=50, deadline=None)
@@ -270,17 +257,6 @@ def test_memory_does_not_follow_what_is_announced(serve):
     finally:
         tracemalloc.stop()
         connection.close()
-
-
-@pytest.mark.parametrize(('answer', 'words'), [
-    (b'\x01DOUBLE', r'1 types for 3 fields'),
-    (b'\x01DOUBLE,VECTOR6D,MATRIX', r"target_moment \('MATRIX'\): leave them out"),
-    (b'\x01VECTOR6D,VECTOR6D,VECTOR6D', r'timestamp as VECTOR6D'),
-    (b'\x01\xff,\xfe,\xfd', r'unknown types'),
-])
-def test_types_that_make_no_sense_are_refused(serve, answer, words):
-    with pytest.raises(RtdeRefusedError, match=words):
-        connect(options(serve(answers={'O': frame('O', answer)})))
 
 
 def test_what_a_robot_says_is_kept(serve):
