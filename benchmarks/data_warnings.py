@@ -207,6 +207,16 @@ def on_the_moon(arm: Arm, seed: int) -> Recording:
     return record(arm.robot, arm.truth, seed, 0, gravity=np.array([0.0, 0.0, -1.62]))[0]
 
 
+def taking_up(arm: Arm, seed: int) -> Recording:
+    """Record the arm with a payload from half of the time on."""
+    loaded, _ = record(mount(arm.robot, draw_tool(arm.robot, seed)), arm.truth, seed, 0)
+    bare, late = arm.training, arm.training.stamps[:, None] >= 0.5 * PERIOD
+    return replace(bare, **{
+        name: np.where(late, getattr(loaded, name), getattr(bare, name))
+        for name in ('q', 'dq', 'effort')
+    })
+
+
 def scaled(recording: Recording, factor: float, joint: int | None = None) -> Recording:
     """Multiply the effort of a joint, or of all."""
     factors = np.ones(recording.q.shape[1])
@@ -251,6 +261,7 @@ CORRUPTIONS = {
         ('filtering',), lambda arm, seed: filtered(arm.training, 1.0)),
     'mounting 10 degrees wrong': Corruption(('gravity',), tilted),
     'gravity of the Moon': Corruption(('gravity',), on_the_moon),
+    'payload from half of the time on': Corruption(('payload_change',), taking_up),
     'effort doubled': Corruption(
         ('common_factor',), lambda arm, seed: scaled(arm.training, 2.0)),
     'effort doubled, with a tool': Corruption(

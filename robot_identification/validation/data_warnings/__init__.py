@@ -27,6 +27,7 @@ from robot_identification.validation.data_warnings.evidence import Evidence, gat
 from robot_identification.validation.data_warnings.filtering import find_filtering
 from robot_identification.validation.data_warnings.gravity import find_gravity
 from robot_identification.validation.data_warnings.joint_order import find_exchanged_joints
+from robot_identification.validation.data_warnings.payload_change import find_payload_change
 from robot_identification.validation.data_warnings.scale import (
     find_common_factor, find_joint_factors, find_wrong_signs,
 )
@@ -49,6 +50,7 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'joint_factor': find_joint_factors,
     'common_factor': find_common_factor,
     'encoder_zero': find_encoder_zeros,
+    'payload_change': find_payload_change,
 }
 
 

@@ -106,6 +106,16 @@ class Evidence:
             first += count
         return found
 
+    def place_in_band(self, at: int) -> tuple[str, float]:
+        """Return the recording of one of the samples in the band, and its time there [s]."""
+        for window in self.windows:
+            rows = window.rows[:: band_step(window)]
+            if at < len(rows):
+                break
+            at -= len(rows)
+        dataset = self.datasets[window.recording]
+        return dataset.source, float(dataset.stamps[rows[at]] - dataset.stamps[0])
+
     def with_offset(self, joint: int, offset: float) -> Motion:
         """Return the motion with a joint's positions moved by an offset [rad]."""
         q = self.motion.q.copy()
@@ -351,7 +361,7 @@ def make_prior(
     deviation[: inertial.size] = body_deviation(inertial)
     if with_tool:
         last = slice(inertial.size - 10, inertial.size)
-        deviation[last] = np.maximum(deviation[last], tool_deviation(inertial))
+        deviation[last] = np.maximum(deviation[last], tool_deviation(robot))
     # A URDF does not state rotors.
     deviation[parameters.reflected_inertia_slice] = 10.0 * np.abs(inertial).max()
     K = reduction.K[rows]
@@ -375,9 +385,9 @@ def body_deviation(inertial: FloatArray) -> FloatArray:
     return deviation.ravel()
 
 
-def tool_deviation(inertial: FloatArray) -> FloatArray:
-    """Return how far a tool may move the parameters (10,) of the last link of (10 n,)."""
-    links = inertial.reshape(-1, 10)
+def tool_deviation(robot: RobotModel) -> FloatArray:
+    """Return how far a tool may move the parameters (10,) of the last link."""
+    links = prior_inertial_parameters(robot).reshape(-1, 10)
     mass, moment = links[:, 0].sum(), 0.5 * links[:, [4, 6, 9]].sum()
     reach = np.sqrt(moment / mass)
     deviation: FloatArray = TOOL_SHARE * mass * np.repeat([1.0, reach, reach**2], [1, 3, 6])

@@ -42,10 +42,10 @@ class Prior:
     matrix: FloatArray
     side: FloatArray
 
-    def with_steps(self, count: int, size: float) -> Prior:
-        """Return the prior with `count` unknowns more, steps of about `size`."""
+    def with_steps(self, count: int, size: FloatArray | float) -> Prior:
+        """Return the prior with `count` unknowns more, steps of about `size`, one or (count,)."""
         return Prior(
-            scipy.linalg.block_diag(self.matrix, np.eye(count) / size),
+            scipy.linalg.block_diag(self.matrix, np.diag(np.ones(count) / size)),
             np.append(self.side, np.zeros(count)),
         )
 

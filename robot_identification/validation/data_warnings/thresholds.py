@@ -53,6 +53,9 @@ LEAST_ORDER_GAIN = 12.0
 # for the simulated arms and 9 for recordings of a UR10 and two Pandas, with one of 4 % of a UR's
 # mass or more at least 22.
 LEAST_TOOL_GAIN = 16.0
+# The same of a payload that changes: without a change the gain is at most 17 for recordings of six
+# arms, with one of 3 % of an arm's mass or more at least 54.
+LEAST_CHANGE_GAIN = 24.0
 # Effort factor of one joint against the others [1]: nominal drive gains are right to 5 to 10 %.
 LEAST_FACTOR = 1.15
 # Share of the deviation of a torque that bodies must have for that [1]: the wrist of a UR is below
