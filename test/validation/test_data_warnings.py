@@ -10,6 +10,7 @@ benchmarks/data_warnings.py, with one seed; shares over many seeds are in docs/v
 
 from dataclasses import replace
 from functools import cache
+import re
 
 from builders import joint, link, robot_urdf
 from long_tests import some_by_day
@@ -171,6 +172,18 @@ def test_a_plateau_is_told_from_a_peak(rng):
     assert _share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
     for levels in (5.0, 20.0, 200.0):
         assert _share_at_top(np.round(levels * sine)) == 0.0
+
+
+def test_an_arm_without_masses_is_examined():
+    """Neither a tool nor a payload has a size then, which would be a division by zero."""
+    robot = arm().robot
+    text = re.sub(r'<inertial>.*?</inertial>', '', robot.urdf.text, flags=re.DOTALL)
+    bare = make_robot_model(
+        parse_urdf(text, 'bare'), joints=robot.joint_names, limits=robot.limits,
+        drives=robot.drives,
+    )
+    with np.errstate(all='raise'):
+        assert examine(replace(arm(), robot=bare), arm().training).warnings == ()
 
 
 def test_a_joint_at_rest_has_no_wrong_sign():

@@ -23,7 +23,8 @@ SHORTEST = 10.0
 
 def find_payload_change(evidence: Evidence) -> list[Candidate]:
     """Return the change of the last link that explains the data better, if there is one."""
-    if sum((part.stop - part.start) / rate for part, rate in evidence.parts) < SHORTEST:
+    # Without masses and drive gains a payload has no size.
+    if not evidence.prior.side.size or sum((part.stop - part.start) / rate for part, rate in evidence.parts) < SHORTEST:
         return []
     rows = evidence.in_band(evidence.regressor())
     torque = evidence.in_band(evidence.torque)[:, :, None]
