@@ -5,11 +5,10 @@ from .bag_errors import (
     BagErrors as BagErrors, errors_at as errors_at, measure_errors as measure_errors,
     score_urdf as score_urdf,
 )
-from .data_warnings import examine_data as examine_data
+from .data_warnings import describe_tool as describe_tool, examine_data as examine_data
 from .data_warnings.contradictions import (
     Contradiction as Contradiction, find_contradictions as find_contradictions,
 )
-from .data_warnings.tool import describe_tool as describe_tool
 from .details import (
     contiguous_parts as contiguous_parts, ErrorDetails as ErrorDetails,
     LONGEST_MEMORY as LONGEST_MEMORY, measure_details as measure_details,

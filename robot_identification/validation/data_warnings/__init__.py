@@ -74,19 +74,36 @@ def examine_data(
             'too few samples follow each other for tests of joint order, signs, delays, gravity '
             'and drive gains',
         ))
-    candidates = [one for test in TESTS.values() for one in test(evidence)]
+    candidates = _test(evidence)
     tool = find_tool(evidence)
-    if tool is not None and all(one.gain < tool.gain for one in candidates if one.matters):
+    if tool is not None and _explains_most(tool, candidates):
         # Other hypotheses would explain the tool.
         evidence = gather(robot, datasets, relative_scale=relative_scale, with_tool=True)
         assert evidence is not None
-        candidates = [tool, *(one for test in TESTS.values() for one in test(evidence))]
+        candidates = [tool, *_test(evidence)]
     small = tuple(str(one.warning) for one in candidates if not one.matters)
     warnings = choose([one for one in candidates if one.matters])
     return Findings(
         warnings or find_structure(robot, datasets, sigma),
         (*small, *list_assumptions(evidence)),
     )
+
+
+def describe_tool(robot: RobotModel, datasets: Sequence[Dataset]) -> str:
+    """Return what training data show of a tool that the URDF lacks, empty if nothing."""
+    evidence = gather(robot, datasets)
+    tool = None if evidence is None else find_tool(evidence)
+    if evidence is None or tool is None or not _explains_most(tool, _test(evidence)):
+        return ''
+    return tool.warning.suspicion
+
+
+def _test(evidence: Evidence) -> list[Candidate]:
+    return [one for test in TESTS.values() for one in test(evidence)]
+
+
+def _explains_most(tool: Candidate, candidates: Sequence[Candidate]) -> bool:
+    return all(one.gain < tool.gain for one in candidates if one.matters)
 
 
 def choose(candidates: Sequence[Candidate]) -> tuple[DataWarning, ...]:

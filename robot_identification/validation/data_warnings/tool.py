@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from robot_identification.model import RobotModel
-from robot_identification.processing import Dataset
 from robot_identification.validation.data_warnings.candidate import Candidate
-from robot_identification.validation.data_warnings.evidence import Evidence, gather
+from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.thresholds import LEAST_TOOL_GAIN
 from robot_identification.validation.verdict import DataWarning
 
@@ -31,10 +27,3 @@ def find_tool(evidence: Evidence) -> Candidate | None:
         'gain in log likelihood', '', gain, LEAST_TOOL_GAIN,
         'the parameters are those of the arm with what it carried',
     ), gain, matters=False)
-
-
-def describe_tool(robot: RobotModel, datasets: Sequence[Dataset]) -> str:
-    """Return what training data show of a tool that the URDF lacks, empty if nothing."""
-    evidence = gather(robot, datasets)
-    tool = None if evidence is None else find_tool(evidence)
-    return '' if tool is None else tool.warning.suspicion
