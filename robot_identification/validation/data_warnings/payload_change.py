@@ -23,8 +23,9 @@ SHORTEST = 10.0
 
 def find_payload_change(evidence: Evidence) -> list[Candidate]:
     """Return the change of the last link that explains the data better, if there is one."""
+    seconds = sum((part.stop - part.start) / rate for part, rate in evidence.parts)
     # Without masses and drive gains a payload has no size.
-    if not evidence.prior.side.size or sum((part.stop - part.start) / rate for part, rate in evidence.parts) < SHORTEST:
+    if seconds < SHORTEST or not evidence.prior.side.size:
         return []
     rows = evidence.in_band(evidence.regressor())
     torque = evidence.in_band(evidence.torque)[:, :, None]
@@ -50,11 +51,11 @@ def find_payload_change(evidence: Evidence) -> list[Candidate]:
     gain = evidence.gain(fit)
     if gain < LEAST_CHANGE_GAIN or evidence.fall(fit) < LEAST_FALL:
         return []
-    source, seconds = evidence.place_in_band(first)
+    source, start = evidence.place_in_band(first)
     name = evidence.robot.joint_names[-1]
     return [Candidate(DataWarning(
         'payload_change', (name,),
-        f'the link behind {name} may carry something else from about {seconds:.0f} s of {source} '
+        f'the link behind {name} may carry something else from about {start:.0f} s of {source} '
         'on',
         'gain in log likelihood', '', gain, LEAST_CHANGE_GAIN,
         'identify from recordings with one payload, or a part of them by --start and --stop',
