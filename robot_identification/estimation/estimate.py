@@ -126,6 +126,12 @@ class PriorTerm:
         """Return the rows for some of the unknowns, in their new order."""
         return PriorTerm(self.matrix[:, unknowns], self.side)
 
+    def beside(self, other: PriorTerm) -> PriorTerm:
+        """Return the rows of both."""
+        return PriorTerm(
+            np.vstack([self.matrix, other.matrix]), np.append(self.side, other.side)
+        )
+
 
 @dataclass(frozen=True)
 class Estimator(ABC):

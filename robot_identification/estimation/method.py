@@ -236,6 +236,7 @@ class IdentifyOptions:
                 SparseNonnegativeRegression(
                     passes=self.recipe.passes, huber=self.recipe.huber,
                     shrinkage=self.recipe.shrinkage, prior_weight=0.0,
+                    offset_deviation=self.recipe.offset_deviation,
                 )
                 if estimator == DICTIONARY_ESTIMATOR
                 else _with_known(two_encoders, ESTIMATORS[estimator]())

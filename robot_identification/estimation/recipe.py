@@ -43,6 +43,7 @@ class Recipe:
     passes: int = 4  # passes of a dictionary fit over the data
     huber: float = 1.345  # residuals beyond this many standard deviations count linearly
     shrinkage: float = 1.0e-4  # of friction coefficients, see `SparseNonnegativeRegression`
+    offset_deviation: float = 0.1  # of offsets before the data are seen, see there
     folds: int = 5  # contiguous blocks of cross-validation
     gap: float = 0.3  # time next to a held-out block that is not trained on [s]
     wide_gap: float = 1.0  # A wider one, by which the chosen fit is judged once more [s]
@@ -83,7 +84,8 @@ class Recipe:
             object.__setattr__(self, name, tuple(float(value) for value in values))
         for name, low, high in (
             ('preferred_cutoff', 0.1, 1000.0), ('tie', 0.0, 1.0), ('order', 1, 10),
-            ('passes', 1, 20), ('huber', 0.5, 1e6), ('shrinkage', 0.0, 1.0), ('folds', 2, 20),
+            ('passes', 1, 20), ('huber', 0.5, 1e6), ('shrinkage', 0.0, 1.0),
+            ('offset_deviation', 1e-6, 1e6), ('folds', 2, 20),
             ('gap', 0.0, 60.0), ('wide_gap', 0.0, 60.0), ('consistency_cost', 0.0, 10.0),
             ('samples_in_choice', 500, 10**7),
             ('bags_in_choice', 1, 1000),

@@ -21,7 +21,7 @@ from .effort_plausibility import effort_per_torque as effort_per_torque
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,
     find_stationary_joints as find_stationary_joints,
-    find_unexcited_joints as find_unexcited_joints,
+    find_unexcited_joints as find_unexcited_joints, seconds_by_direction as seconds_by_direction,
 )
 from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries

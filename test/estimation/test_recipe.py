@@ -87,7 +87,8 @@ def test_a_file_that_is_not_there(tmp_path):
 RANGES = {
     'cutoffs': (0.1, 1000.0), 'preferred_cutoff': (0.1, 1000.0), 'tie': (0.0, 1.0),
     'order': (1, 10), 'prior_weights': (0.0, 1e9), 'passes': (1, 20), 'huber': (0.5, 1e6),
-    'shrinkage': (0.0, 1.0), 'folds': (2, 20), 'gap': (0.0, 60.0), 'wide_gap': (0.0, 60.0),
+    'shrinkage': (0.0, 1.0), 'offset_deviation': (1e-6, 1e6), 'folds': (2, 20),
+    'gap': (0.0, 60.0), 'wide_gap': (0.0, 60.0),
     'consistency_cost': (0.0, 10.0),
     'samples_in_choice': (500, 10**7),
     'bags_in_choice': (1, 1000),

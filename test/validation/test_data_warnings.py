@@ -24,6 +24,7 @@ from robot_identification.processing.processing import process
 from robot_identification.validation.data_warnings import examine_data, scale, TESTS
 from robot_identification.validation.data_warnings.clipping import _share_at_top
 from robot_identification.validation.data_warnings.evidence import gather, make_prior
+from robot_identification.validation.data_warnings.one_direction import find_one_direction
 from robot_identification.validation.data_warnings.structure import find_structure
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -142,8 +143,28 @@ def test_too_few_samples_are_no_evidence():
     dataset = process(short, KinematicFilter(cutoff=9.0), 'A', robot=made.robot)
     assert gather(made.robot, [dataset]) is None
     found = examine(made, short)
-    assert found.warnings == ()
+    # In two seconds a joint may move one way only.
+    assert {one.name for one in found.warnings} <= {'one_direction'}
     assert 'too few samples' in found.assumptions[0]
+
+
+@pytest.mark.parametrize('joint', (0, 4))
+def test_a_joint_that_moved_in_one_direction_is_named(joint):
+    """Its friction in the other direction was not recorded; a second recording shows it."""
+    made = arm()
+    whole = process(made.training, KinematicFilter(cutoff=9.0), 'A', robot=made.robot)
+    forward = whole.motion.dq[:, joint] > 0.0
+    parts = [replace(whole, fitted=whole.fitted & side) for side in (forward, ~forward)]
+    for part in parts:
+        warning, = find_one_direction(made.robot, [part])
+        assert made.robot.joint_names[joint] in warning.joints
+        assert warning.value < warning.threshold
+    assert find_one_direction(made.robot, parts) == ()
+    # A joint that stands has no direction.
+    still = replace(
+        whole, motion=replace(whole.motion, q=np.zeros_like(whole.motion.q)), fitted=forward
+    )
+    assert find_one_direction(made.robot, [still]) == ()
 
 
 def test_structure_counts_where_it_matters_and_is_no_noise():

@@ -31,6 +31,7 @@ from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.model import BaseReduction
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term
 # that hardly acts in the training data must not get a large coefficient.
@@ -52,10 +53,14 @@ class SparseNonnegativeRegression(Estimator):
     shrinkage: float = 1.0e-4
     prior: CadPrior | None = None  # what the URDF says
     prior_weight: float = 1.0  # on its squares
+    # Standard deviation of offsets before the data are seen, over the root mean square of the
+    # torque of the joint. In a joint that moved in one direction only, the data show the sum of
+    # its offset and its Coulomb friction, and noise alone would divide that.
+    offset_deviation: float = 0.1
 
     def __post_init__(self) -> None:
         for name, lowest in (('passes', 1), ('huber', 0.1), ('shrinkage', 0.0),
-                             ('prior_weight', 0.0)):
+                             ('prior_weight', 0.0), ('offset_deviation', 1.0e-6)):
             value = getattr(self, name)
             if not lowest <= value < np.inf:
                 raise UsageError(
@@ -122,12 +127,12 @@ class SparseNonnegativeRegression(Estimator):
             self._solve(problem, weights, used, prior_weight) for prior_weight in prior_weights
         ]
 
-    def _prior_term(
-        self, problem: IdentificationProblem, prior_weight: float
-    ) -> PriorTerm | None:
+    def _prior_term(self, problem: IdentificationProblem, prior_weight: float) -> PriorTerm:
+        offsets = offset_prior(problem, self.offset_deviation)
         if self.prior is None:
-            return None
-        return self.prior.term(problem.reduction, problem.size, prior_weight)
+            return offsets
+        bodies = self.prior.term(problem.reduction, problem.size, prior_weight)
+        return offsets if bodies is None else bodies.beside(offsets)
 
     def _iterate(
         self, problem: IdentificationProblem
@@ -169,9 +174,8 @@ class SparseNonnegativeRegression(Estimator):
     ) -> FloatArray:
         R, z = problem.stacked(weights)
         prior = self._prior_term(problem, prior_weight)
-        if prior is not None:
-            R = np.vstack([R, prior.matrix])
-            z = np.append(z, prior.side)
+        R = np.vstack([R, prior.matrix])
+        z = np.append(z, prior.side)
         bounded = bounded_friction(problem)
         shortest = _shortest_columns(problem, weights)
         theta = np.zeros(problem.size)
@@ -216,23 +220,46 @@ def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
 
 def torque_deviation(problem: IdentificationProblem) -> FloatArray:
     """Return the standard deviation of the torque of each joint [N m], shape (n,)."""
-    b = problem.reduction.rank
-    offsets = {
-        row for row, column in enumerate(problem.reduction.independent)
-        if problem.reduction.parameters.names[column].startswith('f0')
-    }
     squares = problem.squared_torque
-    for joint, factor in enumerate(problem.factors):
-        for place, column in enumerate(factor.columns):
-            if column < b and int(column) in offsets:
-                ones, torque = factor.triangle[:, place], factor.triangle[:, -1]
-                if ones.any():
-                    squares[joint] -= (ones @ torque) ** 2 / (ones @ ones)
+    for joint, row in _offset_rows(problem.reduction).items():
+        factor = problem.factors[joint]
+        for ones in factor.triangle[:, np.flatnonzero(factor.columns == row)].T:
+            if ones.any():
+                squares[joint] -= (ones @ factor.triangle[:, -1]) ** 2 / (ones @ ones)
     largest = squares.max()
     deviation: FloatArray = np.sqrt(
         np.maximum(squares, 1e-12 * largest if largest else 1.0) / problem.samples
     )
     return deviation
+
+
+def offset_prior(problem: IdentificationProblem, share: float) -> PriorTerm:
+    """Return the prior of the offset of each joint in each recording; see `offset_deviation`."""
+    n, b = problem.n, problem.reduction.rank
+    others = problem.nuisance // n
+    # Unknowns are the mean offset and how far those of the recordings after the first are from it.
+    offsets = np.vstack([-np.ones((1, others)), np.eye(others)])
+    rows = []
+    for joint, row in _offset_rows(problem.reduction).items():
+        if not problem.squared_torque[joint] > 0.0:
+            continue
+        part = np.zeros((1 + others, problem.size))
+        part[:, row] = 1.0
+        part[:, b + joint::n] = offsets
+        mean_square = problem.squared_torque[joint] / problem.samples[joint]
+        rows.append(part / (share * np.sqrt(mean_square)))
+    matrix = np.concatenate([np.zeros((0, problem.size)), *rows])
+    return PriorTerm(matrix, np.zeros(len(matrix)))
+
+
+def _offset_rows(reduction: BaseReduction) -> dict[int, int]:
+    """Return by joint which base parameter its offset is, of joints that have one."""
+    row_of = {int(column): row for row, column in enumerate(reduction.independent)}
+    return {
+        term.joint: row_of[columns.start]
+        for term, columns in reduction.parameters.friction_columns
+        if term.law.is_offset and columns.start in row_of
+    }
 
 
 def bounded_friction(problem: IdentificationProblem) -> BoolArray:

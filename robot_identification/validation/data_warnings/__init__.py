@@ -27,6 +27,7 @@ from robot_identification.validation.data_warnings.evidence import Evidence, gat
 from robot_identification.validation.data_warnings.filtering import find_filtering
 from robot_identification.validation.data_warnings.gravity import find_gravity
 from robot_identification.validation.data_warnings.joint_order import find_exchanged_joints
+from robot_identification.validation.data_warnings.one_direction import find_one_direction
 from robot_identification.validation.data_warnings.payload_change import find_payload_change
 from robot_identification.validation.data_warnings.scale import (
     find_common_factor, find_joint_factors, find_wrong_signs,
@@ -68,9 +69,10 @@ def examine_data(
     of each joint's residual by the model [N m]. With `relative_scale` torques are per unknown
     drive gain.
     """
+    beside = find_one_direction(robot, datasets)
     evidence = gather(robot, datasets, relative_scale=relative_scale)
     if evidence is None:
-        return Findings(find_structure(robot, datasets, sigma), (
+        return Findings((*find_structure(robot, datasets, sigma), *beside), (
             'too few samples follow each other for tests of joint order, signs, delays, gravity '
             'and drive gains',
         ))
@@ -84,7 +86,7 @@ def examine_data(
     small = tuple(str(one.warning) for one in candidates if not one.matters)
     warnings = choose([one for one in candidates if one.matters])
     return Findings(
-        warnings or find_structure(robot, datasets, sigma),
+        (*(warnings or find_structure(robot, datasets, sigma)), *beside),
         (*small, *list_assumptions(evidence)),
     )
 

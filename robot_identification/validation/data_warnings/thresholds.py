@@ -81,6 +81,8 @@ LEAST_REMOVED = 0.04
 LEAST_TIME_SCALE, LARGEST_TIME_SCATTER = 0.02, 0.01
 # Share of the samples at exactly the same extreme effort [1], and the fewest of them.
 LEAST_CLIPPED, FEWEST_CLIPPED = 0.02, 10
+# Motion of a joint in the rarer one of its directions [s]; chosen: so much shows friction there.
+SHORTEST_DIRECTION = 1.0
 # Power of friction over that of torque and speed [1]: below minus this, friction would drive.
 DISSIPATED = 0.02
 # Structured residual: mean over the joints of its share of the effort's deviation [1], and of its

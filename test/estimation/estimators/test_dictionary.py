@@ -22,7 +22,7 @@ from robot_identification.estimation import fit_parameters, observe, WeightedLea
 from robot_identification.estimation.bounded import solve_bounded
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, SparseNonnegativeRegression, torque_deviation,
+    bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.model import (
@@ -367,6 +367,65 @@ def test_recordings_have_their_own_offsets():
     # Deviations of all but the first recording, the first has what makes their sum zero.
     moved = fit.estimate.nuisance - reference.estimate.nuisance
     np.testing.assert_allclose(moved, (offsets[1] - offsets[0]) / 2.0, atol=0.05)
+
+
+def test_friction_of_the_other_direction_is_not_made_of_an_offset():
+    """
+    Data of one direction show the sum of friction and offset; without an offset it is friction.
+
+    Half of the errors of the other direction stay below 0.3 of the deviation of the torque.
+    Free, the sum is divided by noise that lasts as long as a motion, as that of real arms does:
+    the error is that of a prediction by a constant.
+    """
+    errors = {0.1: [], 1.0e6: []}
+    for seed in range(3):
+        whole, (tau, _) = recording(seed), true_torque(seed)
+        waves = np.sin(np.pi * PERIOD * np.arange(len(whole))[:, None] + np.arange(3.0))
+        whole = replace(whole, effort=whole.effort + 0.05 * whole.effort.std(axis=0) * waves)
+        for number, dq in enumerate(whole.motion.dq.T):
+            sliding = dq > 0.4 * np.abs(dq).max()
+            for deviation, found in errors.items():
+                fit = fit_of(
+                    [whole], SparseNonnegativeRegression(offset_deviation=deviation),
+                    rows=[whole.fitted & sliding],
+                )
+                error = (predict(fit, whole.motion) - tau)[dq < 0.0, number]
+                found.append(np.sqrt(np.mean(error**2)) / tau[:, number].std())
+    assert np.median(errors[0.1]) < 0.3
+    assert np.median(errors[1.0e6]) > 1.0
+
+
+def test_an_offset_that_both_directions_show_is_found():
+    """Of twice the deviation that is expected of it, a tenth goes to its prior at most."""
+    tau, _ = true_torque(0)
+    offset = 0.2 * np.sqrt(np.mean(tau**2, axis=0))
+    fit, free = (
+        fit_of(
+            [recording(0, offset=offset)], SparseNonnegativeRegression(offset_deviation=deviation)
+        )
+        for deviation in (0.1, 1.0e6)
+    )
+    at = [fit.problem.reduction.names.index(name) for name in ('f01', 'f02', 'f03')]
+    assert np.all(np.abs((fit.estimate.theta - free.estimate.theta)[at]) < 0.1 * offset)
+
+
+def test_each_recording_has_a_prior_of_its_offset(rng):
+    """The rows are the offsets of all recordings, mean and distances put together."""
+    several = observe(
+        arm(), AUTOMATIC, [recording(seed) for seed in range(3)],
+        [np.ones(3000, dtype=bool)] * 3, offset_by_recording=True,
+    ).factor()
+    offsets = rng.normal(size=(3, 3))
+    unknowns = np.zeros(several.size)
+    names = several.reduction.names
+    unknowns[[names.index(name) for name in ('f01', 'f02', 'f03')]] = offsets.mean(axis=0)
+    unknowns[len(names):] = (offsets - offsets.mean(axis=0))[1:].ravel()
+    prior = offset_prior(several, 0.2)
+    mean_square = np.sqrt(several.squared_torque / several.samples)
+    np.testing.assert_allclose(
+        prior.matrix @ unknowns, (offsets / (0.2 * mean_square)).T.ravel(), rtol=1e-12
+    )
+    assert not prior.side.any()
 
 
 def test_a_joint_that_stands_in_all_recordings_is_left_out():
