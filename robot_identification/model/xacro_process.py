@@ -19,10 +19,14 @@ from pathlib import Path
 import re
 import resource
 import sys
+import time
 from typing import Any
 
 # Folders that are looked into for the package.xml of one package; chosen: some workspaces.
 MAXIMUM_FOLDERS = 20_000
+# Computing of this process after which nothing is looked for any more [s]; chosen: half of what
+# xacro.py allows it. A package that is not found by then counts as missing.
+SEARCH_SECONDS = 2.0
 MAXIMUM_DEPTH = 5  # levels below a folder around the file: workspace, src, repository, package
 _SKIPPED = ('build', 'log', 'meshes', 'node_modules')
 _NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
@@ -122,7 +126,9 @@ def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
             below = []
             for place in level:
                 seen += 1
-                if place in done or seen > MAXIMUM_FOLDERS:
+                if seen > MAXIMUM_FOLDERS or time.process_time() > SEARCH_SECONDS:
+                    return
+                if place in done:
                     continue
                 done.add(place)
                 names, has_package = _entries(place)

@@ -12,7 +12,9 @@ from builders import run_command, two_link_urdf
 from long_tests import some_by_day
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
-from robot_identification.model import find_xacro_arguments, load_robot, xacro
+from robot_identification.model import (
+    find_xacro_arguments, load_robot, xacro, xacro_process,
+)
 from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.xacro import expand_xacro
 
@@ -114,6 +116,18 @@ def test_a_package_that_is_nowhere_is_named_where_it_is_needed(write):
     path = write('<xacro:include filename="$(find gone)/urdf/arm.xacro"/>')
     with pytest.raises(DescriptionError, match=r"package 'gone' with 'urdf/arm.xacro' is neither"):
         read_urdf(path)
+
+
+def test_the_search_for_a_package_ends_in_a_crowded_folder(tmp_path, monkeypatch):
+    """It leaves xacro time to expand the file, which may need the package for a mesh alone."""
+    package = tmp_path / 'there'
+    package.mkdir()
+    (package / 'package.xml').write_text('<package><name>there</name></package>')
+    # The time is that of the process, which is short only where it expands one file.
+    monkeypatch.setattr(xacro_process, 'SEARCH_SECONDS', float('inf'))
+    assert list(xacro_process._folders_below([str(tmp_path)])) == [package]
+    monkeypatch.setattr(xacro_process, 'SEARCH_SECONDS', 0.0)
+    assert list(xacro_process._folders_below([str(tmp_path)])) == []
 
 
 @needs_xacro
