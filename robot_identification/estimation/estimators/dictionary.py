@@ -233,22 +233,28 @@ def torque_deviation(problem: IdentificationProblem) -> FloatArray:
     return deviation
 
 
-def offset_prior(problem: IdentificationProblem, share: float) -> PriorTerm:
-    """Return the prior of the offset of each joint in each recording; see `offset_deviation`."""
+def offset_prior(problem: IdentificationProblem, deviation: float) -> PriorTerm:
+    """
+    Return the rows that regularize the offset of each joint in each recording towards zero.
+
+    `deviation` is the standard deviation of an offset over the root mean square of the torque of
+    its joint [1]. A joint whose torque is zero throughout has no rows.
+    """
     n, b = problem.n, problem.reduction.rank
-    others = problem.nuisance // n
-    # Unknowns are the mean offset and how far those of the recordings after the first are from it.
-    offsets = np.vstack([-np.ones((1, others)), np.eye(others)])
-    rows = []
+    distances = problem.nuisance // n
+    # Unknowns are the mean offset and the distances from it of the recordings after the first;
+    # all distances together are zero.
+    distance_of_recording = np.vstack([-np.ones((1, distances)), np.eye(distances)])
+    squared_torque = problem.squared_torque
+    matrix = np.zeros((0, problem.size))
     for joint, row in _offset_rows(problem.reduction).items():
-        if not problem.squared_torque[joint] > 0.0:
+        if not squared_torque[joint] > 0.0:
             continue
-        part = np.zeros((1 + others, problem.size))
-        part[:, row] = 1.0
-        part[:, b + joint::n] = offsets
-        mean_square = problem.squared_torque[joint] / problem.samples[joint]
-        rows.append(part / (share * np.sqrt(mean_square)))
-    matrix = np.concatenate([np.zeros((0, problem.size)), *rows])
+        rows = np.zeros((1 + distances, problem.size))
+        rows[:, row] = 1.0
+        rows[:, b + joint::n] = distance_of_recording
+        rms = np.sqrt(squared_torque[joint] / problem.samples[joint])
+        matrix = np.vstack([matrix, rows / (deviation * rms)])
     return PriorTerm(matrix, np.zeros(len(matrix)))
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check of joints that move in one direction only, whose friction has no counterpart."""
+"""Check of joints that move in one direction only: nothing shows their friction in the other."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from robot_identification.validation.verdict import DataWarning
 
 
 def find_one_direction(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[DataWarning, ...]:
-    """Return a warning of the joints that hardly move in one of their directions."""
+    """Return a warning of the joints that move too briefly in one direction, if there are any."""
     seconds = np.sum([seconds_by_direction(dataset) for dataset in datasets], axis=0).min(axis=0)
-    stationary = find_stationary_joints(datasets)
-    joints = [
-        joint for joint in np.flatnonzero(seconds < SHORTEST_DIRECTION) if joint not in stationary
-    ]
-    if not joints:
+    joints = np.setdiff1d(
+        np.flatnonzero(seconds < SHORTEST_DIRECTION), find_stationary_joints(datasets)
+    )
+    if not joints.size:
         return ()
     names = tuple(robot.joint_names[joint] for joint in joints)
     return (DataWarning(

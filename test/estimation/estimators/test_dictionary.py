@@ -421,9 +421,9 @@ def test_each_recording_has_a_prior_of_its_offset(rng):
     unknowns[[names.index(name) for name in ('f01', 'f02', 'f03')]] = offsets.mean(axis=0)
     unknowns[len(names):] = (offsets - offsets.mean(axis=0))[1:].ravel()
     prior = offset_prior(several, 0.2)
-    mean_square = np.sqrt(several.squared_torque / several.samples)
+    rms = np.sqrt(several.squared_torque / several.samples)
     np.testing.assert_allclose(
-        prior.matrix @ unknowns, (offsets / (0.2 * mean_square)).T.ravel(), rtol=1e-12
+        prior.matrix @ unknowns, (offsets / (0.2 * rms)).T.ravel(), rtol=1e-12
     )
     assert not prior.side.any()
 
