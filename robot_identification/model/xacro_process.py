@@ -24,9 +24,9 @@ from typing import Any
 
 # Folders that are looked into for the package.xml of one package; chosen: some workspaces.
 MAXIMUM_FOLDERS = 20_000
-# Computing of this process after which nothing is looked for any more [s]; chosen: half of what
-# xacro.py allows it. A package that is not found by then counts as missing.
-SEARCH_SECONDS = 2.0
+# Duration of one search [s], after which a package counts as missing; chosen: xacro.py allows this
+# process 6, and a disk that has not read these folders before takes them all.
+SEARCH_SECONDS = 1.0
 MAXIMUM_DEPTH = 5  # levels below a folder around the file: workspace, src, repository, package
 _SKIPPED = ('build', 'log', 'meshes', 'node_modules')
 _NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
@@ -118,7 +118,7 @@ def _folder_named(package: str, own: list[str], around: list[str]) -> str | None
 
 def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
     """Yield folders level by level below each of `tops`: those with a package.xml, or all."""
-    seen = 0
+    seen, end = 0, time.monotonic() + SEARCH_SECONDS
     done: set[str] = set()
     for top in tops:
         level = [top]
@@ -126,7 +126,7 @@ def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
             below = []
             for place in level:
                 seen += 1
-                if seen > MAXIMUM_FOLDERS or time.process_time() > SEARCH_SECONDS:
+                if seen > MAXIMUM_FOLDERS or time.monotonic() > end:
                     return
                 if place in done:
                     continue
