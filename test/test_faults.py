@@ -413,6 +413,25 @@ def test_a_recording_without_motion_is_left_out_of_several(lab):
     np.testing.assert_array_equal(lab.model.theta_base, lab.arm.model.theta_base)
 
 
+@pytest.mark.parametrize(('step', 'words'), [
+    (5, r'\d+ of \d+ samples can be fitted \(\d+ at rest before or after all motion .*\), '
+        'at least 50 are needed: record a longer motion'),
+    (1, r'\d+ usable samples for \d+ parameters: record a longer motion'),
+])
+def test_a_motion_of_a_moment_is_refused_with_what_is_missing(lab, step, words):
+    """Of 12 s at 25 and 125 Hz all but 0.3 s are rest, which is not fitted around the motion."""
+    first, last = 500, 540
+    brief = [
+        message if first <= k < last else replace(
+            message, velocity=0.0 * message.velocity,
+            position=lab.messages[min(max(k, first), last)].position,
+        )
+        for k, message in enumerate(lab.messages)
+    ]
+    bag = lab.record(brief[::step])
+    assert re.match(rf'error: {bag}: {words}', lab.identify(bag, code=4, options=()).err)
+
+
 def test_dictionary_friction_is_not_for_other_estimators(lab):
     """Its terms are dependent by design; alone it brings its own estimator."""
     bag = lab.arm.bags[0]

@@ -326,9 +326,10 @@ class Observations:
         count = count_time_blocks(self.duration, self.time_blocks)
         samples = np.array([sum(pile.count for pile in of_joint[:count]) for of_joint in piles])
         if samples.min() * self.robot.n < self.reduction.rank:
+            sources = ', '.join(part.dataset.source for part in self.data)
             raise DataError(
-                f'{samples.min()} usable samples for {self.reduction.rank} parameters: record a '
-                'longer motion'
+                f'{sources}: {samples.min()} usable samples for {self.reduction.rank} parameters: '
+                'record a longer motion'
             )
         by_joint = [
             [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]

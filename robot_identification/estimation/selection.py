@@ -168,7 +168,18 @@ def _with_motion(survey: _Survey) -> _Survey:
             f'{sources}: the effort of every joint that moves is the same throughout: record a '
             'driver that fills it'
         )
+    if not any(moving):
+        raise DataError('; '.join(map(_describe_too_few, survey.datasets)))
     return survey
+
+
+def _describe_too_few(dataset: Dataset) -> str:
+    reasons = ', '.join(f'{count} {reason}' for reason, count in dataset.excluded.items())
+    return (
+        f'{dataset.source}: {np.count_nonzero(dataset.fitted)} of {len(dataset.fitted)} samples '
+        f'can be fitted ({reasons or "there are no more"}), at least {FEWEST_FITTED} are needed: '
+        'record a longer motion, without pauses and gaps'
+    )
 
 
 def _with_common_encoders(survey: _Survey) -> _Survey:

@@ -17,7 +17,7 @@ from robot_identification.recording.table_mapping import UNITS
 # _WEIGHT says. Chosen: slow and fast loggers; the slowest motion worth a recording and the fastest
 # joints; the least travel and two turns each way.
 _PERIODS = (1e-4, 0.25)  # [s]
-_SPEEDS = (0.02, 12.0)  # [rad/s], 95th percentile
+_SPEEDS = (0.02, 12.0)  # [rad/s], 95th percentile of the fastest joint
 _POSITIONS = (0.2, 4.0 * np.pi)  # [rad], largest magnitude
 _WEIGHT = 3.0  # a decade; chosen
 # Velocity and the derivative of position differ by no more in the same unit: a decade costs this.
@@ -66,9 +66,9 @@ class _Figures:
 
     period: float  # Median step of the time
     stamp: float  # Median time
-    speed: float  # 95th percentile of the derivative of q
+    speed: float  # 95th percentile of the derivative of q, of the fastest joint
     position: float  # Largest magnitude of q
-    velocity: float  # 95th percentile of the magnitude of dq; NaN without
+    velocity: float  # 95th percentile of the magnitude of dq, of the fastest joint; NaN without
     ratio: float  # Derivative of q over dq; NaN where it cannot be known
 
 
@@ -118,19 +118,19 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
     steps = np.concatenate([np.empty(0), *(np.diff(rows.time) for rows in windows)])
     steps = steps[steps > 0.0]
     stamps = np.concatenate([np.empty(0), *(rows.time for rows in windows)])
-    speeds, heights, velocities = [np.zeros(1)], [np.zeros(1)], [np.empty(0)]
+    speeds, heights, velocities = [], [np.zeros(1)], []
     sums = np.zeros(3)
     for rows in windows:
         heights.append(np.abs(rows.q).ravel())
         if rows.dq is not None:
-            velocities.append(np.abs(rows.dq).ravel())
+            velocities.append(np.abs(rows.dq))
         span = min(_SPAN, len(rows.time) - 1)
         if span < 1:
             continue
         elapsed = rows.time[span:] - rows.time[:-span]
         moved = rows.q[span:] - rows.q[:-span]
         going = elapsed > 0.0
-        speeds.append(np.abs(moved[going] / elapsed[going, None]).ravel())
+        speeds.append(np.abs(moved[going] / elapsed[going, None]))
         if rows.dq is not None:
             area = np.zeros_like(rows.q)
             area[1:] = np.cumsum(
@@ -146,11 +146,19 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
     return _Figures(
         period=float(np.median(steps)) if steps.size else np.nan,
         stamp=_percentile(np.abs(stamps), 50),
-        speed=_percentile(np.concatenate(speeds), 95),
+        speed=_speed_of_fastest(speeds),
         position=_percentile(np.concatenate(heights), 100),
-        velocity=_percentile(np.concatenate(velocities), 95),
+        velocity=_speed_of_fastest(velocities),
         ratio=float(ratio),
     )
+
+
+def _speed_of_fastest(speeds: Sequence[FloatArray]) -> float:
+    """Return the 95th percentile of the joint that has the largest; the others may rest."""
+    if not speeds:
+        return np.nan
+    of_joints = [_percentile(of_joint, 95) for of_joint in np.concatenate(speeds).T]
+    return max((speed for speed in of_joints if np.isfinite(speed)), default=np.nan)
 
 
 def _percentile(values: FloatArray, share: float) -> float:
@@ -200,7 +208,7 @@ def _explain(
     if 'q' in quantities:
         checks['q'] = f'reaches {figures.position:.4g}'
     if 'dq' in quantities:
-        checks['dq'] = f'95 % are below {figures.velocity:.4g}'
+        checks['dq'] = f'95 % of each joint are below {figures.velocity:.4g}'
     if np.isfinite(figures.ratio):
         ratio = figures.ratio * UNITS['q'][units['q']] / (
             UNITS['time'][units['time']] * UNITS['dq'][units['dq']]

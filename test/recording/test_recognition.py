@@ -138,6 +138,16 @@ def test_units_are_found_whatever_they_are(
     assert set(found.checks) == {'time', 'q', 'dq'}
 
 
+def test_time_is_found_where_most_joints_rest():
+    """One of seven swings slowly, now and then: what the others do says nothing of the clock."""
+    t = 0.08 * np.arange(2000)
+    swing = np.where(t % 80.0 < 30.0, 0.2 * np.sin(2.0 * np.pi * 0.05 * t), 0.0)
+    q = np.zeros((len(t), 7))
+    q[:, 3] = swing
+    found = find_units({'time': '', 'q': ''}, '', [Rows(t, q, None, None)])
+    assert (found.units['time'], found.alternative) == ('s', '')
+
+
 @pytest.mark.parametrize(('scale', 'unit'), [(1.0, 'A'), (1e3, 'mA')])
 def test_milliampere_are_told_by_their_size(scale, unit, rng):
     rows = Rows(0.01 * np.arange(100), rng.normal(size=(100, 6)), None,
