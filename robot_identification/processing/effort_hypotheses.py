@@ -325,7 +325,10 @@ class Hypotheses:
         covariance = (self._arm.covariance + payload.covariance)[own, own]
         if kind != WITHOUT_GRAVITY:
             columns = signals.inertial + signals.gravity
-            return _Signal(columns @ mean, columns @ covariance @ columns.T)
+            is_turned = kind == CURRENT and self._robot.drives.drive_gain[joint] < 0.0
+            return _Signal(
+                columns @ (-mean if is_turned else mean), columns @ covariance @ columns.T
+            )
         left, left_mean = self._left_of_gravity(nuisance, payload)
         return _Signal(
             signals.inertial @ mean + signals.gravity @ left_mean[own],

@@ -41,6 +41,8 @@ OTHER_MOUNTING = 0.02
 # Other mountings are looked at closely where a first look has them as likely as the stated one, up
 # to this factor; chosen.
 NEAR = float(np.log(1.0e5))
+# An effort shows the torque of bodies where one scale is so many of its standard errors [1].
+SHOWN = 3.0
 # Gravity that turns a joint by less than this share of what turns any joint is not seen; chosen.
 LEAST_GRAVITY = 1.0e-3
 POSES = 400  # in which the motion that would decide is looked for; chosen
@@ -64,6 +66,14 @@ class JointEvidence:
     residuals: Mapping[str, float]
     likelihoods: Mapping[str, float]  # log-likelihood of each kind over that of the best
     vote: str  # the kind that this joint alone speaks for; empty where it does not
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the effort depends on what the URDF's bodies ask for."""
+        return (
+            abs(self.gravity_scale) > SHOWN * self.gravity_error
+            or abs(self.inertial_scale) > SHOWN * self.inertial_error
+        )
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,16 @@ class EffortMeaning:
 
     def evidence(self) -> str:
         """Return the scales of the joints that speak for the kind."""
-        telling = [one for one in self.joints if one.vote == self.kind] or list(self.joints)
         return 'effort per torque of the URDF: ' + '; '.join(
             f'{one.joint} {_scale(one.gravity_scale, one.gravity_error)} of gravity, '
-            f'{_scale(one.inertial_scale, one.inertial_error)} of inertia' for one in telling
+            f'{_scale(one.inertial_scale, one.inertial_error)} of inertia'
+            for one in _telling(self.joints, self.kind)
         )
+
+
+def _telling(joints: Sequence[JointEvidence], kind: str | None) -> Sequence[JointEvidence]:
+    """Return the joints that speak for a kind; all if none does."""
+    return [one for one in joints if one.vote == kind] or joints
 
 
 def _ranked(likelihoods: Mapping[str, float]) -> list[str]:
@@ -165,6 +180,11 @@ def _conclude(
             'neither current nor torque of the bodies of the URDF explains the effort: check the '
             'mounting (gravity), the signs and the joint names, and whether it is the URDF of '
             f'this arm ({_worst(evidence)})'
+        )
+    elif kind is not None and not any(one.is_shown for one in _telling(evidence, kind)):
+        undecided = (
+            'no effort was seen to follow the torque of the bodies of the URDF: record a motion '
+            'that needs more of it'
         )
     elif kind is None:
         undecided = _open_question(likelihoods)

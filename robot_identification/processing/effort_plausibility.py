@@ -47,7 +47,7 @@ def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
     scale, correlation = effort_per_torque(effort, torque, motion)
     # What is small compared with the joint's limit is small compared with friction, too.
     correlation[np.std(torque, axis=0) < NOTABLE_TORQUE * _finite_limits(robot)] = 0.0
-    signs = _judge_signs(robot, scale, correlation)
+    signs = _judge_signs(robot, dataset.effort_unit, scale, correlation)
     units = _judge_unit(robot, dataset.effort_unit, np.abs(scale), np.abs(correlation))
     return (*signs, *(units or _judge_limits(robot, dataset.effort_unit, effort)))
 
@@ -78,7 +78,13 @@ def effort_per_torque(
     return scale, correlation
 
 
-def _judge_signs(robot: RobotModel, scale: FloatArray, correlation: FloatArray) -> list[str]:
+def _judge_signs(
+    robot: RobotModel, unit: str, scale: FloatArray, correlation: FloatArray
+) -> list[str]:
+    """Return notes on joints whose effort, by their drive gain, has the sign of no torque."""
+    is_turned = EFFORT_UNITS[unit].is_current & (robot.drives.drive_gain < 0.0)
+    sign = np.where(is_turned, -1.0, 1.0)
+    scale, correlation = sign * scale, sign * correlation
     return [
         f'effort of {robot.joint_names[joint]} has the opposite sign of the torque of the URDF '
         f'({scale[joint]:.2g} times, correlation {correlation[joint]:.2f}): check the sign of its '

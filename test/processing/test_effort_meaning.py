@@ -63,6 +63,33 @@ def test_a_wrong_mounting_is_named(robots):
     assert judge_effort(twin.robot, [twin.dataset]).mounting == ''
 
 
+def test_currents_of_negative_drive_gains_are_currents(robots):
+    """Motors may be mounted the other way round: their currents have the other sign."""
+    twin = twin_of(robots, 1)
+    turned = np.array([1.0, -1.0, -1.0, 1.0, -1.0, 1.0])
+    dataset = replace(twin.dataset, effort=twin.dataset.effort * turned)
+    found, unknown, expected = (
+        judge_effort(robot, [one]).likelihoods for robot, one in (
+            (twin.robot.with_drive_gains(10.0 * turned), dataset),
+            (twin.robot, dataset), (twin.robot, twin.dataset),
+        )
+    )
+    for kind in ('Nm', 'Nm-without-gravity'):
+        # As a current it fits as well as the other one, as a torque it fits worse.
+        assert found[kind] < expected[kind] < unknown[kind]
+
+
+def test_effort_that_shows_no_body_is_of_no_kind(robots, rng):
+    """Friction and noise alone fit a current of any size; which unit they have is unknown."""
+    twin = twin_of(robots, 1)
+    motion = twin.dataset.motion
+    effort = np.tanh(motion.dq / 0.01) + 0.2 * rng.normal(size=motion.dq.shape)
+    effort[:, [0, 1, 2, 4, 5]] = 0.0
+    meaning = judge_effort(twin.robot, [replace(twin.dataset, effort=effort)])
+    assert meaning.kind is None
+    assert 'no effort was seen to follow the torque of the bodies' in meaning.undecided
+
+
 def test_open_recordings_name_the_motion_that_decides(robots):
     """Wrists alone leave it open: rests of the joint that carries most are asked for."""
     twin = twin_of(robots, 39)

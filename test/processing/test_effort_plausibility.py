@@ -54,6 +54,18 @@ def test_what_contradicts_the_description_is_noted(simulated, joint, factor, nam
     assert note.startswith(f'effort of {named}') and words in note
 
 
+def test_the_sign_of_a_drive_gain_is_that_of_its_current(simulated):
+    """A motor mounted the other way round has a negative gain, and its current the other sign."""
+    robot, _, recording = simulated
+    turned = np.where(np.arange(6) == 1, -1.0, 1.0)
+    negative = robot.with_drive_gains(robot.drives.drive_gain * turned)
+    current = replace(recording, effort=recording.effort * turned)
+    assert notes_of(current, negative, 'A') == []
+    for effort, arm in ((current, robot), (recording, negative)):
+        note, = notes_of(effort, arm, 'A')
+        assert note.startswith('effort of shoulder_lift_joint has the opposite sign')
+
+
 @pytest.mark.parametrize(('rows', 'named'), [
     (slice(None), 'effort of b is 2.5 throughout'),
     (slice(300, 500), 'effort of b stood still at 2.5 for 1.60 s from 2.40 s on'),

@@ -247,6 +247,21 @@ def test_an_axis_that_is_reversed_is_named(joint):
     assert (warning.name, warning.joints) == ('axis', (arm().robot.joint_names[joint],))
 
 
+@pytest.mark.parametrize('turned', [(0, 1), (1, 2, 3)])
+def test_joints_that_friction_drives_are_all_named(turned):
+    """Whatever explains bodies that contradict themselves: positions have the other sign there."""
+    made = arm()
+    sign = np.where(np.isin(np.arange(6), turned), -1.0, 1.0)
+    warnings = examine(made, replace(
+        made.training, q=made.training.q * sign, dq=made.training.dq * sign
+    )).warnings
+    named = {
+        joint for warning in warnings if warning.name in ('sign', 'joint_order')
+        for joint in warning.joints
+    }
+    assert named >= {made.robot.joint_names[joint] for joint in turned}
+
+
 @cache
 def computed():
     """Return what the bodies of the URDF give along the training motion, as a recording in Nm."""

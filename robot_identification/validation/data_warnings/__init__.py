@@ -30,7 +30,7 @@ from robot_identification.validation.data_warnings.joint_order import find_excha
 from robot_identification.validation.data_warnings.one_direction import find_one_direction
 from robot_identification.validation.data_warnings.payload_change import find_payload_change
 from robot_identification.validation.data_warnings.scale import (
-    find_common_factor, find_joint_factors, find_wrong_signs,
+    find_common_factor, find_driving_friction, find_joint_factors, find_wrong_signs,
 )
 from robot_identification.validation.data_warnings.structure import find_structure
 from robot_identification.validation.data_warnings.thresholds import MOST_NAMED, NEARLY_AS_GOOD
@@ -53,6 +53,8 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'encoder_zero': find_encoder_zeros,
     'payload_change': find_payload_change,
 }
+# Hypotheses that explain friction which drives their joints.
+EXPLAIN_DRIVING = ('sign', 'joint_order')
 
 
 def examine_data(
@@ -85,6 +87,11 @@ def examine_data(
         candidates = [tool, *_test(evidence)]
     small = tuple(str(one.warning) for one in candidates if not one.matters)
     warnings = choose([one for one in candidates if one.matters])
+    explained = {
+        joint for warning in warnings if warning.name in EXPLAIN_DRIVING
+        for joint in warning.joints
+    }
+    warnings = (*find_driving_friction(evidence, explained), *warnings)
     return Findings(
         (*(warnings or find_structure(robot, datasets, sigma)), *beside),
         (*small, *list_assumptions(evidence)),

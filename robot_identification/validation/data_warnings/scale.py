@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.processing import MOVING_SPEED
@@ -12,7 +14,7 @@ from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import JointFit
 from robot_identification.validation.data_warnings.thresholds import (
-    DISSIPATED, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
+    DISSIPATED, DRIVING, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
 )
 from robot_identification.validation.verdict import DataWarning
 
@@ -67,7 +69,8 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
     driven = power < -DISSIPATED
     if driven.any() and np.sum(driven) == np.count_nonzero(np.abs(power) > DISSIPATED):
         return [Candidate(_driving(
-            evidence, driven, power, 'the efforts of all joints may have the wrong sign'
+            evidence, driven, power, DISSIPATED,
+            'the efforts of all joints may have the wrong sign',
         ), np.inf)]
     # Exchanged joints drive their friction, too, and a joint with little of it neither drives nor
     # brakes: the bodies decide. Friction that brakes shows that the sign is right.
@@ -75,7 +78,8 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
     if driven.any() and (gain := _gain_of_sign(evidence, driven)) > 0.0:
         names = ', '.join(_names(evidence, driven))
         found.append(Candidate(_driving(
-            evidence, driven, power, f'the effort of {names} may have the wrong sign'
+            evidence, driven, power, DISSIPATED,
+            f'the effort of {names} may have the wrong sign',
         ), LEAST_BODY_GAIN + gain))
     for joint, name in enumerate(evidence.robot.joint_names):
         if power[joint] > DISSIPATED:
@@ -90,6 +94,26 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
     return sorted(found, key=lambda one: -one.gain)[:1]
 
 
+def find_driving_friction(
+    evidence: Evidence, explained: Collection[str]
+) -> tuple[DataWarning, ...]:
+    """
+    Return a warning of the joints whose friction clearly drives them, but for the `explained` ones.
+
+    It is physically impossible, where the bodies of the URDF contradict the other sign, too.
+    """
+    power = dissipated_power(evidence)
+    driven = (power < -DRIVING) & ~np.isin(evidence.robot.joint_names, list(explained))
+    if not driven.any():
+        return ()
+    names = ', '.join(_names(evidence, driven))
+    return (_driving(
+        evidence, driven, power, DRIVING,
+        f'the friction of {names} drives, as if the effort had the wrong sign or were that of '
+        'another joint',
+    ),)
+
+
 def _gain_of_sign(evidence: Evidence, joints: BoolArray) -> float:
     """Return how much more likely the data are with the other sign of some joints' efforts."""
     return evidence.gain(evidence.explain(scale=np.where(joints, -1.0, 1.0)))
@@ -100,12 +124,12 @@ def _names(evidence: Evidence, joints: BoolArray) -> tuple[str, ...]:
 
 
 def _driving(
-    evidence: Evidence, joints: BoolArray, power: FloatArray, suspicion: str
+    evidence: Evidence, joints: BoolArray, power: FloatArray, threshold: float, suspicion: str
 ) -> DataWarning:
     return DataWarning(
         'sign', _names(evidence, joints), suspicion,
         'power that friction takes, over that of torque and speed', '',
-        float(power[joints].min()), -DISSIPATED,
+        float(power[joints].min()), -threshold,
         'friction takes energy: check the signs of effort and drive gains, and the axes of the '
         'URDF',
     )
