@@ -186,7 +186,7 @@ def _examination(
 ) -> tuple[str, Callable[[Path], Finding]]:
     if is_table(path):
         return 'table', partial(_examine_table, options=options)
-    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd'):
+    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.bag'):
         return 'bag', partial(_examine_bag, options=options)
     if path.suffix in ('.urdf', '.xml'):
         return 'URDF', partial(_examine_urdf, arguments=options.arguments)
@@ -209,10 +209,14 @@ def _examine_bag(path: Path, options: ExamineOptions) -> Finding:
 def _examine_table(path: Path, options: ExamineOptions) -> Finding:
     mapping = options.mapping
     joints = find_joint_names(path, mapping=mapping)
+    if not joints and options.robots:
+        # Columns may have no names at all: what is missing is then said with a draft of a mapping.
+        joints = options.robots[0].joint_names
     if not joints:
         raise DataError(
             f'{path} has no column that is recognized as the position of a joint: name them as in '
-            'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md)'
+            'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md); with a '
+            'URDF or robot YAML beside the file, doctor drafts the mapping'
         )
     read = describe_table(understand_table(path, joints, mapping=mapping))
     recording = read_recording(path, joints, mapping=mapping)

@@ -175,7 +175,10 @@ def judge_identification(
         notes=(
             *(note for note in (*inputs.notes, not_shown, *fitted.notes) if note),
             *choice.notes,
-            *offset_notes(fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit),
+            *offset_notes(
+                fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit,
+                relative_scale=inputs.relative_scale,
+            ),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
             *rotor_notes(model), *fit.estimate.notes, *condition_notes(fit.estimate),
             *covariance.notes,

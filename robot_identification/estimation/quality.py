@@ -71,12 +71,14 @@ def condition_notes(estimate: Estimate) -> tuple[str, ...]:
 
 
 def offset_notes(
-    robot: RobotModel, estimate: Estimate, deviations: Sequence[FloatArray], unit: str
+    robot: RobotModel, estimate: Estimate, deviations: Sequence[FloatArray], unit: str, *,
+    relative_scale: bool,
 ) -> tuple[str, ...]:
     """
     Return which joints have another offset in each recording, in words.
 
-    `deviations` (n,) are standard deviations of the effort of each recording, in its unit.
+    `deviations` (n,) are standard deviations of the effort of each recording, in its unit. With
+    `relative_scale` offsets are per unknown drive gain, without a unit of their own.
     """
     if not estimate.nuisance.size:
         return ()
@@ -85,8 +87,9 @@ def offset_notes(
     deviation = np.mean(deviations, axis=0)
     if EFFORT_UNITS[unit].is_current:
         deviation = np.abs(robot.drives.to_torque(deviation))
+    symbol = '' if relative_scale else ' N m'
     far = [
-        f'{name} by up to {value:.2g} N m'
+        f'{name} by up to {value:.2g}{symbol}'
         for name, value, size in zip(robot.joint_names, largest, deviation, strict=True)
         if value > FAR_OFFSET * size
     ]

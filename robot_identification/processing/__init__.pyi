@@ -41,7 +41,6 @@ from .position_error import (
     CommandDelay as CommandDelay, find_command_delay as find_command_delay,
     with_position_error as with_position_error,
 )
-from .plausibility import find_stationary as find_stationary
 from .processing import (
     check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
     process as process,

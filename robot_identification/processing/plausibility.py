@@ -220,17 +220,3 @@ def _guess_unit(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> s
         if inside.all():
             return f'and their velocities look like {unit}, if not their zero is another one'
     return 'look like encoder ticks, or their zero is another one'
-
-
-def find_stationary(names: Sequence[str], travel: FloatArray) -> list[str]:
-    """
-    Return notes on joints that did not move.
-
-    `travel` (n,) is the highest less the lowest position of each joint [rad].
-    """
-    return [
-        f'{name} never moved by more than {SMALLEST_MOTION:g} rad ({moved:.3g}): its friction and '
-        'rotor inertia cannot be identified'
-        for name, moved in zip(names, travel, strict=True)
-        if moved <= SMALLEST_MOTION
-    ]

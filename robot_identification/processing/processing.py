@@ -27,7 +27,7 @@ from robot_identification.processing.delay import find_delay
 from robot_identification.processing.effort_plausibility import check_effort, find_stale_effort
 from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
-    check_positions, check_velocities, compare_rates, find_stationary, SMALLEST_MOTION,
+    check_positions, check_velocities, compare_rates, SMALLEST_MOTION,
 )
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.processing.rotor_side import follow_rotors, RotorSide
@@ -445,6 +445,8 @@ def _find_structure(
     period = sampling_period(times)
     longest = longest_bridged(times, period)
     segments, gaps = find_segments(table.stamps, table.branch, fresh, longest)
+    begin = table.stamps[np.argmax(table.in_window)]
+    gaps = tuple(gap for gap in gaps if gap.start + gap.duration > begin)
     lost = float(np.mean(some_intervals(times) > 1.5 * period))
     if longest > GAP_PERIODS * period:
         found.notes.append(
@@ -506,7 +508,6 @@ def _check_kinematics(
     )
     if robot is not None:
         found.notes += check_positions(where, robot, lowest, highest)
-    found.notes += find_stationary(recording.joint_names, highest - lowest)
 
 
 def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) -> None:

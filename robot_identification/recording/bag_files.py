@@ -29,6 +29,8 @@ from robot_identification.recording.sqlite_file import SqliteFile
 
 SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 
+ROS_1_MAGIC = b'#ROSBAG V2.0'
+
 BagFile = McapFile | SqliteFile
 
 
@@ -230,6 +232,11 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
         return SqliteFile(path, stack)
     if magic.startswith(MCAP_MAGIC):
         return McapFile(path)
+    if magic.startswith(ROS_1_MAGIC):
+        raise Damage(
+            'it is a bag of ROS 1: convert it with `rosbags-convert --src FILE --dst FOLDER`, and '
+            'name the folder'
+        )
     raise Damage('it begins neither as an MCAP nor as a sqlite3 file does')
 
 

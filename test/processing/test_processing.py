@@ -146,6 +146,13 @@ def test_a_delay_in_milliseconds_is_refused(record, delay):
         run(record(), delay=delay)
 
 
+def test_gaps_before_the_window_are_none_of_it(record):
+    """Nor is one across its start, after which the first sample comes."""
+    t = np.delete(0.008 * np.arange(2000), np.r_[200:240, 400:440, 1000:1040, 1500:1540])
+    for start, gaps in ((0.0, 4), (2.0, 3), (3.3, 2), (9.0, 1), (13.0, 0)):
+        assert len(run(record(t), start=start).gaps) == gaps
+
+
 def test_gaps_everywhere_are_refused(record):
     """Two hundred parts of five samples: no filter reaches anything."""
     t = np.arange(1000) / RATE + np.repeat(np.arange(200), 5)

@@ -4,13 +4,17 @@
 """Whole bags of every form: what is read is what rosbags reads, and it is called complete."""
 
 from dataclasses import replace
+from pathlib import Path
 import shutil
 import sqlite3
+import subprocess
+import sys
 
 from backports import zstd
 from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
+from robot_identification.errors import DataError
 from robot_identification.recording import raw_bag
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_files import BagFiles, open_bag
@@ -209,6 +213,23 @@ def test_what_a_killed_sqlite3_writer_left_is_taken_in(good, tmp_path, mode):
     np.testing.assert_array_equal(recording.q[:300], [m.position for m in good[:300]])
     assert 'its writer was killed and left' in recording.completeness.cause
     assert {file.name: file.read_bytes() for file in killed.iterdir()} == leftovers
+
+
+def test_a_bag_of_ros_1_is_read_after_the_command_that_its_error_names(good, tmp_path):
+    write_bag(tmp_path / 'bag', good)
+    old, new = tmp_path / 'old.bag', tmp_path / 'new'
+
+    def convert(source, target):
+        subprocess.run(
+            [shutil.which('rosbags-convert', path=Path(sys.executable).parent), '--src', source,
+             '--dst', target], check=True, capture_output=True,
+        )
+
+    convert(tmp_path / 'bag', old)
+    with pytest.raises(DataError, match=r'is a bag of ROS 1: convert it with `rosbags-convert'):
+        read_recording(old, NAMES)
+    convert(old, new)
+    assert_all_of(read_recording(new, NAMES), good)
 
 
 def test_paths_may_hold_anything(good, tmp_path):

@@ -17,7 +17,7 @@ from robot_identification.files import ResultFolder
 from robot_identification.model import (
     check_shows_gravity, EFFORT_UNITS, IdentifiedModel, KinematicFilter, load_model, RobotModel,
 )
-from robot_identification.processing import Dataset, find_stationary, process
+from robot_identification.processing import Dataset, process
 from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction, MapRun
 from robot_identification.studies.friction_map.options import FrictionMapOptions
 from robot_identification.studies.friction_map.plan import certified_segments, SegmentPlan
@@ -97,13 +97,12 @@ def _read(
 
 def _notes_of(dataset: Dataset) -> list[str]:
     """
-    Return the notes on a dataset, without those that any friction map has.
+    Return the notes on a dataset, without that on its delay.
 
-    All joints but one rest, and nothing but friction shows the delay: what is found is not one.
+    Nothing but friction shows the delay of a friction map: what is found is not one.
     """
-    stationary = find_stationary(dataset.joint_names, np.ptp(dataset.motion.q, axis=0))
     delay = [] if dataset.found_delay is None else [dataset.found_delay.describe(dataset.delay)]
-    return [note for note in dataset.notes if note not in stationary and note not in delay]
+    return [note for note in dataset.notes if note not in delay]
 
 
 def run_friction_plan(

@@ -98,7 +98,7 @@ def find_driving_friction(
     evidence: Evidence, explained: Collection[str]
 ) -> tuple[DataWarning, ...]:
     """
-    Return a warning of the joints whose friction clearly drives them, but for the `explained` ones.
+    Return a warning of joints whose friction clearly drives them, except `explained` ones.
 
     It is physically impossible, where the bodies of the URDF contradict the other sign, too.
     """
