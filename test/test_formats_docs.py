@@ -423,7 +423,9 @@ def test_recipe_page_names_defaults_and_ranges():
         if key == 'corrections':
             continue
         if kind != key:
-            assert row['type, range'].startswith('list of numbers above 0')
+            assert row['type, range'].startswith(
+                'list of numbers above 0' if isinstance(default, list) else 'number, 0 to 1'
+            )
             continue
         many = isinstance(default, list)
         what, low, high = re.match(

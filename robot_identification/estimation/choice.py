@@ -20,7 +20,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
-from robot_identification.processing import Dataset
+from robot_identification.processing import Dataset, find_position_step
 from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
 
 # A recording with fewer samples in motion is taken to have none: 0.1 s of a UR's 500 Hz.
@@ -120,7 +120,9 @@ def choose_prior_weight(
 ) -> Choice:
     """Choose the weight of the CAD prior of a dictionary fit."""
     recipe, method = options.recipe, options.method
-    estimator, laws = cast(SparseNonnegativeRegression, method.estimator), method.laws[0]
+    estimator = cast(SparseNonnegativeRegression, method.estimator)
+    step = max(find_position_step(dataset.motion.drive_side.q) for dataset in datasets)
+    laws = tuple(law.with_position_step(step) for law in method.laws[0])
     notes = []
     weights: tuple[float, ...] = (0.0,)
     contradicting = _contradicting_joints(robot, datasets) if with_prior else []

@@ -120,7 +120,8 @@ class Recipe:
                 else value
             )
         content['dictionary'] = {
-            name: list(values) for name, values in self.dictionary.constants().items()
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in self.dictionary.constants().items()
         }
         return content
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 import re
 
@@ -73,6 +73,12 @@ class StandardParameters:
     n: int  # number of joints
     friction: tuple[FrictionTerm, ...]  # friction terms
     reflected_inertia: bool  # whether reflected rotor inertias are among the parameters
+
+    def with_position_step(self, step: float) -> StandardParameters:
+        """Return them with friction for positions that are read in steps [rad]."""
+        return replace(self, friction=tuple(
+            replace(term, law=term.law.with_position_step(step)) for term in self.friction
+        ))
 
     @property
     def size(self) -> int:

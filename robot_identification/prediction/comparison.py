@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.torque_predictor import lacks_temperature, TorquePredictor
 from robot_identification.processing import (
-    describe_damage, load_for_model, read_for_model, temperatures_so_far,
+    describe_damage, find_position_step, load_for_model, read_for_model, temperatures_so_far,
 )
 from robot_identification.validation import (
     corrected_joints, describe_uncorrected, predict_effort, prediction_deviation,
@@ -53,7 +53,11 @@ def compare_effort(
             dataset.stamps, dataset.effort, predicted, _where_predicted(stated, predicted)
         ), (*notes, *describe_uncorrected(model, dataset))
     measured, notes = read_measured(model, bag)
-    predictor = TorquePredictor(model)
+    step = find_position_step(measured.q)
+    parameters = model.parameters.with_position_step(step)
+    predictor = TorquePredictor(
+        replace(model, reduction=replace(model.reduction, parameters=parameters))
+    )
     predicted = predictor.run(measured.stamps, measured.q, measured.dq, measured.temperature)
     return EffortComparison(
         measured.stamps, measured.effort, predicted,

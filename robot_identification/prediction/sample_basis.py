@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
-from robot_identification.model import CURVES, STOP
+from robot_identification.model import CURVES, PLAY, STOP
 
 
 class JointFunction(NamedTuple):
@@ -42,6 +42,7 @@ class SampleBasis:
         self._curves: list[tuple[Callable[..., FloatArray], slice, list[FloatArray]]] = []
         self._radii, factors, sliding = np.zeros(0), np.zeros(len(functions)), np.zeros(0)
         self._signs = self._static = self._stops = slice(0, 0)
+        self._play = np.zeros(n)
         first = 0  # of the functions of velocity
         for kind, group in groupby(range(len(functions)), key=lambda row: functions[row].kind):
             found = list(group)
@@ -51,6 +52,7 @@ class SampleBasis:
                 first = rows.stop
             elif kind == STOP:
                 first, self._stops, self._radii = rows.stop, rows, constants[0]
+                np.maximum.at(self._play, self._joints[rows], PLAY * constants[1])
             elif kind == 'velocity':
                 factors[rows] = constants[0]
             elif kind == 'smooth_sign':
@@ -69,6 +71,7 @@ class SampleBasis:
             factors[first:, None] * unit[self._joints[first:]], slides, -slides
         ])
         self._first, self._stopped = first, self._joints[self._stops]
+        self._is_stepped = bool(self._play.any())
         self._unit = unit
         self._make_room(0)
 
@@ -131,11 +134,22 @@ class SampleBasis:
         if self._radii.size:
             if self._q is None:
                 self._start(len(dq))
+                self._played, self._direction = q, np.zeros(len(q))
             else:
                 bends = self._of_stops
+                if self._is_stepped:
+                    q = self._steady(q)
                 self._per_radius.dot(q - self._q, self._flat_way)
                 np.add(bends, self._way, out=bends)
                 np.minimum(bends, self._upper, out=bends)
                 np.maximum(bends, self._lower, out=bends)
             self._q = q
         return values
+
+    def _steady(self, q: FloatArray) -> FloatArray:
+        """Return positions (n,) without the jumps of a last digit; see `steady_positions`."""
+        played = np.minimum(np.maximum(self._played, q - self._play), q + self._play)
+        moves = np.sign(played - self._played)
+        self._direction = np.where(moves, moves, self._direction)
+        self._played = played
+        return played + self._play * self._direction

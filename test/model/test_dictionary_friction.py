@@ -12,11 +12,15 @@ from robot_identification.errors import DescriptionError
 from robot_identification.model import (
     DictionaryFriction, dump_model, FRICTION_LAWS, FrictionOffset, FrictionTerm, IdentifiedModel,
     JointMotion, load_model, Motion, reduce_to_base, regressor, SignalSource, StandardParameters,
+    STOP,
 )
 from robot_identification.model.friction.nearest import (
     nearest_plain_friction, sliding_speeds, sliding_torque,
 )
-from robot_identification.model.friction.stop_operator import run_stops
+from robot_identification.model.friction.stop_operator import run_stops, steady_positions
+from robot_identification.prediction.sample_basis import (
+    evaluation_order, JointFunction, SampleBasis,
+)
 from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -253,6 +257,50 @@ def test_a_joint_at_rest_keeps_its_deflection():
 
 def test_no_stop_at_all():
     assert run_stops(np.arange(4.0), np.zeros(0), np.zeros(0), 0.0).shape == (4, 0)
+
+
+STEP = 1e-4
+
+
+@given(seed=SEEDS)
+def test_positions_in_steps_do_not_chatter(seed):
+    """A jump between two neighbours is left out; what moves on is followed to the last digit."""
+    rng = np.random.default_rng(seed)
+    there = np.cumsum(rng.integers(1, 4, 40))
+    q = STEP * np.concatenate([
+        [0], there, there[-1] - rng.integers(0, 2, 60), there[-1] - 2 - np.arange(30),
+    ])
+    steady, played = steady_positions(q, STEP, q[0], q[0])
+    rest = slice(41, 101)
+    np.testing.assert_allclose(steady[:41], q[:41], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(steady[rest], q[40], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(steady[101:], q[101:], rtol=0.0, atol=1e-12)
+    # In two parts it is the same.
+    at = int(rng.integers(1, len(q)))
+    first, between = steady_positions(q[:at], STEP, q[0], q[0])
+    second, after = steady_positions(q[at:], STEP, between, float(first[-1]))
+    np.testing.assert_allclose(np.append(first, second), steady, rtol=0.0, atol=1e-12)
+    assert after == pytest.approx(played, abs=1e-12)
+
+
+@given(seed=SEEDS)
+def test_samples_in_steps_one_by_one_are_those_of_the_whole(seed):
+    """Live prediction and the prediction of a recording have the same friction."""
+    rng = np.random.default_rng(seed)
+    q = STEP * np.round(np.cumsum(rng.normal(scale=2.0, size=200) * rng.integers(0, 2, 200)))
+    law = DictionaryFriction().with_position_step(STEP)
+    nothing = np.zeros(200)
+    columns = columns_of(law, JointMotion(q, nothing, nothing + 1.0, nothing))
+    functions = sorted(
+        {JointFunction(STOP, term.constants, 0) for term in law.basis if term.kind == STOP},
+        key=evaluation_order,
+    )
+    basis = SampleBasis(1, functions)
+    values = np.array([basis.step(one, np.zeros((1, 1)))[:, 0].copy() for one in q[:, None]])
+    for k, term in enumerate(law.basis):
+        if term.kind == STOP:
+            one_by_one = values[:, functions.index(JointFunction(STOP, term.constants, 0))]
+            np.testing.assert_allclose(columns[:, k], one_by_one, rtol=0.0, atol=1e-9)
 
 
 # --- the nearest plain friction ----------------------------------------------------------

@@ -46,7 +46,7 @@ def test_stops_beside_curves(rng):
     """They remember what came before, at every velocity alike, until they are restarted."""
     functions = sorted([
         *functions_of(('one', 'velocity', 'smooth_sign')),
-        *(JointFunction(STOP, (radius,), joint) for radius in (0.1, 0.4) for joint in (0, 2)),
+        *(JointFunction(STOP, (radius, 0.0), joint) for radius in (0.1, 0.4) for joint in (0, 2)),
     ], key=evaluation_order)
     q = np.cumsum(0.1 * rng.normal(size=(200, 3)), axis=0)
     basis = SampleBasis(3, functions)
@@ -54,7 +54,7 @@ def test_stops_beside_curves(rng):
         values = np.array([basis.step(one, np.zeros((2, 3))).copy() for one in q])
         for row, one in enumerate(functions):
             if one.kind == STOP:
-                radii = np.array(one.constants)
+                radii = np.array(one.constants[:1])
                 deflections = run_stops(q[:, one.joint], radii, np.zeros(1), q[0, one.joint])
                 for at in range(2):
                     np.testing.assert_allclose(

@@ -21,7 +21,8 @@ from robot_identification.model.friction.curves import (
     static_share, static_share_by_velocity,
 )
 
-# Function of the position, with a memory; its constant is the radius [rad]. See `run_stops`.
+# Function of the position, with a memory; its constants are the radius and the step in which
+# positions are read, or 0 [rad]. See `run_stops` and `steady_positions`.
 STOP = 'stop'
 
 

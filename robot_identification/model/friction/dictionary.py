@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.model.friction.basis import BasisTerm, STOP
-from robot_identification.model.friction.law import check_positive, FrictionLaw
+from robot_identification.model.friction.law import check_between, check_positive, FrictionLaw
 
 # Passage through zero of the Stribeck terms [rad/s], the default width of the other laws.
 STRIBECK_WIDTH = 0.01
@@ -23,13 +24,13 @@ _KINDS = {
 }
 
 
-def _basis_term(kind: str, constant: float) -> BasisTerm:
+def _basis_term(kind: str, constant: float, position_step: float) -> BasisTerm:
     loaded = kind.startswith('load')
     match kind.removeprefix('load_'):
         case 'sliding':
             return BasisTerm('smooth_sign', (constant,), per_load=loaded)
         case 'presliding':
-            return BasisTerm(STOP, (constant,), per_load=loaded)
+            return BasisTerm(STOP, (constant, position_step), per_load=loaded)
         case 'stribeck':
             return BasisTerm('static_sign', (STRIBECK_WIDTH, constant, 2.0))
         case _:
@@ -64,6 +65,9 @@ class DictionaryFriction(FrictionLaw):
     stribeck: tuple[float, ...] = (0.03, 0.1, 0.3)
     load_sliding: tuple[float, ...] = (0.01, 0.1)
     load_presliding: tuple[float, ...] = (0.0006, 0.006)
+    # Step in which positions are read [rad], 0 if it is too fine to matter. Displacements do not
+    # follow a digit that jumps at rest.
+    position_step: float = 0.0
 
     name = 'dictionary'
     needs_rigid_torque = True
@@ -75,25 +79,26 @@ class DictionaryFriction(FrictionLaw):
     )
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            values = getattr(self, field.name)
+        check_between(self.position_step, 0.0, 1.0, 'position_step of dictionary friction')
+        for kind in _KINDS:
+            values = getattr(self, kind)
             if not isinstance(values, (tuple, list)):
                 raise DescriptionError(
-                    f'{field.name} of dictionary friction is {values!r}, it must be a list'
+                    f'{kind} of dictionary friction is {values!r}, it must be a list'
                 )
             for value in values:
-                check_positive(value, f'{field.name} of dictionary friction')
+                check_positive(value, f'{kind} of dictionary friction')
             if len({f'{value:g}' for value in values}) < len(values):
                 raise DescriptionError(
-                    f'{field.name} of dictionary friction has a constant twice: {values!r}'
+                    f'{kind} of dictionary friction has a constant twice: {values!r}'
                 )
             # A file has lists.
-            object.__setattr__(self, field.name, tuple(float(value) for value in values))
+            object.__setattr__(self, kind, tuple(float(value) for value in values))
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
         """Kind and constant of every term."""
-        return tuple((f.name, value) for f in fields(self) for value in getattr(self, f.name))
+        return tuple((kind, value) for kind in _KINDS for value in getattr(self, kind))
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -121,13 +126,19 @@ class DictionaryFriction(FrictionLaw):
         used = coefficients > 0.0
         return self.keep(used), used
 
+    def with_position_step(self, step: float) -> FrictionLaw:
+        return replace(self, position_step=max(self.position_step, step))
+
     def keep(self, chosen: Sequence[bool] | BoolArray) -> DictionaryFriction:
         """Return the law with some of its terms."""
         left = [term for term, kept in zip(self.terms, chosen, strict=True) if kept]
-        return replace(self, **{
-            f.name: tuple(value for kind, value in left if kind == f.name) for f in fields(self)
-        })
+        constants: dict[str, Any] = {
+            kind: tuple(value for other, value in left if other == kind) for kind in _KINDS
+        }
+        return replace(self, **constants)
 
     @property
     def basis(self) -> tuple[BasisTerm, ...]:
-        return tuple(_basis_term(kind, constant) for kind, constant in self.terms)
+        return tuple(
+            _basis_term(kind, constant, self.position_step) for kind, constant in self.terms
+        )

@@ -17,7 +17,7 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import is_number
 from robot_identification.model.friction.basis import BasisTerm, CURVES, SLOPES, STOP
-from robot_identification.model.friction.stop_operator import run_stops
+from robot_identification.model.friction.stop_operator import run_stops, steady_positions
 
 
 def check_positive(value: Any, what: str) -> None:
@@ -175,15 +175,20 @@ class FrictionLaw(ABC):
     def _radii(self) -> FloatArray:
         return np.array(sorted({term.constants[0] for term in self.basis if term.kind == STOP}))
 
+    @cached_property
+    def _position_step(self) -> float:
+        """Step in which positions are read, the same for all stop operators [rad]."""
+        return max((term.constants[1] for term in self.basis if term.kind == STOP), default=0.0)
+
     def initial_state(self) -> FloatArray:
         """
         Return the state before the first sample, shape (s,).
 
-        The deflections of the stop operators at rest, and NaN for a position that is not known;
-        empty without stop operators.
+        The deflections of the stop operators at rest, and NaN for positions that are not known,
+        those of the play and of the stops; empty without stop operators.
         """
         count = len(self._radii)
-        return np.append(np.zeros(count), np.nan) if count else np.zeros(0)
+        return np.append(np.zeros(count), [np.nan, np.nan]) if count else np.zeros(0)
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
@@ -211,13 +216,18 @@ class FrictionLaw(ABC):
         load = np.abs(motion.tau_rigid) if self.needs_rigid_torque else None
         values: dict[tuple[str, tuple[float, ...]], FloatArray] = {}
         if self._radii.size:
-            q_before = float(motion.q[0] if np.isnan(state[-1]) else state[-1])
-            deflections = run_stops(motion.q, self._radii, state[:-1], q_before)
-            state = np.append(deflections[-1], motion.q[-1])
+            z, (played, q_before) = state[:-2], state[-2:].tolist()
+            if np.isnan(q_before):
+                played = q_before = float(motion.q[0])
+            q, played_after = motion.q, motion.q[-1]
+            if self._position_step:
+                q, played_after = steady_positions(q, self._position_step, played, q_before)
+            deflections = run_stops(q, self._radii, z, q_before)
+            state = np.append(deflections[-1], [played_after, q[-1]])
             for radius, share in zip(
                 self._radii.tolist(), (deflections / self._radii).T, strict=True
             ):
-                values[STOP, (radius,)] = share
+                values[STOP, (radius, self._position_step)] = share
         for index, term in enumerate(basis):
             key = term.kind, term.constants
             if key not in values:
@@ -313,6 +323,10 @@ class FrictionLaw(ABC):
     def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
         """Return the law without the terms a sparse fit left at zero, and which stay (k,)."""
         return self, np.ones(len(self.symbols), dtype=bool)
+
+    def with_position_step(self, step: float) -> FrictionLaw:
+        """Return the law for positions in steps [rad], if they are coarser; most need none."""
+        return self
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""

@@ -14,7 +14,8 @@ from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import JointFit
 from robot_identification.validation.data_warnings.thresholds import (
-    DISSIPATED, DRIVING, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR, LEAST_GAIN,
+    DISSIPATED, DRIVING, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR,
+    LEAST_GAIN,
 )
 from robot_identification.validation.verdict import DataWarning
 
