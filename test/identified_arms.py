@@ -4,6 +4,7 @@
 """Identified models of a small simulated arm at chosen temperatures; MuJoCo is the truth."""
 
 from dataclasses import replace
+import hashlib
 
 from known_models import base_of, made_up_dataset
 import numpy as np
@@ -69,7 +70,10 @@ class WarmArm:
         return IdentifiedModel(
             self.robot, 'Nm', reduction, estimate.theta, covariance.matrix, None, 'none',
             SignalSource(),
-            {'bags': [{'path': d.source, 'sha256': f'{id(d)}'} for d in datasets]},
+            {'bags': [
+                {'path': d.source, 'sha256': hashlib.sha256(d.effort.tobytes()).hexdigest()}
+                for d in datasets
+            ]},
             {'speeds': fastest, 'loads': np.ones(3), 'degrees_of_freedom': covariance.freedom},
             covariance_kind=covariance.kind,
             temperature=warmth.mean(axis=0),
