@@ -174,6 +174,7 @@ class Bench:
         self.runner: Runner
         self.managers: list[subprocess.Popen[bytes]] = []
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._scalings: dict[str, Any] = {}
         self._states: list[bytes] = []
         graph.node.create_subscription(
             JointState, '/joint_states', self._states.append, RELIABLE, raw=True
@@ -267,10 +268,11 @@ class Bench:
         wait_until(is_set, f'a speed scaling of {factor:g}')
 
     def tell_scaling(self, kind: str, factor: float) -> None:
-        topic = f'/{kind}/speed_scaling_input'
-        self.graph.publisher(SpeedScalingFactor, topic, LATCHED, 2).publish(
-            SpeedScalingFactor(factor=factor)
-        )
+        if kind not in self._scalings:
+            self._scalings[kind] = self.graph.publisher(
+                SpeedScalingFactor, f'/{kind}/speed_scaling_input', LATCHED, 2
+            )
+        self._scalings[kind].publish(SpeedScalingFactor(factor=factor))
 
     def record(self, bag: Path) -> Callable[[], dict[str, int]]:
         """Record with our recorder; return what ends it and returns the losses by topic."""
