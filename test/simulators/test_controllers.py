@@ -267,9 +267,7 @@ def test_a_goal_that_is_not_reached(desk, kind):
 def test_half_the_speed_is_no_fault(desk, kind):
     """From full motion on, by the hardware's scaling, or what the controller is told."""
     with desk(kind) as arm:
-        spawn(arm, kind)
-        # The controller may find a publisher that begins in mid-motion later than the runner does.
-        set_scaling(arm, kind, 1.0)
+        spawn_at_full_scaling(arm, kind)
         arm.begin()
         since = arm.wait_for_full_speed()
         set_scaling(arm, kind, 0.5)
@@ -281,7 +279,7 @@ def test_half_the_speed_is_no_fault(desk, kind):
 def test_no_speed_for_too_long_is_a_fault(desk, kind):
     """After `scaling_timeout`; what the controller holds is taken back."""
     with desk(kind, runner={'scaling_timeout': 2.0}) as arm:
-        spawn(arm, kind)
+        spawn_at_full_scaling(arm, kind)
         arm.begin()
         since = arm.wait_for_full_speed()
         set_scaling(arm, kind, 0.0)
@@ -289,6 +287,16 @@ def test_no_speed_for_too_long_is_a_fault(desk, kind):
         set_scaling(arm, kind, 1.0)
         time.sleep(2.0)
         assert arm.movement(since + 3.0).speed < 0.005
+
+
+def spawn_at_full_scaling(arm, kind):
+    """
+    Spawn a controller that has met the publisher of its scaling.
+
+    It may find one that begins in mid-motion later than the runner does.
+    """
+    spawn(arm, kind)
+    set_scaling(arm, kind, 1.0)
 
 
 def set_scaling(arm, kind, factor):
