@@ -103,14 +103,14 @@ class Predictor:
             recording.dq[k, order], recording.effort[k, order],
         )
 
-    def wait_for(self, *words):
-        wait_until(
-            lambda: any(
-                level in (b'\1', b'\2') and all(word in text for word in words)
-                for level, text, _ in self.told()
-            ),
-            ' '.join(words),
+    def warns(self, *words):
+        return any(
+            level in (b'\1', b'\2') and all(word in text for word in words)
+            for level, text, _ in self.told()
         )
+
+    def wait_for(self, *words):
+        wait_until(lambda: self.warns(*words), ' '.join(words))
 
     def publish_until(self, message, condition):
         """Publish a message until a condition holds: what a sensor's listener lost is lost."""
@@ -409,8 +409,10 @@ def test_joints_may_have_a_prefix(graph, recording, model, model_file):
     predictor = Predictor(
         graph, recording, {'model_file': str(model_file), 'tf_prefix': 'left_'}, 'left_'
     )
-    predictor.publisher.publish(JointState(name=list(recording.joint_names)))
-    predictor.wait_for('joint states are refused', 'lacks left_')
+    predictor.publish_until(
+        JointState(name=list(recording.joint_names)),
+        lambda: predictor.warns('joint states are refused', 'lacks left_'),
+    )
     assert not predictor.torques
     rows = np.arange(FIRST, FIRST + 3)
     live = np.array([predictor.ask(predictor.message(k)) for k in rows])
