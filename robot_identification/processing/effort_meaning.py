@@ -41,7 +41,8 @@ OTHER_MOUNTING = 0.02
 # Other mountings are looked at closely where a first look has them as likely as the stated one, up
 # to this factor; chosen.
 NEAR = float(np.log(1.0e5))
-# An effort shows the torque of bodies where one scale is so many of its standard errors [1].
+# An effort shows the torque of bodies where one scale is so many of its standard errors [1];
+# chosen.
 SHOWN = 3.0
 # Gravity that turns a joint by less than this share of what turns any joint is not seen; chosen.
 LEAST_GRAVITY = 1.0e-3

@@ -81,7 +81,7 @@ def effort_per_torque(
 def _judge_signs(
     robot: RobotModel, unit: str, scale: FloatArray, correlation: FloatArray
 ) -> list[str]:
-    """Return notes on joints whose effort, by their drive gain, has the sign of no torque."""
+    """Return notes on joints whose effort, with its drive gain, opposes the torque of the URDF."""
     is_turned = EFFORT_UNITS[unit].is_current & (robot.drives.drive_gain < 0.0)
     sign = np.where(is_turned, -1.0, 1.0)
     scale, correlation = sign * scale, sign * correlation

@@ -325,7 +325,7 @@ class FrictionLaw(ABC):
         return self, np.ones(len(self.symbols), dtype=bool)
 
     def with_position_step(self, step: float) -> FrictionLaw:
-        """Return the law for positions in steps [rad], if they are coarser; most need none."""
+        """Return the law for positions read in steps of at least `step` [rad]; most ignore it."""
         return self
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:

@@ -50,8 +50,9 @@ def steady_positions(
     Return positions without the jumps of a last digit, and where the play stands after them.
 
     A change by one step against the last motion is left out until a second one follows: at rest a
-    reading may jump between two neighbours for ever. A play operator tells the two apart; where it
-    follows, the position is the reading.
+    reading may jump between two neighbours for ever. A play operator (A. Visintin, "Differential
+    Models of Hysteresis", Springer, 1994) tells the two apart; where it follows, the position is
+    the reading.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def find_driving_friction(
     """
     Return a warning of joints whose friction clearly drives them, except `explained` ones.
 
-    It is physically impossible, where the bodies of the URDF contradict the other sign, too.
+    Friction never drives: that holds also where the bodies of the URDF contradict the other sign.
     """
     power = dissipated_power(evidence)
     driven = (power < -DRIVING) & ~np.isin(evidence.robot.joint_names, list(explained))
