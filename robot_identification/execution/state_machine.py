@@ -182,6 +182,18 @@ class ExecutionStateMachine:
             'accepted'
         )
 
+    def waited(self, age: float, now: float) -> float:
+        """
+        Return for how long this process has waited for a message, whose last one has an age [s].
+
+        What came in a short pause of the process may yet be read; in a long one nothing was
+        watched, whatever came.
+        """
+        if age > LONGEST_PAUSE:
+            return age
+        pauses = self._ticked_at is not None and now - self._ticked_at > SHORT_PAUSE
+        return 0.0 if pauses else min(age, now - self._woke_at)
+
     def handle(self, event: ev.Event, now: float) -> Commands:
         """
         Return what is to be done after an event, in order.
@@ -375,12 +387,13 @@ class ExecutionStateMachine:
             (state.failure if now - state.failed_at > CAUSE_TIME else '', BY_ITSELF),
             (f'the controller did not answer to the goal within {ACCEPT_TIMEOUT:g} s'
              if unanswered else '', BY_ITSELF),
+            # Before what such a pause may be taken for.
+            (f'this process did not run for {pause:.1f} s, in which the arm was not watched'
+             if pause > LONGEST_PAUSE else '', ON_PATH),
             (robot.unlisted, ON_PATH),
             (robot.contested, ON_PATH),
             (robot.unrecorded, ON_PATH),
             (robot.hurried, ON_PATH),
-            (f'this process did not run for {pause:.1f} s, in which the arm was not watched'
-             if pause > LONGEST_PAUSE else '', ON_PATH),
             (self._lifelessness(now), ON_PATH),
             (f'the stamps of joint states jump by {jump:.3f} s: the clock was set, or the driver '
              'was started anew' if jump else '', ON_PATH),
@@ -401,10 +414,9 @@ class ExecutionStateMachine:
         return []
 
     def _lifelessness(self, now: float) -> str:
-        """Return why there is no sign of life; what waits after a pause may yet be read."""
-        age = self._monitor.age(now)
-        waited = min(age, now - self._woke_at)
-        return self.silence(now) if waited > STATE_TIMEOUT or age > LONGEST_PAUSE else ''
+        """Return why there is no sign of life."""
+        silent = self.waited(self._monitor.age(now), now) > STATE_TIMEOUT
+        return self.silence(now) if silent else ''
 
     def _arrive(self, state: Moving, watch: MotionWatch, now: float) -> Commands:
         worst = max(state.worst_error, watch.worst_error)

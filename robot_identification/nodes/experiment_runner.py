@@ -286,7 +286,7 @@ class ExperimentRunner(Node):
             'contested': self._check_graph,
         }
         if self._value('require_recorder'):
-            checks['unrecorded'] = self._recorder.check
+            checks['unrecorded'] = lambda: self._recorder.check(self._machine.waited)
         return ev.RobotStateReceived(
             **{name: _problem(check) for name, check in checks.items()},
             hurried=self._scaling.hurry(self._constraints.constraints),

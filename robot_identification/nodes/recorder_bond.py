@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import time
 
 import numpy as np
@@ -28,8 +29,13 @@ class RecorderBond:
         self._heard_at = -np.inf
         watch.hear(String, f'{recorder}/state', LATCHED, self._on_state)
 
-    def check(self) -> None:
-        """Raise UnsafeMotionError, with the recorder's last state, if it does not record."""
+    def check(self, waited: Callable[[float, float], float] = lambda age, now: age) -> None:
+        """
+        Raise UnsafeMotionError, with the recorder's last state, if it does not record.
+
+        `waited` returns for how long a heartbeat was waited for [s], from the age of the last one
+        and the present time.
+        """
         if not self._state:
             raise UnsafeMotionError(
                 f'nothing came on {self._recorder}/state: start the recorder, or set '
@@ -40,8 +46,9 @@ class RecorderBond:
             raise UnsafeMotionError(
                 f'{self._recorder} is {self._state.get("state")}, not RECORDING: {reason}'
             )
-        age = time.monotonic() - self._heard_at
-        if age > HEARTBEAT_TIMEOUT:
+        now = time.monotonic()
+        age = now - self._heard_at
+        if waited(age, now) > HEARTBEAT_TIMEOUT:
             raise UnsafeMotionError(
                 f'{self._recorder} gave no sign of life for {age:.2f} s, at most '
                 f'{HEARTBEAT_TIMEOUT:g} s are accepted'

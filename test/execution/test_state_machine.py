@@ -126,6 +126,33 @@ def test_a_stalled_process_throws_nothing(by_action, stalled):
         assert 'did not run' in world.reason
 
 
+@pytest.mark.parametrize('stalled', [0.5, 3.0])
+def test_what_waits_after_a_pause_is_not_missed(stalled):
+    """A message that is older than its timeout was waited for since the pause has ended."""
+    world = moving(by_action=True, after=0.4)
+    heard_at = world.now
+    world.faults.stalled = True
+    world.step(stalled)
+    age = world.now - heard_at
+    # As the robot's state is asked for, before the tick.
+    assert world.machine.waited(age, world.now) == (0.0 if stalled < 1.0 else age)
+    world.faults.stalled = False
+    world.step(0.3)
+    age = world.now - heard_at
+    waited = world.machine.waited(age, world.now)
+    assert waited == pytest.approx(0.3 if stalled < 1.0 else age, abs=2.0 * CYCLE)
+
+
+def test_a_pause_is_the_reason_of_what_follows_from_it():
+    """The recorder's heartbeats came while nobody heard them."""
+    world = moving(by_action=True, after=0.4)
+    world.faults.stalled = True
+    world.step(3.0)
+    world.faults.stalled, world.faults.unrecorded = False, True
+    world.step(0.1)
+    assert 'did not run' in world.reason
+
+
 @pytest.mark.parametrize('by_action', [True, False])
 @pytest.mark.parametrize('simulated', [True, False])
 @pytest.mark.parametrize('cycles', [5, 15, 25])

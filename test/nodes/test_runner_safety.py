@@ -18,7 +18,7 @@ from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.execution.watch import FRESH
 from robot_identification.files import read_yaml
-from ros_helpers import LATCHED, seconds, wait_until
+from ros_helpers import LATCHED, paused, seconds, wait_until
 from std_msgs.msg import Bool, String, UInt8
 
 
@@ -227,6 +227,26 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
             break
     assert lasted < 0.5 + DURATIONS[-1], reason
     assert 'sign of life' in reason
+
+
+def test_a_runner_that_stalls_does_not_take_its_recorder_for_silent(real_time_desk):
+    """What it heard meanwhile is yet to be read; the operator looks at the right process."""
+    graph, robot, runner = real_time_desk
+    runner.configure(require_recorder=True)
+    Recorder(graph)
+    for _ in range(ATTEMPTS):
+        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
+        if not runner.reaches('EXECUTING'):
+            continue
+        robot.wait(1.0)
+        if runner.reaches('EXECUTING'):
+            break
+    told = len(robot.commands)
+    with paused(runner.process):
+        robot.wait(1.5)
+    reason = runner.wait_for('FAULT')
+    assert 'did not run' in reason
+    rests_after(robot, runner, told)
 
 
 @pytest.mark.parametrize(('attribute', 'value', 'word'), [
