@@ -21,7 +21,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, arguments, ARM, check_robot, declare, include, passed_on, ROOTS, start, value,
+    after, arguments, ARM, declare, include, passed_on, ROOTS, start, value,
 )
 
 ARGUMENTS = arguments(
@@ -98,7 +98,6 @@ def generate_launch_description():
     simulating = coordinator(AndSubstitution(coordinate, use_sim), token)
     return LaunchDescription([
         *declare(ARGUMENTS),
-        check_robot(),
         *motion_nodes(use_sim, token),
         *data_nodes(),
         *nodes_of_rviz(),

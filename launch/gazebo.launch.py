@@ -16,7 +16,7 @@ from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.foreign_arguments import write_prefixed_controllers
 from robot_identification.nodes.launch_files import (
-    Argument, arguments, BESIDE_DRIVER, check_robot, declare, declared_by, include,
+    Argument, arguments, BESIDE_DRIVER, declare, declared_by, include,
     include_declared, passed_on, require_package, values_of,
 )
 
@@ -61,7 +61,6 @@ def generate_launch_description():
     """Return simulation, nodes and their arguments."""
     return LaunchDescription([
         *declare(ARGUMENTS),
-        check_robot(),
         OpaqueFunction(function=start_simulation),
         include(
             'experiment.launch.py',

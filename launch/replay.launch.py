@@ -16,7 +16,7 @@ from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, Argument, arguments, ARM, check_robot, declare, include, passed_on, require_package,
+    after, Argument, arguments, ARM, declare, include, passed_on, require_package,
     ROOTS,
 )
 
@@ -95,7 +95,6 @@ def generate_launch_description():
     players = [player(UnlessCondition(clock)), player(IfCondition(clock), '--clock', '100')]
     return LaunchDescription([
         *declare(ARGUMENTS),
-        check_robot(),
         OpaqueFunction(function=check_player),
         include(
             'identifier.launch.py',

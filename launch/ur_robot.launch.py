@@ -14,7 +14,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from robot_identification.nodes.foreign_arguments import choose_effort, EFFORT_CHOICE
 from robot_identification.nodes.launch_files import (
-    Argument, arguments, BESIDE_DRIVER, check_robot, declare, declared_by, include,
+    Argument, arguments, BESIDE_DRIVER, declare, declared_by, include,
     include_declared, passed_on, require_package, unit_of_robot, values_of,
 )
 
@@ -92,7 +92,6 @@ def generate_launch_description():
     """Return the driver, our nodes and their arguments."""
     return LaunchDescription([
         *declare(ARGUMENTS),
-        check_robot(),
         OpaqueFunction(
             function=start_driver,
             condition=IfCondition(LaunchConfiguration('launch_driver')),

@@ -17,7 +17,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackagePrefix
 from robot_identification.nodes.foreign_arguments import check_ursim_version
 from robot_identification.nodes.launch_files import (
-    after, Argument, arguments, BESIDE_DRIVER, check_robot, declare, include, passed_on,
+    after, Argument, arguments, BESIDE_DRIVER, declare, include, passed_on,
     require_package, values_of,
 )
 
@@ -73,7 +73,6 @@ def generate_launch_description():
     )
     return LaunchDescription([
         *declare(ARGUMENTS),
-        check_robot(),
         OpaqueFunction(function=check_installed),
         ursim,
         # It runs as long as its container.

@@ -140,13 +140,18 @@ def declare_robot(node: Node) -> None:
     declare(
         node, 'mounting', [0.0, 0.0, 0.0],
         'roll, pitch, yaw of the root frame in the world [rad]',
-        minimum=-2 * math.pi, maximum=2 * math.pi, longest=3,
+        minimum=-2 * math.pi, maximum=2 * math.pi, longest=3, check=_check_mounting,
     )
     declare(
         node, 'gravity', [0.0],
         "gravity in the URDF's root frame [m/s^2], instead of mounting; [0.0]: by mounting",
         minimum=-30.0, maximum=30.0, longest=3,
     )
+
+
+def _check_mounting(angles: Sequence[float]) -> None:
+    if len(angles) != 3:
+        raise UsageError(f'{list(angles)}: roll, pitch and yaw [rad] are needed')
 
 
 def declare_roots(node: Node) -> None:

@@ -23,7 +23,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.model import find_urdf, load_robot, STATED_UNITS
-from robot_identification.nodes.argument_values import check_value
+from robot_identification.nodes.argument_values import checked_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
 
@@ -140,13 +140,22 @@ def simulated_arm_arguments() -> tuple[Argument, ...]:
 
 
 def declare(declared: Iterable[Argument]) -> list[Action]:
-    """Return the actions that declare arguments, and look at the names and values given."""
+    """
+    Return the actions that declare arguments, and look at the names and values given.
+
+    Before anything starts RuntimeError is raised for a value of another kind, and UsageError, with
+    the known names, for an unknown robot.
+    """
     declared = tuple(declared)
 
     def check_values(context: LaunchContext) -> None:
         for argument in declared:
             text = context.launch_configurations[argument.name]
-            check_value(argument.name, text, argument.kind, argument.default)
+            context.launch_configurations[argument.name] = checked_value(
+                argument.name, text, argument.kind, argument.default
+            )
+            if argument.name == 'ur_type':
+                find_urdf(text)
 
     return [
         OpaqueFunction(function=check_names), *(argument.declare() for argument in declared),
@@ -250,14 +259,6 @@ def include_declared(declared: DeclaredArguments, given: dict[str, str]) -> Grou
         ],
         scoped=True,
     )
-
-
-def check_robot() -> OpaqueFunction:
-    """Return the action that raises UsageError, with the known names, if ur_type is not known."""
-    def check(context: LaunchContext) -> None:
-        find_urdf(LaunchConfiguration('ur_type').perform(context))
-
-    return OpaqueFunction(function=check)
 
 
 def unit_of_robot(robot: str) -> str:

@@ -12,8 +12,9 @@ from launch_descriptions import (
     read_in, ROOT, SHARED,
 )
 import pytest
+from robot_identification.errors import UsageError
 from robot_identification.files import read_yaml
-from robot_identification.nodes.argument_values import check_value
+from robot_identification.nodes.argument_values import checked_value
 from robot_identification.options import options_of
 from robot_identification.simulation import SimulatedArmOptions
 
@@ -87,7 +88,36 @@ def test_every_argument_is_described_and_used(path):
 def test_every_default_is_of_its_kind(path):
     """What is refused of an operator is no default."""
     for argument in load(path).ARGUMENTS:
-        check_value(argument.name, argument.default, argument.kind, '')
+        checked_value(argument.name, argument.default, argument.kind, '')
+
+
+def check_values(path, **given):
+    """Return the values as a file's own check leaves them."""
+    check, = (
+        made.named['function'] for made in of_kind(describe(path), 'OpaqueFunction')
+        if made.named['function'].__name__ == 'check_values'
+    )
+    values = {argument.name: argument.default for argument in load(path).ARGUMENTS}
+    context = SimpleNamespace(launch_configurations={**values, **given})
+    check(context)
+    return context.launch_configurations
+
+
+@pytest.mark.parametrize('path', [
+    path for path in FILES if 'ur_type' in declared_in(path)
+], ids=name_of)
+def test_an_unknown_robot_is_refused_before_anything_starts(path):
+    """By every file that has one, so that the exit code of the launch says it."""
+    with pytest.raises(UsageError, match="unknown robot 'ur6'"):
+        check_values(path, ur_type='ur6')
+
+
+@pytest.mark.parametrize('path', [
+    path for path in FILES if 'mounting' in declared_in(path)
+], ids=name_of)
+def test_whole_numbers_may_stand_in_a_list(path):
+    """Launch makes no parameter of a list of numbers that has one."""
+    assert check_values(path, mounting='[0, 0, 1]')['mounting'] == '[0.0, 0.0, 1.0]'
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)

@@ -162,6 +162,7 @@ REFUSED_STARTS = (
     ('identifier', {'drive_gains': [1.0] * 1000}, 'at most 64'),
     ('identifier', {'identify.estimator': 'magic'}, 'it must be'),
     ('simulated_robot', {'drive_gains': [1.0, 2.0]}, 'gain'),
+    ('simulated_robot', {'mounting': [0.0]}, 'roll, pitch and yaw'),
     ('experiment_runner', {'robot': 'hal9000'}, 'hal9000'),
     ('torque_predictor', {'model_file': '/no/such/model.yaml'}, '/no/such'),
     ('rtde_reader', {'robot_ip': 'not an address'}, 'is no address of a robot'),
