@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+import signal
 import sys
 from typing import Any
 
 from launch import Action, Condition, LaunchContext
 from launch.actions import (
     DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, LogInfo, OpaqueFunction,
-    RegisterEventHandler, UnsetLaunchConfiguration,
+    RegisterEventHandler, Shutdown, UnsetLaunchConfiguration,
 )
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_any_launch_file
@@ -52,6 +53,8 @@ class Argument:
         )
 
 
+# Of a process that SIGINT has ended: 128 + SIGINT, as our nodes and shells have it, or by default.
+INTERRUPTED_CODES = (128 + signal.SIGINT, -signal.SIGINT)
 UNIT_CHOICES = ('', *STATED_UNITS)  # of the effort; empty: not stated
 SHARED = {argument.name: argument for argument in (
     Argument('use_sim', 'true', 'Start a simulated robot and run the experiment on it.', bool),
@@ -269,10 +272,16 @@ def unit_of_robot(robot: str) -> str:
 def after(
     process: Action, *following: Action, condition: Condition | None = None,
 ) -> RegisterEventHandler:
-    """Return what goes on when a process has done its work, and fails the launch when not."""
+    """
+    Return what goes on when a process has done its work, and fails the launch when not.
+
+    Ctrl-C of a terminal reaches the process as well as the launch, whichever is the first.
+    """
     def go_on(event: Any, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
+        if event.returncode in INTERRUPTED_CODES:
+            return [Shutdown(reason=f'{event.process_name} was interrupted')]
         if event.returncode != 0:
             # Of what is raised here launch makes its own exit code.
             raise RuntimeError(

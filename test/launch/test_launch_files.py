@@ -219,6 +219,11 @@ def test_what_follows_a_failure_is_the_end(name):
         # Nothing fails, and nothing new is started, once the operator has pressed Ctrl-C.
         for event in (failed, ENDED_WELL):
             assert follow(event, SimpleNamespace(is_shutdown=True)) == []
+        # Of which a process may have heard before the launch itself.
+        for code in (130, -2):
+            interrupted = SimpleNamespace(process_name='a process', returncode=code)
+            end, = follow(interrupted, SimpleNamespace(is_shutdown=False))
+            assert type(end).__name__ == 'Shutdown'
 
 
 def test_a_replay_waits_for_its_listeners():
