@@ -4,7 +4,9 @@
 """Start the experiment runner; nothing moves before ~/arm and ~/execute are called."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, ROOTS, start
+from robot_identification.nodes.launch_files import (
+    Argument, arguments, ARM, declare, if_killed, ROOTS, start,
+)
 
 ARGUMENTS = arguments(
     'namespace', *ARM,
@@ -27,4 +29,11 @@ ARGUMENTS = arguments(
 
 def generate_launch_description():
     """Return the node and its arguments."""
-    return LaunchDescription([*declare(ARGUMENTS), start('experiment_runner', ARGUMENTS)])
+    runner = start('experiment_runner', ARGUMENTS)
+    return LaunchDescription([
+        *declare(ARGUMENTS), runner,
+        if_killed(
+            runner, 'experiment_runner was killed and watches nothing: a motion that the '
+            'controller holds goes on to its end; only the emergency stop ends it.',
+        ),
+    ])

@@ -118,7 +118,7 @@ class ExperimentCoordinator(Node):
         try:
             self.output.mkdir(parents=True, exist_ok=True)
             PROGRAMS[self.value('program')](self)
-            self.announce('the program has ended', step='done')
+            self.announce(f'the program has ended; its files are in {self.output}', step='done')
             self.finished = 0
         except IdentificationError as error:
             self._fail(str(error), error.exit_code)

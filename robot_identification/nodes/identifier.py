@@ -218,7 +218,9 @@ class Identifier(Node):
         content = json.dumps(found)
         self._result.publish(String(data=content))
         self._on_progress(1.0, 'done')
-        self._set_state('DONE', f'{found["model"]} is written, verdict {found["verdict"]}')
+        reason = f'{found["model"]} is written, verdict {found["verdict"]}'
+        self.get_logger().info('; '.join((reason, *found['reasons'])))
+        self._set_state('DONE', reason)
         return content
 
     def _is_aborted(self) -> bool:

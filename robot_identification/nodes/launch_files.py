@@ -295,6 +295,15 @@ def after(
     )
 
 
+def if_killed(process: Action, message: str) -> RegisterEventHandler:
+    """Return what the log says of a process that ended without its own last word."""
+    def tell(event: Any, context: LaunchContext) -> list[Action]:
+        killed = event.returncode < 0 and event.returncode not in INTERRUPTED_CODES
+        return [LogInfo(msg=message)] if killed else []
+
+    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=tell))
+
+
 def require_package(context: LaunchContext, package: str, remedy: str) -> None:
     """Raise RuntimeError, with a remedy, if a ROS package is not installed."""
     try:

@@ -90,6 +90,12 @@ def excitation(coordinator: Coordinator) -> None:
             'program excitation designs new motions as it goes, and on a real arm each of them '
             'is commissioned first: design with `excite`, then use program record'
         )
+    named = coordinator.value('trajectory_file')
+    if named:
+        raise UsageError(
+            f'program excitation designs its motions and would not execute {named}: take program '
+            'record for that file, or leave trajectory_file empty'
+        )
     output, seeds = coordinator.output, coordinator.value('seeds')
     aside = ThreadPoolExecutor(1)
     coordinator.announce('a motion is designed first', step='designing')

@@ -226,6 +226,20 @@ def test_what_follows_a_failure_is_the_end(name):
             assert type(end).__name__ == 'Shutdown'
 
 
+def test_a_killed_runner_is_no_stop():
+    """The launch knows at once that nobody watches the arm; the others hear it 20 s later."""
+    path = ROOT / 'launch' / 'experiment_runner.launch.py'
+    handler, = of_kind(describe(path), 'OnProcessExit')
+    assert handler.named['target_action'].named['executable'] == 'experiment_runner'
+    tell = handler.named['on_exit']
+    for shutdown in (False, True):
+        context = SimpleNamespace(is_shutdown=shutdown)
+        note, = tell(SimpleNamespace(returncode=-9), context)
+        assert 'emergency stop' in note.named['msg']
+        for code in (0, 2, 130, -2):
+            assert tell(SimpleNamespace(returncode=code), context) == []
+
+
 def test_a_replay_waits_for_its_listeners():
     """`ros2 bag play` by itself does not, and drops what they have not taken yet."""
     path = ROOT / 'launch' / 'replay.launch.py'

@@ -218,6 +218,14 @@ def test_a_payload_is_mounted_by_a_person_and_noted(lab):
     assert (lab.output / 'loaded_bag').is_dir()
 
 
+def test_a_motion_that_a_program_would_not_execute_is_refused(lab):
+    """Excitation designs its own: before anything is designed or moved, with what to do."""
+    lab.start('excitation', simulation_token='of this test')
+    assert lab.end() == 2
+    assert 'take program record' in lab.process.last_words()
+    assert not lab.runner.called
+
+
 def test_a_dry_run_is_gone_along_with(lab):
     """It moves nothing and records nothing; the person is asked for the motion itself."""
     lab.runner.dry_run, lab.runner.payload = True, [1.5, 0.0, 0.0, 0.08]

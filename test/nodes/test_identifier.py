@@ -121,6 +121,9 @@ def test_gives_the_model_of_the_pipeline(
     }
     wait_until(lambda: identifier.states[-1:] == ['DONE'], 'the state')
     assert identifier.states == ['IDLE', 'IDENTIFYING', 'DONE']
+    # Whoever started the node by a launch file reads no topic.
+    said = identifier.node.log.read_text()
+    assert f'verdict {identification.verdict.level}; {identification.verdict.reasons[0]}' in said
     wait_until(lambda: identifier.progress[-1].data == 1.0, 'progress 1')
     shares = [message.data for message in identifier.progress]
     assert len(shares) > 5
