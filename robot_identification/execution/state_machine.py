@@ -550,7 +550,9 @@ class ExecutionStateMachine:
         if state.how in (ON_PATH, AS_PLANNED):
             # Without a cancel a slow stop is better than none.
             durations = QUICK if self._robot.by_action else len(DURATIONS)
-            return stop_on_path(motion.path, where, motion.plan.peaks, durations)
+            return stop_on_path(
+                motion.path, where, motion.plan.peaks, self._joints, durations
+            )
         age = self._monitor.age(now)
         if age > FRESH:
             raise UnsafeMotionError(
@@ -558,7 +560,7 @@ class ExecutionStateMachine:
             )
         if state.how == BY_ITSELF:
             where = replace(where, dq=np.zeros_like(where.dq))
-        return stop_where_measured(motion.path, where, motion.plan.peaks)
+        return stop_where_measured(motion.path, where, motion.plan.peaks, self._joints)
 
     def _whereabouts(self, state: Stopping, latest: Measurement, now: float) -> Whereabouts:
         motion, pace = state.motion, self._monitor.pace

@@ -101,14 +101,15 @@ class Whereabouts:
 
 
 def stop_on_path(
-    path: SentPath, where: Whereabouts, peaks: Peaks, durations: int = QUICK
+    path: SentPath, where: Whereabouts, peaks: Peaks, joints: Sequence[str],
+    durations: int = QUICK,
 ) -> TrajectoryPoints:
     """
     Return the quickest of the gentlest proved stops on the path, whose places have been proved.
 
     Time on the path slows down to rest from the middle of where the controller may be; the first
-    `durations` of the `DURATIONS` are tried. Raises UnsafeMotionError with the reason if no stop
-    keeps to the peaks from every state that the controller may be in.
+    `durations` of the `DURATIONS` are tried. Raises UnsafeMotionError with the reason, by a name
+    of `joints`, if no stop keeps to the peaks from every state that the controller may be in.
     """
     uncertainty = where.latest - where.earliest
     if uncertainty > LARGEST_UNCERTAINTY:
@@ -128,7 +129,7 @@ def stop_on_path(
             speed = share[:, None] * dq
             acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
             knots = TrajectoryPoints(duration * u, q, speed, acceleration)
-            places, problem = _places_within(starts, where, knots, allowed)
+            places, problem = _places_within(starts, where, knots, allowed, joints)
             if problem:
                 continue
             problem = _off_path(path, where, places, middle + rate * duration)
@@ -140,7 +141,7 @@ def stop_on_path(
 
 
 def stop_where_measured(
-    path: SentPath, where: Whereabouts, peaks: Peaks
+    path: SentPath, where: Whereabouts, peaks: Peaks, joints: Sequence[str]
 ) -> TrajectoryPoints:
     """
     Return the quickest of the gentlest proved stops of an arm that is not on its path.
@@ -157,7 +158,7 @@ def stop_where_measured(
     problem = ''
     for allowed, duration in product(peaks.tried(), DURATIONS[:QUICK]):
         knots = TrajectoryPoints(np.array([duration]), end, rest, rest)
-        _, problem = _places_within(starts, where, knots, allowed)
+        _, problem = _places_within(starts, where, knots, allowed, joints)
         if not problem:
             return knots
     raise UnsafeMotionError(problem)
@@ -177,7 +178,8 @@ def _possible_states(path: SentPath, where: Whereabouts) -> States:
 
 
 def _places_within(
-    starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks
+    starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks,
+    joints: Sequence[str],
 ) -> tuple[FloatArray, str]:
     """Return the positions (S, H, n) of the blends, and in words where they exceed the peaks."""
     assert knots.dq is not None
@@ -212,7 +214,7 @@ def _places_within(
         if np.any(needed > limit):
             joint = int(np.argmax(needed / limit))
             return blends[0], (
-                f'in a stop of {knots.times[-1]:.1f} s joint {joint + 1} may reach '
+                f'in a stop of {knots.times[-1]:.1f} s {joints[joint]} may reach '
                 f'{needed[joint]:.3g} {unit}, at most {limit[joint]:.3g} {unit} are accepted'
             )
     return blends[0], ''

@@ -298,7 +298,8 @@ def after(
 def if_killed(process: Action, message: str) -> RegisterEventHandler:
     """Return what the log says of a process that ended without its own last word."""
     def tell(event: Any, context: LaunchContext) -> list[Action]:
-        killed = event.returncode < 0 and event.returncode not in INTERRUPTED_CODES
+        # Of SIGTERM a node ends with its last word; where that is past, nothing is left to watch.
+        killed = event.returncode < 0 and -event.returncode not in (signal.SIGINT, signal.SIGTERM)
         return [LogInfo(msg=message)] if killed else []
 
     return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=tell))

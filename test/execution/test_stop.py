@@ -41,6 +41,7 @@ def swing():
     return SentPath(np.zeros(2), knots), knots
 
 
+JOINTS = 'shoulder_joint', 'elbow_joint'
 PATH, KNOTS = swing()
 PEAKS = Peaks.of([PATH])
 
@@ -67,7 +68,7 @@ def test_a_stop_keeps_to_the_peaks_from_wherever_the_controller_is(
     q, dq, _ = PATH.sample(np.array([time - lag]))
     where = Whereabouts(time, time + width, False, 1.0, q[0], dq[0])
     try:
-        stop = stop_on_path(PATH, where, replace(PEAKS, hardest=hardest))
+        stop = stop_on_path(PATH, where, replace(PEAKS, hardest=hardest), JOINTS)
     except UnsafeMotionError:
         return
     assert not np.any(stop.dq[-1])
@@ -89,9 +90,11 @@ def test_every_place_of_a_motion_at_its_limit_has_a_stop(width, durations):
     for time in np.arange(0.1, path.duration - 0.2, 0.2):
         q, dq, _ = path.sample(np.array([time]))
         where = Whereabouts(time, time + width, False, 1.0, q[0], dq[0])
-        stop = stop_on_path(path, where, replace(peaks, hardest=HARDEST_SHARE), durations)
+        stop = stop_on_path(
+            path, where, replace(peaks, hardest=HARDEST_SHARE), motion.joint_names, durations
+        )
         with suppress(UnsafeMotionError):
-            same = stop_on_path(path, where, peaks, durations)
+            same = stop_on_path(path, where, peaks, motion.joint_names, durations)
             np.testing.assert_array_equal(stop.q, same.q)
             gentle.append(time)
     assert 0 < len(gentle) < 0.9 * len(np.arange(0.1, path.duration - 0.2, 0.2))
@@ -101,7 +104,7 @@ def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
     """Without doubt about the place half a second is enough on the path."""
     for time in np.arange(0.2, 4.6, 0.05):
         q, dq, _ = PATH.sample(np.array([time]))
-        stop = stop_on_path(PATH, Whereabouts(time, time, False, 1.0, q[0], dq[0]), PEAKS)
+        stop = stop_on_path(PATH, Whereabouts(time, time, False, 1.0, q[0], dq[0]), PEAKS, JOINTS)
         assert stop.times[-1] <= DURATIONS[2]
         on_path = PATH.sample(np.linspace(time, time + 1.0, 2001))[0]
         for place in stop.q:
@@ -112,7 +115,7 @@ def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
 @pytest.mark.parametrize(('uncertainty', 'share', 'reason'), [
     (0.5, 1.0, 'known within 0.50 s, at most 0.4 s'),
     (0.39, 1.0, r'may leave the path by \S+ rad, at most 0.050 rad'),
-    (0.0, 0.01, r'in a stop of 1.8 s joint 2 may reach \S+ rad/s\^2, at most'),
+    (0.0, 0.01, r'in a stop of 1.8 s elbow_joint may reach \S+ rad/s\^2, at most'),
 ])
 def test_a_place_that_is_out_of_reach_is_never_sent(uncertainty, share, reason):
     """The place of the controller is too uncertain at full speed, or the peaks are too low."""
@@ -120,14 +123,14 @@ def test_a_place_that_is_out_of_reach_is_never_sent(uncertainty, share, reason):
     where = Whereabouts(0.4, 0.4 + uncertainty, True, 1.0, q[0], dq[0])
     peaks = Peaks(PEAKS.speed, share * PEAKS.acceleration)
     with pytest.raises(UnsafeMotionError, match=reason):
-        stop_on_path(PATH, where, peaks)
+        stop_on_path(PATH, where, peaks, JOINTS)
 
 
 def test_an_arm_beside_its_path_is_stopped_where_it_is():
     """Its reference is 0.15 rad ahead; it comes back within the peaks."""
     q, dq, _ = PATH.sample(np.array([2.0]))
     where = Whereabouts(2.0, 2.01, False, 1.0, q[0] - 0.15, 0.2 * dq[0])
-    stop = stop_where_measured(PATH, where, PEAKS)
+    stop = stop_where_measured(PATH, where, PEAKS, JOINTS)
     np.testing.assert_allclose(stop.q[-1], where.q + 0.25 * where.dq)
     speed, acceleration = executed(stop, 2.005)
     assert np.all(speed <= (SHARE_OF_PEAKS + SAMPLING) * PEAKS.speed)

@@ -236,7 +236,7 @@ def test_a_killed_runner_is_no_stop():
         context = SimpleNamespace(is_shutdown=shutdown)
         note, = tell(SimpleNamespace(returncode=-9), context)
         assert 'emergency stop' in note.named['msg']
-        for code in (0, 2, 130, -2):
+        for code in (0, 2, 130, -2, -15):
             assert tell(SimpleNamespace(returncode=code), context) == []
 
 
