@@ -354,17 +354,19 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def check_writable(path: Path, force: bool) -> None:
+def check_writable(
+    path: Path, force: bool, remedy: str = 'add --force to overwrite it'
+) -> None:
     """
     Check that a result may be written at `path`, before any work is done for it.
 
-    Raises UsageError if `path` is a folder, a file exists there and `force` is not set, or its
-    folder cannot be made or written into.
+    Raises UsageError if `path` is a folder, a file exists there and `force` is not set (with the
+    `remedy`), or its folder cannot be made or written into.
     """
     if path.is_dir():
         raise UsageError(f'{path} is a folder, and a file is to be written there: name another')
     if is_there(path) and not force:
-        raise UsageError(f'{path} exists already: add --force to overwrite it, or name another')
+        raise UsageError(f'{path} exists already: {remedy}, or name another')
     folder = next(one for one in path.absolute().parents if is_there(one))
     if not folder.is_dir():
         raise UsageError(

@@ -203,7 +203,7 @@ class Identifier(Node):
         force = self.get_parameter('identify.force').value
         with_tables = self.get_parameter('identify.tables').value
         for name in (*RESULT_FILES, *(TABLE_FILES if with_tables else ())):
-            check_writable(output / name, force)
+            check_writable(output / name, force, 'set identify.force true to overwrite it')
         options = _options(self)
         joints = [joint for joint in self.get_parameter('joints').value if joint]
         robot = robot_from_parameters(self, self._description.read(), joints or None)

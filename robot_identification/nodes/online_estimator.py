@@ -58,6 +58,8 @@ MOST_MOTIONS = 50  # number of files; chosen: ranking takes seconds with so many
 # chosen: 0.4 s of a 500 Hz topic, and more than a driver errs.
 RATE_STEPS, OTHER_RATE = 200, 0.1
 
+NO_MODEL = 'no model_file is set: nothing is estimated'
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -116,6 +118,8 @@ class OnlineEstimatorNode(Node):
         self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=STEADY_CLOCK)
         self.create_timer(self._publish_period, self._publish_state, clock=STEADY_CLOCK)
         self.create_timer(self._advice_period, self._advise, clock=STEADY_CLOCK)
+        if not self.get_parameter('model_file').value:
+            self.get_logger().info(NO_MODEL)
 
     def _declare_options(self) -> None:
         self._prefix = declare(
@@ -371,7 +375,7 @@ class OnlineEstimatorNode(Node):
         received = self._counts['received'] - self._received_before
         self._received_before = self._counts['received']
         if self._prepared is None:
-            return DiagnosticStatus.OK, 'no model_file is set: nothing is estimated'
+            return DiagnosticStatus.OK, NO_MODEL
         if self._problem:
             return DiagnosticStatus.ERROR, f'refused: {self._problem}'
         if not received:

@@ -96,6 +96,11 @@ class RobotDescription:
                     f'{DESCRIPTION_TIMEOUT:.0f} s: is it latched (transient local)?'
                 )
             time.sleep(0.02)
+        if self._text is None:
+            self._node.get_logger().info(
+                'no robot_description is published: the description of '
+                f'{self._node.get_parameter("robot").value} is taken'
+            )
         return self._parse()
 
     def latest(self) -> Urdf | None:

@@ -46,6 +46,7 @@ HEALTH_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
 # Of a second's samples, the share that may be lost or missing, and by how much more there may be
 # than expected; chosen: above the jitter of a driver.
 FEW, MORE = 0.01, 1.1
+NO_MODEL = 'no model_file is set: nothing is predicted'
 
 
 class TorquePredictorNode(Node):
@@ -83,6 +84,8 @@ class TorquePredictorNode(Node):
             JointState, 'joint_states', NEWEST, self._live.receive, read=bytes
         )
         self._samples.start()
+        if not self.get_parameter('model_file').value:
+            self.get_logger().info(NO_MODEL)
 
     def _outputs(self) -> Outputs:
         return Outputs(
@@ -257,7 +260,7 @@ class TorquePredictorNode(Node):
     def _judge(self, recent: Counter[str], stamps: list[float]) -> tuple[bytes, str]:
         """Return level and message for a second's counts and predicted stamps."""
         if self._prepared is None:
-            return DiagnosticStatus.OK, 'no model_file is set: nothing is predicted'
+            return DiagnosticStatus.OK, NO_MODEL
         predicted, rate = recent['predicted'], self._prepared.predictor.rate
         refused = sum(recent[what] for what in REFUSED)
         if refused:

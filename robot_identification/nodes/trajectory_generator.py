@@ -113,7 +113,7 @@ class TrajectoryGenerator(Node):
             self._busy.release()
 
     def _design(self, path: Path) -> Trajectory:
-        check_writable(path, force=False)
+        check_writable(path, force=False, remedy='remove it')
         robot = robot_from_parameters(self, self._description.read())
         experiment = self._experiment(robot)
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):

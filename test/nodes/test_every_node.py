@@ -14,7 +14,7 @@ import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
-from ros_helpers import own_graph
+from ros_helpers import own_graph, wait_until
 
 # Parameters that rclpy itself declares.
 BUILT_IN = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
@@ -169,6 +169,16 @@ REFUSED_STARTS = (
     ('rtde_reader', {'robot_ip': '127.0.0.1', 'required_keys': ['target_q']},
      'target_q is required'),
 )
+
+
+def test_nodes_that_wait_for_a_model_say_so(graph):
+    """A terminal without a line would look like a node that works, or like one that hangs."""
+    for name in ('torque_predictor', 'online_estimator'):
+        node = graph.start(name, {}, None, '__ns:=/waiting')
+        wait_until(
+            lambda node=node: 'no model_file is set: nothing is' in node.log.read_text(),
+            'what it waits for',
+        )
 
 
 def test_wrong_parameters_at_the_start_are_told_in_words(graph):

@@ -135,7 +135,7 @@ def test_gives_the_model_of_the_pipeline(
 
     # What is there is not overwritten.
     written = (output / 'identified_model.yaml').read_bytes()
-    assert 'exists' in graph.refused(IDENTIFY)
+    assert 'exists already: set identify.force true' in graph.refused(IDENTIFY)
     assert (output / 'identified_model.yaml').read_bytes() == written
     assert identifier.node.exit_code is None
 

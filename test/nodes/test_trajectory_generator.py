@@ -107,7 +107,7 @@ def test_writes_what_the_command_line_writes(generator, ur5, in_the_air, output,
     np.testing.assert_allclose(positions, trajectory.sample(times).q, rtol=0, atol=1e-6)
     assert abs(times[-1] - trajectory.duration) < 1e-6
     reason = graph.refused(GENERATE)
-    assert str(output) in reason and 'exists' in reason
+    assert str(output) in reason and 'exists already: remove it' in reason
     assert output.read_bytes() == by_command.read_bytes()
 
 
@@ -136,6 +136,18 @@ def test_designs_for_the_robot_that_is_described(generator, ur5, in_the_air, out
         assert words in graph.refused(GENERATE)
     assert not other.exists()
     graph.node.destroy_publisher(description)
+
+
+def test_says_where_no_description_was_published(generator):
+    """Otherwise a driver that was forgotten, or another ROS_DOMAIN_ID, is not noticed."""
+    assert not generator.graph.configure(
+        'trajectory_generator', {'use_robot_description': True}
+    )
+    generator.configure(experiment='nosuch')
+    assert 'nosuch' in generator.graph.refused(GENERATE)
+    assert 'no robot_description is published: the description of ur5' in (
+        generator.node.log.read_text()
+    )
 
 
 @pytest.mark.parametrize(
