@@ -11,14 +11,19 @@ from typing import Any
 
 from rcl_interfaces.srv import SetParameters
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.task import Future
 from robot_identification.errors import DataError
 from std_srvs.srv import Trigger
 
 # [s]; chosen: several times the 5 s for which the recorder waits for topics.
 SERVICE_TIMEOUT = 20.0
 LONG_SERVICE_TIMEOUT = 300.0  # of a design or an identification [s]; chosen: these take minutes
+# Without an answer, a request that may be repeated is sent again after this [s]; chosen: by then a
+# node of a busy machine has found a new client, whose first answer the middleware drops if not.
+REPEATED_AFTER = 3.0
 PAUSE = 0.02  # between two looks [s]; chosen: short for a person, no load for a processor
 
 
@@ -32,6 +37,8 @@ class ServiceClients:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.group = ReentrantCallbackGroup()
+        # Kept, as each new one has to be found by its server before an answer arrives.
+        self._clients: dict[str, Client] = {}
         self.stopping = False
 
     def set_parameters(self, node: str, values: dict[str, Any]) -> None:
@@ -39,7 +46,9 @@ class ServiceClients:
         request = SetParameters.Request(
             parameters=[Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
         )
-        answer = self._request(SetParameters, f'{node}/set_parameters', request, SERVICE_TIMEOUT)
+        answer = self._request(
+            SetParameters, f'{node}/set_parameters', request, SERVICE_TIMEOUT, repeated=True
+        )
         for name, result in zip(values, answer.results, strict=True):
             if not result.successful:
                 raise DataError(f'{node} refuses {name}: {result.reason}')
@@ -81,18 +90,35 @@ class ServiceClients:
         time.sleep(PAUSE)
 
     def _request(
-        self, kind: Any, name: str, request: Any, timeout: float, although_stopping: bool = False
+        self, kind: Any, name: str, request: Any, timeout: float, although_stopping: bool = False,
+        *, repeated: bool = False,
     ) -> Any:
-        client = self._node.create_client(kind, name, callback_group=self.group)
+        client = self._clients.get(name)
+        if client is None:
+            client = self._node.create_client(kind, name, callback_group=self.group)
+            self._clients[name] = client
+        self.wait(
+            client.service_is_ready, min(timeout, SERVICE_TIMEOUT), f'the service {name}',
+            although_stopping=although_stopping,
+        )
+        futures = [client.call_async(request)]
+        sent_at = time.monotonic()
+
+        def answered() -> Future | None:
+            nonlocal sent_at
+            if repeated and time.monotonic() - sent_at > REPEATED_AFTER:
+                sent_at = time.monotonic()
+                futures.append(client.call_async(request))
+            return next((future for future in futures if future.done()), None)
+
         try:
             self.wait(
-                client.service_is_ready, min(timeout, SERVICE_TIMEOUT), f'the service {name}',
+                lambda: answered() is not None, timeout, f'an answer of {name}',
                 although_stopping=although_stopping,
             )
-            future = client.call_async(request)
-            self.wait(
-                future.done, timeout, f'an answer of {name}', although_stopping=although_stopping
-            )
-            return future.result()
+            answer = answered()
+            assert answer is not None
+            return answer.result()
         finally:
-            self._node.destroy_client(client)
+            for future in futures:
+                client.remove_pending_request(future)
