@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 import pytest
 from robot_identification.nodes.instance import ANNOUNCEMENT_PERIOD, is_younger
 from robot_identification.nodes.log_folder import log_folder_problem
-from ros_helpers import LATCHED, wait_until
+from ros_helpers import LATCHED, own_graph, wait_until
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -67,7 +68,7 @@ def test_the_second_node_of_a_name_leaves(graph):
 
 
 def test_a_clock_that_does_not_come_is_told(graph):
-    """After two seconds of wall time there is a warning; services and SIGTERM work on."""
+    """After some seconds of wall time there is a warning; services and SIGTERM work on."""
     names = (QUIET_NODE, 'bag_recorder')
     nodes = [graph.start(name, {'use_sim_time': True}) for name in names]
     for name, node in zip(names, nodes, strict=True):
@@ -78,6 +79,16 @@ def test_a_clock_that_does_not_come_is_told(graph):
         node.process.send_signal(signal.SIGTERM)
         # Half a second of spinning at most, and the time a busy machine takes to end Python.
         assert graph.exit_code(node, 10.0) == 0
+
+
+def test_a_simulator_that_is_started_together_is_waited_for(tmp_path):
+    """It looks for other robots first; as `experiment.launch.py use_sim_time:=true` starts it."""
+    with own_graph(tmp_path) as graph:
+        node = graph.start('bag_recorder', {'use_sim_time': True})
+        clock = graph.hear(Clock, '/clock')
+        graph.start('simulated_robot', {'real_time_factor': 4.0})
+        wait_until(lambda: clock, 'the clock')
+        assert 'nothing came on /clock' not in node.log.read_text()
 
 
 def test_names_of_strangers_cannot_forge_the_log(graph):
