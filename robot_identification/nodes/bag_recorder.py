@@ -175,7 +175,9 @@ class BagRecorder(Node):
         missing = [name for name in order.optional_topics if name not in self._session.topics]
         self._enter(RECORDING, '')
         yet = f'; recorded as soon as it has a publisher: {", ".join(missing)}'
-        return f'recording to {order.output}' + (yet if missing else '')
+        recording = f'recording to {order.output}'
+        self.get_logger().info(recording)
+        return recording + (yet if missing else '')
 
     def _topics(self, name: str) -> tuple[str, ...]:
         """Return the full names that a parameter lists, each once; empty ones are left out."""

@@ -369,6 +369,9 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
     recorder.stop()
     state = recorder.wait_for(state='IDLE', messages=30)
     assert 'stopped: 30 messages' in state['reason']
+    # As whoever started the node reads it, when the recording began and when it ended.
+    said = recorder.process.log.read_text()
+    assert said.index(f'recording to {recorder.bag}') < said.index('stopped: 30 messages')
     assert state['path'] == str(recorder.bag)
 
 
