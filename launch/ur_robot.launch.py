@@ -71,7 +71,7 @@ def start_driver(context):
     require_package(
         context, 'ur_robot_driver',
         '`sudo apt install ros-$ROS_DISTRO-ur-robot-driver` or source the workspace that has it; '
-        'launch_driver:=false needs none',
+        'ur_robot.launch.py launch_driver:=false needs none',
     )
     declared = declared_by(context, 'ur_robot_driver', 'ur_control.launch.py')
     unit = given.pop('effort_unit')
