@@ -187,7 +187,7 @@ class ExecutionStateMachine:
         Return for how long this process has waited for a message, whose last one has an age [s].
 
         What came in a short pause of the process may yet be read; in a long one nothing was
-        watched, whatever came.
+        watched.
         """
         if age > LONGEST_PAUSE:
             return age

@@ -275,7 +275,7 @@ def after(
     """
     Return what goes on when a process has done its work, and fails the launch when not.
 
-    Ctrl-C of a terminal reaches the process as well as the launch, whichever is the first.
+    Ctrl-C of a terminal reaches the process as well as the launch, and either may be the first.
     """
     def go_on(event: Any, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
