@@ -138,16 +138,13 @@ def test_designs_for_the_robot_that_is_described(generator, ur5, in_the_air, out
     graph.node.destroy_publisher(description)
 
 
-def test_says_where_no_description_was_published(generator):
+def test_says_where_no_description_was_published(generator, output):
     """Otherwise a driver that was forgotten, or another ROS_DOMAIN_ID, is not noticed."""
-    assert not generator.graph.configure(
-        'trajectory_generator', {'use_robot_description': True}
-    )
-    generator.configure(experiment='nosuch')
-    assert 'nosuch' in generator.graph.refused(GENERATE)
-    assert 'no robot_description is published: the description of ur5' in (
-        generator.node.log.read_text()
-    )
+    node = generator.graph.start('trajectory_generator', {
+        'generate.experiment': 'nosuch', 'generate.output': str(output),
+    }, None, '__ns:=/alone')
+    assert 'nosuch' in generator.graph.refused('/alone/trajectory_generator/generate')
+    assert 'no robot_description is published: the description of ur5' in node.log.read_text()
 
 
 @pytest.mark.parametrize(
