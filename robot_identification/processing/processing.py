@@ -35,7 +35,8 @@ from robot_identification.processing.smoothing import (
     Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
 )
 from robot_identification.processing.time_repair import (
-    find_duplicates, find_segments, GAP_PERIODS, longest_bridged, order_by_time, sampling_period,
+    describe_repeats, find_duplicates, find_segments, GAP_PERIODS, is_blank_in_repeats,
+    longest_bridged, order_by_time, sampling_period,
 )
 from robot_identification.recording import Recording
 
@@ -291,7 +292,7 @@ def _read_table(
         rows = kept if isinstance(order, slice) else order[kept]
         stamps, in_window = take_rows(stamps, kept), select(in_window, finite)
         branch = select(branch, finite)
-    return _Table(
+    table = _Table(
         stamps=stamps,
         branch=branch,
         q=take_rows(recording.q, rows),
@@ -301,6 +302,19 @@ def _read_table(
         in_window=in_window,
         travel=(contents.lowest, contents.highest),
     )
+    return _without_blank_velocity(table, found)
+
+
+def _without_blank_velocity(table: _Table, found: _Findings) -> _Table:
+    """Return the rows without a velocity that is zero wherever the log repeats a joint state."""
+    if table.dq is None or not is_blank_in_repeats(
+        table.branch, table.q, table.dq, table.effort
+    ):
+        return table
+    found.notes.append(
+        'velocity is zero wherever position and effort repeat: it is differentiated from position'
+    )
+    return replace(table, dq=None, derived=np.ones_like(table.derived))
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,6 +457,8 @@ def _find_structure(
         )
     times = take_rows(table.stamps, fresh) if duplicate.any() else table.stamps
     period = sampling_period(times)
+    repeats = describe_repeats(fresh, period)
+    found.notes += [repeats] if repeats else []
     longest = longest_bridged(times, period)
     segments, gaps = find_segments(table.stamps, table.branch, fresh, longest)
     begin = table.stamps[np.argmax(table.in_window)]

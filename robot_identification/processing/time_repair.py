@@ -26,6 +26,9 @@ CLOCK_WINDOW = 15
 SMALLEST_CLOCK_STEP = 5.0  # in typical intervals between messages; chosen
 # More set-backs than this are messages in disorder, not a clock.
 MOST_CLOCK_STEPS = 1000
+# Rows with a velocity of zero beside an unchanged position, over changes of the position, of which
+# more are the log's doing; chosen: joints stop once in many samples.
+MOST_BLANK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +156,42 @@ def find_duplicates(
         for signal in (stamps, *values):
             release(signal)
     return duplicate
+
+
+def is_blank_in_repeats(
+    branch: IntegerArray, q: FloatArray, dq: FloatArray, effort: FloatArray
+) -> bool:
+    """
+    Return whether velocity is zero in all but one of the rows of one position and effort (N, n).
+
+    A log that writes each joint state several times may fill in a velocity of zero, or compute it
+    from one row to the next. Where joints stop, one such row may come; here it comes with most
+    changes of the position.
+    """
+    changes = blanks = 0
+    for block in row_blocks(len(q) - 1):
+        later, earlier = slice(block.start + 1, block.stop + 1), block
+        same = np.all(q[later] == q[earlier], axis=1)
+        changes += int(np.count_nonzero(~same))
+        if same.any():
+            same &= np.all(effort[later] == effort[earlier], axis=1)
+            same &= branch[later] == branch[earlier]
+            same &= np.any(dq[later], axis=1) != np.any(dq[earlier], axis=1)
+            blanks += int(np.count_nonzero(same))
+        for signal in (q, dq, effort):
+            release(signal)
+    return blanks > MOST_BLANK * changes
+
+
+def describe_repeats(fresh: IntegerArray, period: float) -> str:
+    """Return how often each joint state was written, empty if once; `fresh` are the new rows."""
+    count = float(np.median(some_intervals(fresh))) if len(fresh) > 1 else 1.0
+    if count < 2.0:
+        return ''
+    return (
+        f'each joint state was written {count:.0f} times: positions change at '
+        f'{1.0 / period:.4g} Hz; the repeats are scored, but not fitted'
+    )
 
 
 def sampling_period(stamps: FloatArray) -> float:

@@ -81,6 +81,41 @@ def test_a_driver_that_repeats_old_values_is_found(record, check_kinematics):
     check_kinematics(dataset, slice(60, -60), 0.03)
 
 
+@pytest.mark.parametrize(('fill', 'blank'), [
+    (lambda q, dq: dq, False),
+    (lambda q, dq: np.where(np.arange(len(q)) % 3 == 0, dq.T, 0.0).T, True),
+    (lambda q, dq: np.diff(q, axis=0, prepend=q[:1]) * 3.0 * RATE, True),
+    (lambda q, dq: np.diff(q, axis=0, append=q[-1:]) * 3.0 * RATE, True),
+], ids=['velocity repeats too', 'velocity of zero', 'from the row before', 'to the next row'])
+def test_rows_that_are_written_three_times_are_named_as_such(
+    record, check_kinematics, fill, blank
+):
+    """Velocities of zero between them are none: they looked like another unit of velocity."""
+    recording, often = record(), np.repeat(np.arange(1000), 3)
+    q, dq, effort = (x[often] for x in (recording.q, recording.dq, recording.effort))
+    stamps = np.arange(3000) / (3.0 * RATE)
+    dataset = run(replace(recording, stamps=stamps, q=q, dq=fill(q, dq), effort=effort))
+    repeats = 'each joint state was written 3 times: positions change at 125 Hz'
+    assert sum(repeats in note for note in dataset.notes) == 1
+    derived = any('velocity is zero wherever position and effort' in x for x in dataset.notes)
+    assert derived == blank
+    assert dataset.rate == pytest.approx(RATE)
+    np.testing.assert_array_equal(dataset.fitted, np.arange(3000) % 3 == 0)
+    check_kinematics(dataset, slice(180, -180), 0.03)
+
+
+def test_an_arm_that_stops_repeats_no_row_by_its_log(record):
+    """The last velocity before a rest is recorded, as are those of the motion around it."""
+    recording = record()
+    q, dq, effort = (np.copy(x) for x in (recording.q, recording.dq, recording.effort))
+    for rest in range(100, 1000, 100):
+        for values in (q, effort):
+            values[rest: rest + 30] = values[rest]
+        dq[rest + 1: rest + 30] = 0.0
+    dataset = run(replace(recording, q=q, dq=dq, effort=effort))
+    assert not any('velocity' in note or 'written' in note for note in dataset.notes)
+
+
 def test_equal_positions_with_another_effort_are_no_duplicates(record):
     """An arm that rests gives the same position repeatedly, its noise differs."""
     recording = record()
