@@ -11,6 +11,7 @@ benchmarks/data_warnings.py, with one seed; shares over many seeds are in docs/v
 from dataclasses import replace
 from functools import cache
 import re
+from types import SimpleNamespace
 
 from builders import joint, link, robot_urdf
 from long_tests import some_by_day
@@ -23,9 +24,13 @@ from robot_identification.model import (
 from robot_identification.processing.processing import process
 from robot_identification.validation.data_warnings import examine_data, scale, TESTS
 from robot_identification.validation.data_warnings.clipping import _share_at_top
-from robot_identification.validation.data_warnings.evidence import gather, make_prior
+from robot_identification.validation.data_warnings.evidence import (
+    choose_windows, gather, make_prior,
+)
+from robot_identification.validation.data_warnings.gravity import find_gravity
 from robot_identification.validation.data_warnings.one_direction import find_one_direction
 from robot_identification.validation.data_warnings.structure import find_structure
+import scipy
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 corrupted = pytest.importorskip('benchmarks.data_warnings')
@@ -181,6 +186,33 @@ def test_structure_counts_where_it_matters_and_is_no_noise():
         * rng.normal(size=dataset.effort.shape),
     )
     assert find_structure(made.robot, [noisy], 0.21 * spread) == ()
+
+
+@pytest.mark.parametrize('seed', [0, 2, 6])
+def test_a_size_that_is_off_is_no_direction_of_gravity(seed):
+    """Noise turns any gravity that is fitted: the size had explained what was called a tilt."""
+    made = corrupted.make_arm('ur5', seed)
+    effort = 2.5 * made.training.effort
+    noise = scipy.signal.lfilter(
+        *scipy.signal.butter(1, 1.5, fs=125.0),
+        np.random.default_rng(seed).normal(size=effort.shape), axis=0,
+    )
+    noise *= 0.6 * effort.std(axis=0) / noise.std(axis=0)
+    recording = replace(made.training, effort=effort + noise)
+    dataset = process(recording, KinematicFilter(cutoff=9.0), 'A', robot=made.robot)
+    warned = [one.warning for one in find_gravity(gather(made.robot, [dataset]))]
+    assert [one.quantity for one in warned] in ([], ['ratio'])
+
+
+@pytest.mark.parametrize('rate', [8.0, 20.0, 125.0])
+def test_as_many_samples_are_looked_at_of_any_rate(rate):
+    """Of a slow recording too few were: each was taken for one of 20 Hz."""
+    count = int(300.0 * rate)
+    dataset = SimpleNamespace(
+        rate=rate, segments=(slice(0, count),), fitted=np.ones(count, dtype=bool),
+    )
+    chosen = sum(len(window.rows) for window in choose_windows([dataset]))
+    assert chosen == pytest.approx(800, rel=0.05)
 
 
 def test_a_plateau_is_told_from_a_peak(rng):

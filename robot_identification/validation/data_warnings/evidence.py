@@ -235,7 +235,9 @@ def choose_windows(datasets: Sequence[Dataset]) -> tuple[Window, ...]:
     if not runs:
         return ()
     seconds = sum(len(rows) / datasets[number].rate for number, rows in runs)
-    step_time = min(seconds / SAMPLES, LONGEST_STEP)
+    # Of a recording with fewer samples than that, every one is used.
+    slowest = max(1.0 / datasets[number].rate for number, _ in runs)
+    step_time = min(seconds / SAMPLES, max(LONGEST_STEP, slowest))
     share = min(1.0, SAMPLES * step_time / seconds)
     windows = []
     for number, rows in runs:

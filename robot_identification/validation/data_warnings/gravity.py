@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.candidate import Candidate
@@ -36,28 +38,45 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
         for axis in np.eye(3)
     ]
     torque = evidence.in_band(evidence.torque)[:, :, None]
-    tried = [_search(evidence, still, weights, torque, start * stated) for start in STARTS]
-    gravity, fit = min(tried, key=lambda one: one[1].score)
-    gain, found = evidence.gain(fit), float(np.linalg.norm(gravity))
-    if gain < LEAST_BODY_GAIN or found == 0.0:
-        return []
-    angle = float(np.arccos(np.clip(gravity @ stated / (found * size), -1.0, 1.0)))
-    listed = ', '.join(f'{value:.2f}' for value in gravity)
-    check = (
+    starts = [start * stated for start in STARTS]
+
+    def search(
+        directions: FloatArray, starts: Sequence[FloatArray]
+    ) -> tuple[FloatArray, JointFit]:
+        tried = [_search(evidence, still, weights, torque, start, directions) for start in starts]
+        return min(tried, key=lambda one: one[1].score)
+
+    # Noise turns any gravity that is fitted. Where its size is off, the size explains the data,
+    # whatever direction comes with it: the direction must explain more than the size alone.
+    along = stated / size
+    sized, of_size = search(along[:, None], starts)
+    turned, of_turn = search(np.eye(3), [sized, *starts])
+    found = float(np.linalg.norm(turned))
+    angle = 0.0 if found == 0.0 else float(np.arccos(np.clip(turned @ along / found, -1.0, 1.0)))
+    if min(evidence.gain(of_turn), of_size.score - of_turn.score) >= LEAST_BODY_GAIN and (
+        angle > LEAST_TILT
+    ):
+        return [Candidate(DataWarning(
+            'gravity', (), 'gravity may have another direction than was stated', 'angle', 'rad',
+            angle, LEAST_TILT, _check(turned),
+        ), evidence.gain(of_turn))]
+    ratio = float(sized @ along) / size
+    if evidence.gain(of_size) >= LEAST_BODY_GAIN and ratio > 0.0 and (
+        abs(np.log(ratio)) > np.log(LEAST_GRAVITY_RATIO)
+    ):
+        return [Candidate(DataWarning(
+            'gravity', (), 'gravity may have another size than was stated',
+            'ratio', '', ratio, LEAST_GRAVITY_RATIO ** np.sign(np.log(ratio)), _check(sized),
+        ), evidence.gain(of_size))]
+    return []
+
+
+def _check(gravity: FloatArray) -> str:
+    listed = ', '.join(f'{value + 0.0:.2f}' for value in gravity)
+    return (
         f'the data are nearer to gravity ({listed}) m/s^2 in the root frame: check --mounting or '
         '--gravity, and how the base stands'
     )
-    if angle > LEAST_TILT:
-        return [Candidate(DataWarning(
-            'gravity', (), 'gravity may have another direction than was stated', 'angle', 'rad',
-            angle, LEAST_TILT, check,
-        ), gain)]
-    if abs(np.log(found / size)) > np.log(LEAST_GRAVITY_RATIO):
-        return [Candidate(DataWarning(
-            'gravity', (), 'gravity may have another size than was stated',
-            'ratio', '', found / size, LEAST_GRAVITY_RATIO ** np.sign(np.log(found / size)), check,
-        ), gain)]
-    return []
 
 
 def _search(
@@ -66,10 +85,16 @@ def _search(
     weights: list[FloatArray],
     torque: FloatArray,
     start: FloatArray,
+    directions: FloatArray,
 ) -> tuple[FloatArray, JointFit]:
-    """Return a gravity (3,) and the fit with it, by Gauss-Newton steps from a start."""
+    """
+    Return a gravity (3,) and the fit with it, by Gauss-Newton steps from a start.
+
+    The steps are in the span of some orthonormal `directions` (3, d).
+    """
+    count = directions.shape[1]
     # How far gravity may go in a step; unbounded, it could go anywhere.
-    prior = evidence.prior.with_steps(3, UNIT)
+    prior = evidence.prior.with_steps(count, UNIT)
 
     def fit(gravity: FloatArray) -> tuple[FloatArray, JointFit]:
         regressor = still + np.tensordot(gravity / UNIT, np.array(weights), axes=1)
@@ -79,14 +104,14 @@ def _search(
     gravity = start.copy()
     regressor, best = fit(gravity)
     for _ in range(STEPS):
-        columns = np.stack([weight @ best.theta / UNIT for weight in weights], axis=2)
+        columns = np.stack([weight @ best.theta / UNIT for weight in weights], axis=2) @ directions
         blocks = reduce_rows(
             np.concatenate([regressor, columns], axis=2), evidence.friction, torque,
             evidence.deviation,
         )
-        step = fit_blocks(
+        step = directions @ fit_blocks(
             blocks, blocks.targets[:, :, 0], prior, evidence.independent
-        ).theta[-3:]
+        ).theta[-count:]
         regressor, trial = fit(gravity + step)
         if not trial.score < best.score - 0.01:
             break
