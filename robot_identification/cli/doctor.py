@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,8 @@ from robot_identification import load_experiment, load_model, load_robot, read_r
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_force_option, add_json_option, add_mapping_option, add_save_mapping_option,
-    add_xacro_arguments, parse_xacro_arguments,
+    add_description_options, add_force_option, add_json_option, add_mapping_option,
+    add_save_mapping_option, parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_json, show
 from robot_identification.cli.tables import save_mapping
@@ -62,6 +63,7 @@ class ExamineOptions:
     mapping: Path | None = None  # columns and units of a table
     topic: str | None = None  # joint states of a bag
     robots: Sequence[RobotModel] = ()  # arms that recordings may be of
+    joints: Sequence[str] | None = None  # of descriptions, which move; by default an arm's
 
 
 @dataclass(frozen=True)
@@ -90,15 +92,16 @@ def add_parser(subparsers: Any) -> None:
     parser = add_command(
         subparsers, 'doctor', 'robot-identification doctor bag robot.urdf experiment.yaml', run,
     )
-    parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
-    add_xacro_arguments(parser)
+    parser.add_argument('paths', nargs='*', type=Path, metavar='PATH')
     parser.add_argument('--topic', metavar='TOPIC', help='topic of the joint states in the bags')
     add_mapping_option(parser)
-    parser.add_argument(
+    group = parser.add_argument_group('arm')
+    group.add_argument(
         '--robot', metavar='R',
         help='arm of the recordings, for the check of their effort; by default a URDF or robot '
         'YAML among the paths, or the name in a bag',
     )
+    add_description_options(group)
     add_save_mapping_option(parser)
     add_force_option(parser, 'overwrite an existing mapping')
     add_json_option(parser)
@@ -106,17 +109,22 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Examine every path; exit 4 if one is unusable."""
-    for path in args.paths:
+    # A description that is named as such is examined like one among the paths.
+    described = [] if args.urdf is None or args.urdf in args.paths else [args.urdf]
+    paths = [*args.paths, *described]
+    if not paths:
+        raise UsageError('name what to examine: bags, tables, URDFs or configuration files')
+    for path in paths:
         if not path.exists():
             raise UsageError(f'no such file: {path}')
     arguments = parse_xacro_arguments(args.xacro_arguments)
     options = ExamineOptions(
-        arguments, args.mapping, args.topic, _arms(args.robot, args.paths, arguments)
+        arguments, args.mapping, args.topic, _arms(args, arguments), args.joints
     )
-    findings = [examine(path, options) for path in args.paths]
+    findings = [examine(path, options) for path in paths]
     if args.save_mapping is not None:
-        tables = [path for path in args.paths if is_table(path)][:1]
-        save_mapping(args.save_mapping, _understood(tables, args.mapping), args.force)
+        tables = [path for path in paths if is_table(path)][:1]
+        save_mapping(args.save_mapping, _understood(tables, options), args.force)
     if args.json:
         print_json({'findings': [
             {'path': finding.path, 'kind': finding.kind, **vars(finding)} for finding in findings
@@ -129,28 +137,38 @@ def run(args: argparse.Namespace) -> int:
     return UNUSABLE if any(finding.error for finding in findings) else 0
 
 
-def _arms(
-    named: str | None, paths: Sequence[Path], arguments: Mapping[str, str]
-) -> list[RobotModel]:
+def _arms(args: argparse.Namespace, arguments: Mapping[str, str]) -> list[RobotModel]:
     """Return the arm that is named, else those of the descriptions among the paths."""
-    if named is not None:
-        return [load_robot(named)]
+    joints = args.joints
+
+    def described(path: Path) -> Path | Urdf:
+        is_text = path.suffix in ('.yaml', '.yml')
+        return path if is_text else read_urdf(path, arguments=arguments)
+
+    if args.robot is not None:
+        urdf = None if args.urdf is None else described(args.urdf)
+        return [load_robot(args.robot, urdf=urdf, joints=joints)]
     arms = []
-    for path in paths:
+    for path in args.paths if args.urdf is None else [args.urdf]:
         try:
-            if path.suffix in ('.urdf', '.xml', '.xacro'):
-                arms.append(make_robot_model(read_urdf(path, arguments=arguments)))
-            elif path.suffix in ('.yaml', '.yml') and 'urdf' in read_yaml(path):
-                arms.append(load_robot(str(path)))
+            is_yaml = path.suffix in ('.yaml', '.yml')
+            keys = read_yaml(path) if is_yaml else {}
+            if 'urdf' in keys and path != args.urdf:
+                arms.append(load_robot(str(path), joints=joints))
+            elif (
+                'convention' in keys or path == args.urdf
+                or path.suffix in ('.urdf', '.xml', '.xacro')
+            ):
+                arms.append(load_robot(urdf=described(path), joints=joints))
         except IdentificationError:
             # What is wrong with it is said where it is examined.
             continue
     return arms
 
 
-def _understood(tables: Sequence[Path], mapping: Path | None) -> list[OpenedTable]:
+def _understood(tables: Sequence[Path], options: ExamineOptions) -> list[OpenedTable]:
     return [
-        understand_table(path, find_joint_names(path, mapping=mapping), mapping=mapping)
+        understand_table(path, _joints_of_table(path, options), mapping=options.mapping)
         for path in tables
     ]
 
@@ -189,9 +207,9 @@ def _examination(
     if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.bag'):
         return 'bag', partial(_examine_bag, options=options)
     if path.suffix in ('.urdf', '.xml'):
-        return 'URDF', partial(_examine_urdf, arguments=options.arguments)
+        return 'URDF', partial(_examine_urdf, options=options)
     if path.suffix == '.xacro':
-        return 'xacro', partial(_examine_urdf, arguments=options.arguments)
+        return 'xacro', partial(_examine_urdf, options=options)
     if path.suffix == '.conf':
         return 'calibration', _examine_calibration
     return 'configuration', _examine_yaml
@@ -208,10 +226,7 @@ def _examine_bag(path: Path, options: ExamineOptions) -> Finding:
 
 def _examine_table(path: Path, options: ExamineOptions) -> Finding:
     mapping = options.mapping
-    joints = find_joint_names(path, mapping=mapping)
-    if not joints and options.robots:
-        # Columns may have no names at all: what is missing is then said with a draft of a mapping.
-        joints = options.robots[0].joint_names
+    joints = _joints_of_table(path, options)
     if not joints:
         raise DataError(
             f'{path} has no column that is recognized as the position of a joint: name them as in '
@@ -225,6 +240,17 @@ def _examine_table(path: Path, options: ExamineOptions) -> Finding:
         partial(read_recording, path, mapping=mapping), numbered=True,
     )
     return replace(found, facts=[*(line.strip() for line in read[1:]), *found.facts])
+
+
+def _joints_of_table(path: Path, options: ExamineOptions) -> Sequence[str]:
+    """Return the joints of the first arm that a table is of, else those its columns name."""
+    for robot in options.robots:
+        with suppress(DataError):
+            understand_table(path, robot.joint_names, mapping=options.mapping)
+            return robot.joint_names
+    named = find_joint_names(path, mapping=options.mapping)
+    # Columns may have no names at all: what is missing is then said with a draft of a mapping.
+    return named or (options.robots[0].joint_names if options.robots else ())
 
 
 def _with_meaning(
@@ -249,7 +275,7 @@ def _with_meaning(
     if not arms:
         fact = 'the kind of its effort was not checked: ' + (
             'the joints of the arm that was given have other names' if robots
-            else 'give its arm with --robot, or its URDF'
+            else 'give its arm with --robot or --urdf'
         )
         return replace(found, facts=[*found.facts, fact])
     robot = arms[0]
@@ -395,15 +421,15 @@ def _refusal(recording: Recording) -> str | None:
     return None
 
 
-def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> Finding:
-    urdf = read_urdf(path, arguments=arguments)
+def _examine_urdf(path: Path, options: ExamineOptions) -> Finding:
+    urdf = read_urdf(path, arguments=options.arguments)
     facts: list[str] = []
     warnings: list[str] = []
     unchecked: list[str] = []
-    declared = xacro_arguments(path, arguments)
+    declared = xacro_arguments(path, options.arguments)
     if declared:
         facts.append(f'xacro arguments: {describe_arguments(declared)}')
-    robots, refusals = _arms_of_urdf(urdf)
+    robots, refusals = _arms_of_urdf(urdf, options.joints)
     several = len(robots) + len(refusals) > 1
     if several:
         facts.append(
@@ -437,10 +463,16 @@ def _examine_urdf(path: Path, arguments: Mapping[str, str]) -> Finding:
     )
 
 
-def _arms_of_urdf(urdf: Urdf) -> tuple[list[RobotModel], dict[tuple[str, ...], str]]:
-    """Return the arms of a description, and by joints why others of several cannot be used."""
+def _arms_of_urdf(
+    urdf: Urdf, joints: Sequence[str] | None
+) -> tuple[list[RobotModel], dict[tuple[str, ...], str]]:
+    """
+    Return the arms of a description, and by joints why others of several cannot be used.
+
+    With `joints`, it is the one of these.
+    """
     try:
-        return [make_robot_model(urdf)], {}
+        return [make_robot_model(urdf, joints=joints)], {}
     except SeveralArmsError as error:
         arms = error.arms
     robots: list[RobotModel] = []

@@ -4,6 +4,7 @@
 """The doctor says the worst first, and its conclusion agrees with what stands above it."""
 
 import json
+import re
 
 from builders import (
     FIRST_STAMP, joint, joint_states, link, robot_urdf, succeed, two_link_urdf, write_bag,
@@ -231,6 +232,10 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     urdf = tmp_path / 'arm.urdf'
     urdf.write_text(made.robot.urdf.text)
     assert found[1] in command('doctor', wrong, urdf).out
+    # So it does after the option of every other command, and is examined itself.
+    named = command('doctor', wrong, '--urdf', urdf).out
+    assert found[1] in named
+    assert f'{urdf}: URDF' in named
     # Columns that are numbered are those of an arm with as many joints.
     time, (q, dq, effort) = made.runs[0].stamps, made.runs[0].measured
     log = tmp_path / 'log.csv'
@@ -243,6 +248,25 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     assert 'give its arm with --robot' in command('doctor', log).out
     found = command('doctor', log, '--robot', 'youbot').out
     assert 'the joints of the arm that was given have other names' in found
+
+
+def test_the_arm_is_named_as_in_other_commands(command, tmp_path):
+    """By --urdf, with or without a recording, and by --joints of it."""
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(two_link_urdf())
+    assert f'{urdf}: URDF' in succeed('doctor', '--urdf', urdf).out
+    every = succeed('doctor', urdf).out
+    assert succeed('doctor', urdf, '--urdf', urdf).out == every
+    joints = re.search(': joints (.+)', every)[1].split(', ')
+    only = succeed('doctor', '--urdf', urdf, '--joints', joints[0]).out
+    assert f': joints {joints[0]}\n' in only
+    assert 'no joint elbow' in command('doctor', '--urdf', urdf, '--joints', 'elbow').out
+    assert 'name what to examine' in command('doctor').err
+    # A table takes the names of the arm's joints where its columns are those of it.
+    log = tmp_path / 'log.csv'
+    rows = np.linspace(0.0, 1.0, 300)[:, None] + np.arange(3) * 0.1
+    np.savetxt(log, rows, delimiter=',', comments='', header='time,q1,q2')
+    assert f'joints: {", ".join(joints)}\n' in command('doctor', log, '--urdf', urdf).out
 
 
 def test_a_mapping_to_edit_has_its_lines(command, tmp_path):
