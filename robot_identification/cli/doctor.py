@@ -43,8 +43,8 @@ from robot_identification.processing import (
     find_unexcited_joints, judge_effort, process,
 )
 from robot_identification.recording import (
-    describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
-    read_driver_record, Recording, understand_table,
+    advise_names, describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN,
+    OpenedTable, read_driver_record, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
 
@@ -274,8 +274,7 @@ def _with_meaning(
     ]
     if not arms:
         fact = 'the kind of its effort was not checked: ' + (
-            'the joints of the arm that was given have other names' if robots
-            else 'give its arm with --robot or --urdf'
+            _other_names(recording, robots[0]) if robots else 'give its arm with --robot or --urdf'
         )
         return replace(found, facts=[*found.facts, fact])
     robot = arms[0]
@@ -296,6 +295,17 @@ def _with_meaning(
             '--mounting or --gravity'
         )
     return replace(found, warnings=warnings, facts=[*found.facts, meaning.describe()])
+
+
+def _other_names(recording: Recording, robot: RobotModel) -> str:
+    """Return which joints a recording and an arm have, and how one is read as the other."""
+    advice = advise_names(recording.joint_names, robot.joint_names)
+    return (
+        f'it has the joints {", ".join(recording.joint_names)}, {robot.name} has '
+        f'{", ".join(robot.joint_names)}'
+        + (f'; if the names mean the same joints, `identify` takes them by {advice}' if advice
+           else '')
+    )
 
 
 def _examine_recording(recording: Recording, what: str) -> Finding:

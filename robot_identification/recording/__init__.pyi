@@ -17,7 +17,9 @@ from .driver_record import (
     DriverRecord as DriverRecord, hardware_record as hardware_record, NOT_KNOWN as NOT_KNOWN,
     with_states as with_states,
 )
-from .joint_names import parse_joint_names as parse_joint_names
+from .joint_names import (
+    advise_names as advise_names, parse_joint_names as parse_joint_names,
+)
 from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage
 from .recording import (

@@ -23,6 +23,7 @@ from robot_identification.recording.column_names import (
     take_apart, time_rank, time_unit, unit_of,
 )
 from robot_identification.recording.column_units import find_units, Rows
+from robot_identification.recording.joint_names import advise_names
 from robot_identification.recording.table_mapping import (
     Columns, make_columns, mapping_text, QUANTITIES, TableMapping,
 )
@@ -65,7 +66,7 @@ def recognize(
     """
     columns = [take_apart(text) for text in table.columns]
     series = _find_series(table, columns, tuple(joint_names), names)
-    chosen = _choose(table, series, tuple(joint_names))
+    chosen = _choose(table, series, tuple(joint_names), names)
     mapping = _make_mapping(table, columns, chosen, tuple(joint_names))
     return replace(
         mapping, command=_find_command(table, columns, series, mapping, len(joint_names)),
@@ -254,7 +255,8 @@ def _single_columns(columns: Sequence[ColumnName]) -> list[Series]:
 
 
 def _choose(
-    table: TableSource, series: Sequence[Series], joints: tuple[str, ...]
+    table: TableSource, series: Sequence[Series], joints: tuple[str, ...],
+    names: Mapping[str, str],
 ) -> dict[str, Series]:
     """Return the series of every quantity; raise DataError where that cannot be known."""
     chosen: dict[str, Series] = {}
@@ -281,7 +283,7 @@ def _choose(
             raise _ambiguous(table, series, quantity, [best, *rivals], joints)
         chosen[quantity] = best
     if 'q' not in chosen:
-        raise _missing(table, series, joints)
+        raise _missing(table, series, joints, names)
     for quantity, one in chosen.items():
         if len(one.places) > len(joints):
             raise DataError(
@@ -535,7 +537,8 @@ def _ambiguous(
 
 
 def _missing(
-    table: TableSource, series: Sequence[Series], joints: tuple[str, ...]
+    table: TableSource, series: Sequence[Series], joints: tuple[str, ...],
+    names: Mapping[str, str],
 ) -> DataError:
     """Return the error of a table without positions of the joints."""
     lead = f'{table.path} has no position of the joints {", ".join(joints)}'
@@ -553,10 +556,15 @@ def _missing(
         )
     elif wanted:
         lead += f' as measured, only as commanded ({_names(table, wanted[0])})'
+    elif stated:
+        lead += f'; it names {", ".join(stated)}'
+    advice = advise_names(stated, joints, names)
     return DataError(
-        f'{lead}; its columns are {", ".join(table.columns):.400}. Choose joints with --joints, '
-        'say which is which with --joint-names LOG=MODEL,.., or name the columns in a mapping:\n'
-        f'{_draft(table, series, joints)}'
+        f'{lead}; its columns are {", ".join(table.columns):.400}. '
+        + (f'If the names mean the same joints, add {advice}. Else choose ' if advice
+           else 'Choose ')
+        + 'joints with --joints, say which is which with --joint-names LOG=MODEL,.., or name the '
+        f'columns in a mapping:\n{_draft(table, series, joints)}'
     )
 
 
