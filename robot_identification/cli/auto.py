@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         show_tables(understand_tables(
             args.bags, robot.joint_names, options.joint_names, options.table_mapping
-        ))
+        ), robot.position_units)
     split = _split(args.bags, robot, options)
     say(split.words)
     if not np.all(np.isfinite(robot.drives.drive_gain)):

@@ -101,11 +101,11 @@ def _content(
     robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None,
     reasons: dict[str, str],
 ) -> dict[str, Any]:
-    base = []
+    base, units = [], reduction.units_of(robot)
     for row in rows:
         entry: dict[str, Any] = {
             'name': reduction.names[row],
-            'unit': reduction.units[row],
+            'unit': units[row],
             'expression': reduction.expression(row),
         }
         if symbolic is not None:
@@ -168,11 +168,12 @@ def _print_text(
         lengths = ', '.join(f'{name} = {value:g} m' for name, value in symbolic.constants.items())
         print(f'Lengths: {lengths or "none"}')
         print(f'Error on held-out lengths: {symbolic.error:.1e}{_numeric_words(symbolic)}')
+    units = reduction.units_of(robot)
     for number, row in enumerate(rows, start=1):
         text = (
             reduction.expression(row) if symbolic is None else to_text(symbolic.expressions[row])
         )
-        print(f'{number:4d}  {text}  [{reduction.units[row]}]')
+        print(f'{number:4d}  {text}  [{units[row]}]')
 
 
 def _numeric_words(symbolic: SymbolicBase) -> str:

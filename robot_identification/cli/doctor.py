@@ -233,7 +233,10 @@ def _examine_table(path: Path, options: ExamineOptions) -> Finding:
             'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md); with a '
             'URDF or robot YAML beside the file, doctor drafts the mapping'
         )
-    read = describe_table(understand_table(path, joints, mapping=mapping))
+    units = next(
+        (robot.position_units for robot in options.robots if robot.joint_names == joints), ()
+    )
+    read = describe_table(understand_table(path, joints, mapping=mapping), units)
     recording = read_recording(path, joints, mapping=mapping)
     found = _with_meaning(
         _examine_recording(recording, 'rows'), recording, options.robots,

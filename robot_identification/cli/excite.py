@@ -368,7 +368,7 @@ def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experime
     show(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
     show(describe_evaluation(recorded, None if planned is None else {'planned': planned.dense}))
     if planned is not None:
-        show(describe_tracking(robot.joint_names, tracking))
+        show(describe_tracking(robot, tracking))
     return 0
 
 

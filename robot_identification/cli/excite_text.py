@@ -15,6 +15,7 @@ from robot_identification.excitation import (
     CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, evaluation_content,
     Progress, rounded, Trajectory, UNITS_NOTE,
 )
+from robot_identification.model import RobotModel
 from robot_identification.processing import Tracking
 from robot_identification.report import criteria_columns
 
@@ -138,14 +139,16 @@ def _noise(noise: Sequence[float] | np.ndarray) -> str:
     return values[0] if len(set(values)) == 1 else ', '.join(values)
 
 
-def describe_tracking(joint_names: Sequence[str], tracking: Tracking | None) -> str:
+def describe_tracking(robot: RobotModel, tracking: Tracking | None) -> str:
     """Return how a recording followed what was planned, in words."""
     if tracking is None:
         return '  tracking error: not known, the recording does not hold the planned motion'
     lines = [f'  tracking error, the motion began {tracking.start:.3f} s after the first sample:']
     lines += [
-        f'    {joint}: rms {rms:.3g} rad, at most {worst:.3g} rad'
-        for joint, rms, worst in zip(joint_names, tracking.rms, tracking.worst, strict=True)
+        f'    {joint}: rms {rms:.3g} {unit}, at most {worst:.3g} {unit}'
+        for joint, unit, rms, worst in zip(
+            robot.joint_names, robot.position_units, tracking.rms, tracking.worst, strict=True
+        )
     ]
     return '\n'.join(lines)
 

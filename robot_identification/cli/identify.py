@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         args.bags, robot.joint_names, options.joint_names, options.table_mapping
     )
     if not args.json:
-        show_tables(tables)
+        show_tables(tables, robot.position_units)
     save_mapping(args.save_mapping, tables, args.force)
     with open_scheduler(args.scheduler, args.processes) as scheduler:
         found = identify(

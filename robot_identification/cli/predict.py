@@ -142,12 +142,14 @@ def _errors(
 
 def _error_lines(model: IdentifiedModel, content: dict[str, Any]) -> list[str]:
     lines = []
-    for joint, value in zip(model.robot.joint_names, content['rmse'], strict=True):
-        known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
-        lines.append(f'{joint}: RMSE {known}')
+    for joint, value in enumerate(content['rmse']):
+        unit = model.robot.unit(model.effort_unit, joint)
+        known = f'{value:.4g} {unit}' if np.isfinite(value) else 'not available'
+        lines.append(f'{model.robot.joint_names[joint]}: RMSE {known}')
     if content.get('rms_from_zero_phase') is not None:
         shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
-        lines.append(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
+        unit = model.robot.units(model.effort_unit)
+        lines.append(f'RMS difference to the zero-phase prediction: {shown} {unit}')
     return lines
 
 

@@ -28,11 +28,11 @@ def understand_tables(
     ]
 
 
-def show_tables(tables: Sequence[OpenedTable]) -> None:
-    """Print what was understood; of several alike the first."""
+def show_tables(tables: Sequence[OpenedTable], position_units: Sequence[str]) -> None:
+    """Print what was understood, with units of the joints; of several alike the first."""
     seen: set[str] = set()
     for opened in tables:
-        lines = describe_table(opened)
+        lines = describe_table(opened, position_units)
         if (text := mapping_text(opened.mapping)) in seen:
             lines = [f'{opened.source.path}: a table of the same form']
         seen.add(text)

@@ -22,7 +22,8 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.model import (
-    EFFORT_UNITS, IdentifiedModel, RobotModel, standard_torque, StandardParameters,
+    EFFORT_UNITS, IdentifiedModel, parameter_units, RobotModel, standard_torque,
+    StandardParameters,
 )
 from robot_identification.processing import Dataset
 from robot_identification.recording import data_hashes
@@ -87,11 +88,10 @@ def offset_notes(
     deviation = np.mean(deviations, axis=0)
     if EFFORT_UNITS[unit].is_current:
         deviation = np.abs(robot.drives.to_torque(deviation))
-    symbol = '' if relative_scale else ' N m'
     far = [
-        f'{name} by up to {value:.2g}{symbol}'
-        for name, value, size in zip(robot.joint_names, largest, deviation, strict=True)
-        if value > FAR_OFFSET * size
+        f'{robot.joint_names[joint]} by up to {largest[joint]:.2g}'
+        + ('' if relative_scale else f' {robot.unit("N m", joint)}')
+        for joint in np.flatnonzero(largest > FAR_OFFSET * deviation)
     ]
     return (
         (f'offsets of the recordings differ from their mean, which the model keeps: '
@@ -104,10 +104,11 @@ def rotor_notes(model: IdentifiedModel) -> tuple[str, ...]:
     """Return which reflected inertias are negative, in words; bodies that exist have none."""
     reduction, parameters = model.reduction, model.parameters
     rotors = parameters.reflected_inertia_slice
+    units = parameter_units(parameters, model.robot.position_units)
     negative = [
         f'{model.robot.joint_names[column - rotors.start]} {value:.3g} +- {error:.2g}'
         # Per unknown drive gain it has no unit of its own.
-        + ('' if model.relative_scale else f' {parameters.units[column]}')
+        + ('' if model.relative_scale else f' {units[column]}')
         for column, row, value, error in zip(
             reduction.independent, reduction.K, model.theta_base, model.standard_errors,
             strict=True,

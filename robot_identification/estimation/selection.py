@@ -161,7 +161,8 @@ def _with_motion(survey: _Survey) -> _Survey:
     sources = ', '.join(recording.source for recording in survey.recordings)
     if len(find_stationary_joints(survey.datasets)) == n:
         raise NotIdentifiableError(
-            f'{sources}: no joint moved by more than 0.05 rad: record a motion'
+            f'{sources}: no joint moved by more than 0.05 '
+            f'{survey.robot.units("rad")}: record a motion'
         )
     if len(find_unexcited_joints(survey.datasets)) == n:
         raise DataError(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,10 +27,10 @@ ROUNDING = 3.0e-4
 # Derivatives of the position that conservative shares are of: it itself by its lower and its
 # upper end, velocity, acceleration, jerk.
 _ORDERS = (0, 0, 1, 2, 3)
-# A rule is of angles, or of no unit.
+# As of joints that turn. A rule is of angles, or of no unit.
 UNITS = {
-    'position': ' rad', 'velocity': ' rad/s', 'acceleration': ' rad/s^2', 'jerk': ' rad/s^3',
-    'torque': ' N m', 'workspace': ' m', 'tool_speed': ' m/s',
+    'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s^2', 'jerk': 'rad/s^3',
+    'torque': 'N m', 'workspace': 'm', 'tool_speed': 'm/s',
 }
 
 
@@ -82,6 +81,7 @@ class LimitUse:
     value: float  # largest, SI units
     limit: float  # SI units
     time: float  # [s], NaN of a bound that holds at every instant
+    unit: str = ''  # of value and limit, for people
 
 
 def joint_index(robot: RobotModel, joint: str, what: str) -> int:
@@ -198,30 +198,32 @@ def measure_limit_use(
     for kind, values in kinds.items():
         worst = np.argmax(np.abs(values - limits.centre(kind)), axis=0)
         largest = values[worst, np.arange(robot.n)]
-        uses += joint_limit_uses(robot.joint_names, limits, kind, largest, times[worst])
+        uses += joint_limit_uses(robot, limits, kind, largest, times[worst])
     return uses
 
 
 def joint_limit_uses(
-    joint_names: Sequence[str], limits: MotionLimits, kind: str, values: FloatArray,
-    times: FloatArray,
+    robot: RobotModel, limits: MotionLimits, kind: str, values: FloatArray, times: FloatArray,
 ) -> list[LimitUse]:
     """Return the use of one kind of limit from the joints' largest values (n,) and times."""
     centre, reach = limits.centre(kind), limits.reach(kind)
     off = values - centre
     bounds = centre + np.copysign(reach, off) if kind == 'position' else reach
     return [
-        LimitUse(kind, joint, float(share), float(value), float(limit), float(time))
-        for joint, share, value, limit, time in zip(
-            joint_names, np.abs(off) / reach, values, bounds, times, strict=True
+        LimitUse(
+            kind, robot.joint_names[joint], float(share), float(value), float(limit), float(time),
+            robot.unit(UNITS[kind], joint),
         )
+        for joint, (share, value, limit, time) in enumerate(zip(
+            np.abs(off) / reach, values, bounds, times, strict=True
+        ))
     ]
 
 
 def broken_limits(uses: list[LimitUse], tolerance: float = 1e-9) -> list[str]:
     """Return the limits that are broken, in words."""
     return [
-        f'{use.kind} of {use.joint} reaches {use.value:.4g}{UNITS.get(use.kind, "")} '
+        f'{use.kind} of {use.joint} reaches {use.value:.4g}{" " if use.unit else ""}{use.unit} '
         f'{_when(use.time)}, the limit is {use.limit:.4g}'
         for use in uses
         if not use.share <= 1.0 + tolerance
@@ -275,12 +277,12 @@ def conservative_shares(
 
 
 def conservative_limit_uses(
-    joint_names: Sequence[str], form: Parametrization, coefficients: FloatArray,
+    robot: RobotModel, form: Parametrization, coefficients: FloatArray,
     limits: MotionLimits,
 ) -> list[LimitUse]:
     """Return the use of the joints' limits by sums over harmonics, which have no instant."""
     shares = conservative_shares(form, coefficients, limits, rounding=0.0)
-    n, centre = len(joint_names), limits.centre('position')
+    n, centre = robot.n, limits.centre('position')
     lower, upper = shares[:, 0], shares[:, 1]
     farther = np.where(upper >= lower, upper, -lower)
     values = {'position': centre + limits.reach('position') * farther}
@@ -290,7 +292,7 @@ def conservative_limit_uses(
         values[kind] = column
     return [
         use for kind, largest in values.items()
-        for use in joint_limit_uses(joint_names, limits, kind, largest, np.full(n, np.nan))
+        for use in joint_limit_uses(robot, limits, kind, largest, np.full(n, np.nan))
     ]
 
 

@@ -147,7 +147,7 @@ def _evaluation(
     reduction = columns.reduction
     return Evaluation(
         reduction, columns.friction, criteria_of(W), rate, (),
-        _weakest_first(reduction, errors, columns.prior()), noise, samples,
+        _weakest_first(columns, errors), noise, samples,
     )
 
 
@@ -199,10 +199,9 @@ def _spectrum(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.where(padded > NOT_SEEN * padded[0], padded, 0.0), right.T, lengths
 
 
-def _weakest_first(
-    reduction: BaseReduction, errors: FloatArray, prior: FloatArray
-) -> tuple[WeakParameter, ...]:
-    units = np.array(reduction.units)
+def _weakest_first(columns: BaseColumns, errors: FloatArray) -> tuple[WeakParameter, ...]:
+    reduction, prior = columns.reduction, columns.prior()
+    units = np.array(reduction.units_of(columns.robot))
     largest = {unit: np.nanmax(np.abs(prior[units == unit]), initial=0.0) for unit in units}
     known = np.abs(prior) > NO_VALUE * np.array([largest[unit] for unit in units])
     parameters = [

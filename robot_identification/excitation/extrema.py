@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.constraints import (
-    conservative_limit_uses, joint_limit_uses, LimitUse, motion_limits, MotionLimits,
+    conservative_limit_uses, joint_limit_uses, LimitUse, motion_limits, MotionLimits, UNITS,
 )
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
@@ -71,14 +71,14 @@ def refine_limit_uses(
         ('acceleration', acceleration, jerk),
     ):
         seen = _turning_points(times, course, slope, limits.centre(kind), limits.reach(kind))
-        uses += joint_limit_uses(robot.joint_names, limits, kind, *seen)
+        uses += joint_limit_uses(robot, limits, kind, *seen)
     if limits.limits_jerk:
         seen = _jerk_peaks(trajectory.form, times, jerk, motion.ddq, limits.jerk)
-        uses += joint_limit_uses(robot.joint_names, limits, 'jerk', *seen)
+        uses += joint_limit_uses(robot, limits, 'jerk', *seen)
     # The URDF's bodies alone: the margin has to cover friction and rotors.
     torque = _Course(rigid_torque(robot, motion), lambda at: rigid_torque(robot, state(at)))
     seen = _peaks(times, torque, limits.torque)
-    uses += joint_limit_uses(robot.joint_names, limits, 'torque', *seen)
+    uses += joint_limit_uses(robot, limits, 'torque', *seen)
     for constraint in constraints:
         uses += path_limit_uses(constraint, times, motion, state)
     return uses
@@ -99,7 +99,7 @@ def certified_limit_uses(
     if experiment.bounds == 'sampled':
         return uses
     bounds = conservative_limit_uses(
-        robot.joint_names, trajectory.form, trajectory.coefficients, limits
+        robot, trajectory.form, trajectory.coefficients, limits
     )
     bounded = {use.kind for use in bounds}
     return [*bounds, *(use for use in uses if use.kind not in bounded)]
@@ -122,7 +122,7 @@ def path_limit_uses(
     values = constraint.zero + shares * constraint.scale
     bounds = constraint.zero + constraint.scale
     return [
-        LimitUse(constraint.kind, *use) for use in zip(
+        LimitUse(constraint.kind, *use, unit=UNITS.get(constraint.kind, '')) for use in zip(
             constraint.labels(), constraint.use(shares).tolist(),
             values.tolist(), bounds.tolist(), instants.tolist(), strict=True,
         )

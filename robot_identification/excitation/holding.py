@@ -42,22 +42,24 @@ class Holding:
     largest: float  # the same, in any pose [N m]
     limit: float  # with the margin taken off [N m]
     margin: float  # share of the robot's limit that this is
+    unit: str  # of the torques: N m, of a joint that slides N
 
     def describe(self) -> str:
         """Return in words what cannot be held, and what to change; empty if every pose can be."""
         if self.held == 1.0:
             return ''
         share = '' if self.margin == 1.0 else f' ({self.margin:.0%} of its limit)'
-        limit = f'where {self.limit:.4g} N m{share} are allowed'
+        limit = f'where {self.limit:.4g} {self.unit}{share} are allowed'
         if self.held == 0.0:
             found = (
                 f'no pose in its range can be held against gravity: {self.joint} needs '
-                f'{self.torque:.4g} N m in the best pose found and up to {self.largest:.4g} N m '
-                f'in others, {limit}'
+                f'{self.torque:.4g} {self.unit} in the best pose found and up to '
+                f'{self.largest:.4g} {self.unit} in others, {limit}'
             )
         else:
             found = (
-                f'{self.joint} needs up to {self.largest:.4g} N m against gravity, {limit}: '
+                f'{self.joint} needs up to {self.largest:.4g} {self.unit} against gravity, '
+                f'{limit}: '
                 f'{100.0 * self.held:.2g} % of the poses in its range can be held'
             )
         return (
@@ -89,7 +91,7 @@ def find_holding(robot: RobotModel, limits: MotionLimits, margin: float = 1.0) -
             torque, joint = least, int(np.argmax(least / limits.torque))
     return Holding(
         held, robot.joint_names[joint], float(torque[joint]), float(torques[:, joint].max()),
-        float(limits.torque[joint]), margin,
+        float(limits.torque[joint]), margin, robot.unit('N m', joint),
     )
 
 

@@ -140,9 +140,10 @@ class TrajectoryProblem:
             index = joint_index(self.robot, joint, 'center')
             lower, upper = self.limits.lower[index], self.limits.upper[index]
             if not lower < position < upper:
+                unit = self.robot.position_units[index]
                 raise UsageError(
-                    f'center of {joint} is {position:g} rad; its window and the margin leave '
-                    f'{lower:.4g} to {upper:.4g} rad'
+                    f'center of {joint} is {position:g} {unit}; its window and the margin leave '
+                    f'{lower:.4g} to {upper:.4g} {unit}'
                 )
             self._fixed[index, 0], self._free[index, 0] = position, False
         constraints = path_constraints(self.robot, experiment)

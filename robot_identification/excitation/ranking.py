@@ -58,6 +58,7 @@ class MotionRanking:
     motions: tuple[RankedMotion, ...]
     names: tuple[str, ...]  # of the base parameters, length b
     units: tuple[str, ...]
+    torque_units: tuple[str, ...]  # of the torques below, length n
     before: FloatArray  # standard errors now, shape (b,)
     weakest: tuple[int, ...]  # parameters that the ranking is about, the weakest first
     # Standard deviation of the predicted torque now, root mean square over random poses, speeds
@@ -74,7 +75,8 @@ class MotionRanking:
             f'{", ".join(self.names[i] for i in self.weakest)} {best.gain:.2g} times; '
             f'{self.names[worst]}: {self.before[worst]:.2g} to {best.after[worst]:.2g} '
             f'{self.units[worst]}; predicted torque of joint {joint + 1}: '
-            f'{self.torque_before[joint]:.2g} to {best.torque_after[joint]:.2g} N m'
+            f'{self.torque_before[joint]:.2g} to {best.torque_after[joint]:.2g} '
+            f'{self.torque_units[joint]}'
         )
 
 
@@ -118,7 +120,9 @@ def rank_motions(
         ))
     return MotionRanking(
         tuple(sorted(ranked, key=lambda one: (-one.gain, one.name))),
-        model.reduction.names, model.reduction.units, model.standard_errors,
+        model.reduction.names, model.reduction.units_of(model.robot),
+        tuple(model.robot.unit('N m', joint) for joint in range(model.robot.n)),
+        model.standard_errors,
         tuple(int(i) for i in weakest),
         _torque_error(reference, InformationGrowth.of(known, known[:0]), 0.0),
     )

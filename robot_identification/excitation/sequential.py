@@ -272,7 +272,7 @@ def weak_parameters(
     runs = [growth.runs_until(i, float(target)) for i, target in enumerate(known.allowed)]
     return Weakness(
         names=columns.reduction.names,
-        units=columns.reduction.units,
+        units=columns.reduction.units_of(robot),
         theta=known.theta,
         before=growth.standard_errors(0.0),
         after=growth.standard_errors(1.0),

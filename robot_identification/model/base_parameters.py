@@ -25,6 +25,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import LinkFrames
+from robot_identification.model.joint_units import parameter_units
 from robot_identification.model.parameters import INERTIAL_SYMBOLS, StandardParameters
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
@@ -111,8 +112,13 @@ class BaseReduction:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """SI units of the base parameters, length b."""
+        """SI units of the base parameters, length b, as if all joints turned."""
         return tuple(self.parameters.units[index] for index in self.independent)
+
+    def units_of(self, robot: RobotModel) -> tuple[str, ...]:
+        """Return the SI units of the base parameters of an arm, length b."""
+        units = parameter_units(self.parameters, robot.position_units)
+        return tuple(units[index] for index in self.independent)
 
     @property
     def significant(self) -> np.ndarray:

@@ -153,13 +153,14 @@ def _robot_content(robot: RobotModel) -> dict[str, Any]:
 
 def _base_content(model: IdentifiedModel) -> list[dict[str, Any]]:
     reduction, errors = model.reduction, model.standard_errors
+    units = reduction.units_of(model.robot)
     friction = range(model.parameters.size)[model.parameters.friction_slice]
     return [
         {
             'name': reduction.names[row],
             'value': model.theta_base[row],
             'standard_error': errors[row],
-            'unit': reduction.units[row],
+            'unit': units[row],
             'combination': _combination(reduction, row),
         }
         for row in range(reduction.rank)

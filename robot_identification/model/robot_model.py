@@ -11,7 +11,7 @@ from functools import cached_property
 import hashlib
 from itertools import pairwise
 import math
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import pinocchio as pin
@@ -19,8 +19,9 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.couplings import find_coupled, find_leading_fingers
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg, joint_axes
 from robot_identification.model.effort_units import EFFORT_UNITS
+from robot_identification.model.joint_units import unit_of_joint, unit_of_joints
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_elements import UrdfLink
 from robot_identification.model.urdf_reach import reach_of_joints
@@ -187,8 +188,17 @@ class RobotModel:
     @cached_property
     def position_units(self) -> tuple[str, ...]:
         """Return the unit of every position: 'm' of a joint that slides, else 'rad'."""
-        slides = {joint.name for joint in self.urdf.joints if joint.kind == 'prismatic'}
-        return tuple('m' if name in slides else 'rad' for name in self.joint_names)
+        _, _, slides = joint_axes(self.pinocchio)
+        return tuple('m' if one else 'rad' for one in slides)
+
+    def unit(self, unit: str, joint: SupportsIndex) -> str:
+        """Return a unit, written as that of a joint that turns, as that of a joint."""
+        return unit_of_joint(unit, self.position_units[joint])
+
+    def units(self, unit: str, joints: Sequence[int] | None = None) -> str:
+        """Return a unit as those of some joints in words, by default of all of them."""
+        chosen = range(self.n) if joints is None else joints
+        return unit_of_joints(unit, [self.position_units[joint] for joint in chosen])
 
     @property
     def usual_effort_unit(self) -> str:

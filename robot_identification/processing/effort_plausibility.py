@@ -151,17 +151,23 @@ def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]
     symbol, is_current = EFFORT_UNITS[unit].symbol, EFFORT_UNITS[unit].is_current
     gain = np.abs(robot.drives.drive_gain) if is_current else np.ones(robot.n)
     largest = np.quantile(np.abs(effort), 0.999, axis=0)
+    units = [robot.unit('N m', joint) for joint in range(robot.n)]
     # Comparisons with an unknown gain are false.
     return [
-        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} {symbol}'
-        + (f', which is {largest[joint] * gain[joint]:.4g} N m' if is_current else '')
-        + f'; its limit is {robot.limits.effort[joint]:.4g} N m: check the unit'
+        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} '
+        f'{robot.unit(symbol, joint)}'
+        + (f', which is {largest[joint] * gain[joint]:.4g} {units[joint]}' if is_current else '')
+        + f'; its limit is {robot.limits.effort[joint]:.4g} {units[joint]}: check the unit'
         for joint in np.flatnonzero(largest * gain > BEYOND_LIMIT * robot.limits.effort)
     ]
 
 
-def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
-    """Return notes on joints whose effort does not change, throughout or while they move."""
+def find_stale_effort(dataset: Dataset, robot: RobotModel | None) -> tuple[str, ...]:
+    """
+    Return notes on joints whose effort does not change, throughout or while they move.
+
+    Without the arm, it is not known which of them slide.
+    """
     rows = span_of(dataset.scored)
     release(dataset.scored)
     stamps, effort = dataset.stamps[rows], dataset.effort[rows]
@@ -180,10 +186,11 @@ def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
             continue
         travel = float(np.ptp(dataset.motion.q[rows][begin:end, joint]))
         if travel > STALE_MOTION:
+            unit = 'rad or m' if robot is None else robot.position_units[joint]
             notes.append(
                 f'effort of {name} stood still at {effort[begin, joint]:g} for '
                 f'{duration:.2f} s from {stamps[begin]:.2f} s on, while the joint moved '
-                f'by {travel:.2g} rad: it is stale there'
+                f'by {travel:.2g} {unit}: it is stale there'
             )
     return tuple(notes)
 

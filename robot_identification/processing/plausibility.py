@@ -167,8 +167,8 @@ def _wrong_factor(where: str, names: Sequence[str], factors: FloatArray, is_all:
         causes = ['all by the same factor: encoder ticks, or stamps too fast or too slow']
     return (
         f'{where}: positions change by other factors than the recorded velocities say ({listed}; '
-        f'expected 1): {"; ".join(causes)}. Record positions in rad and velocities in rad/s with '
-        'one sign, or correct the driver'
+        f'expected 1): {"; ".join(causes)}. Record positions in rad and velocities in rad/s (of '
+        'joints that slide in m and m/s) with one sign, or correct the driver'
     )
 
 
@@ -203,7 +203,8 @@ def check_positions(
         )
         raise DataError(
             f'{where}: positions are far outside the limits: {listed}; they '
-            f'{_guess_unit(robot, lowest, highest)}: record them in rad (m for prismatic joints)'
+            f'{_guess_unit(robot, lowest, highest)}: record them in '
+            f'{robot.units("rad", list(far))}'
         )
     return [
         f'{robot.joint_names[j]}: position goes from {lowest[j]:.4g} to {highest[j]:.4g}, its '

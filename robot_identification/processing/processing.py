@@ -87,7 +87,7 @@ def process(
         raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
     robot = None if robot is None else robot.for_effort(effort_unit)
     found = _Findings([*describe_damage(recording), *recording.notes])
-    table = _read_table(recording, start, stop, with_effort, found)
+    table = _read_table(recording, start, stop, with_effort, found, robot)
     signals = table.signals(with_effort)
     duplicate = find_duplicates(table.stamps, table.branch, signals, table.in_window)
     samples, gaps = _find_structure(recording, table, duplicate, found)
@@ -139,7 +139,7 @@ def process(
         measured_dq=table.measured_velocity(delay),
         whole=recording.whole,
     )
-    warnings = find_stale_effort(dataset) if with_effort else ()
+    warnings = find_stale_effort(dataset, robot) if with_effort else ()
     plausibility = () if robot is None else check_effort(dataset, robot)
     return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
 
@@ -239,7 +239,7 @@ class _Table:
 
 def _read_table(
     recording: Recording, start: float | None, stop: float | None, with_effort: bool,
-    found: _Findings,
+    found: _Findings, robot: RobotModel | None,
 ) -> _Table:
     """Order, cut and check the rows of a recording."""
     if recording.stamps_from == 'log':
@@ -270,7 +270,7 @@ def _read_table(
     contents = _survey_contents(recording, order, in_window, with_effort)
     if with_effort:
         _check_effort(recording, contents.has_effort, contents.has_nonzero_effort)
-    derived = contents.derived_velocities(recording, found)
+    derived = contents.derived_velocities(recording, found, robot)
     finite = contents.finite
     for block in row_blocks(len(finite)):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
@@ -331,7 +331,9 @@ class _Contents:
     slowest: FloatArray
     fastest: FloatArray
 
-    def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
+    def derived_velocities(
+        self, recording: Recording, found: _Findings, robot: RobotModel | None
+    ) -> BoolArray:
         """Return the joints whose velocity cannot be used."""
         absent = ~self.has_velocity
         constant = (self.slowest == self.fastest) & (
@@ -348,10 +350,11 @@ class _Contents:
                 'from position'
             )
         for joint in np.flatnonzero(constant & ~absent):
+            unit = 'rad or m' if robot is None else robot.position_units[joint]
             found.notes.append(
                 f'velocity of {names[joint]} is {self.fastest[joint] + 0.0:g} throughout, '
-                f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} rad: '
-                'it is differentiated from position'
+                f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} '
+                f'{unit}: it is differentiated from position'
             )
         derived: BoolArray = absent | constant
         return derived

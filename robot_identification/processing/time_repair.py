@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
+from robot_identification.arrays import (
+    allocate, BoolArray, FloatArray, IntegerArray, LARGEST_IN_MEMORY, release,
+)
 from robot_identification.processing.blocks import row_blocks, rows_where, some_intervals
 from robot_identification.processing.dataset import Gap
 
@@ -185,7 +187,8 @@ def is_blank_in_repeats(
 
 def describe_repeats(fresh: IntegerArray, period: float) -> str:
     """Return how often each joint state was written, empty if once; `fresh` are the new rows."""
-    count = float(np.median(some_intervals(fresh))) if len(fresh) > 1 else 1.0
+    some = np.arange(0, len(fresh) - 1, len(fresh) // LARGEST_IN_MEMORY + 1)
+    count = float(np.median(fresh[some + 1] - fresh[some])) if some.size else 1.0
     if count < 2.0:
         return ''
     return (

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
-from robot_identification.model import EFFORT_UNITS, JointEncoders
+from robot_identification.model import EFFORT_UNITS, JointEncoders, unit_of_joints
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
 from robot_identification.recording.joint_states import (
     JointColumns, JointFields, to_model, widen_ranges,
@@ -103,14 +103,18 @@ def understand_table(
     return OpenedTable(source, recognize(source, joint_names, names or {}))
 
 
-def describe_table(opened: OpenedTable) -> list[str]:
-    """Return what the columns of a table are, in lines; those after the first are indented."""
+def describe_table(opened: OpenedTable, position_units: Sequence[str] = ()) -> list[str]:
+    """
+    Return what the columns of a table are, in lines; those after the first are indented.
+
+    `position_units` are those of the joints in the model, where these are known.
+    """
     source, mapping = opened.source, opened.mapping
     how = 'understood as' if mapping.recognized else 'by its mapping'
     lines = [f'{source.path}: a table of {len(source.columns)} columns, {how}']
     rows = [('time', _describe_time(mapping))]
     for quantity, columns in mapping.quantities.items():
-        unit = columns.unit or 'unit not stated'
+        unit = unit_of_joints(columns.unit, position_units) or 'unit not stated'
         rows.append((quantity, f'{columns.shown()} [{unit}]'))
     for quantity, text in rows:
         check = mapping.checks.get(quantity)

@@ -57,7 +57,7 @@ def effort_text(unit: str) -> str:
 
 
 def sliding_text(robot: RobotModel) -> str:
-    """Return what units mean in the rows of joints that slide; empty where none does."""
+    """Return what units of columns mean in the rows of joints that slide; empty without any."""
     names = [
         name for name, unit in zip(robot.joint_names, robot.position_units, strict=True)
         if unit == 'm'
@@ -65,7 +65,7 @@ def sliding_text(robot: RobotModel) -> str:
     if not names:
         return ''
     verb = 'slide' if len(names) > 1 else 'slides'
-    return f'{", ".join(names)} {verb}: there N m means N, rad means m'
+    return f'{", ".join(names)} {verb}: in the head of a column, N m means N there, rad means m'
 
 
 def shorten(text: str, width: int) -> str:

@@ -34,7 +34,8 @@ class FrictionPoints:
     """Friction of one joint over its velocity."""
 
     joint: str
-    unit: str  # of the torques: N m, or A where drive gains are unknown
+    unit: str  # of the torques: N m, N of a joint that slides, or A where gains are unknown
+    speed_unit: str
     # (m,): velocity [rad/s], and measured torque less that of the model's bodies and rotors.
     speed: FloatArray
     friction: FloatArray
@@ -74,7 +75,7 @@ def friction_picture(points: FrictionPoints) -> Picture:
     panel.error_bars(speed, friction, scatter, MEASURED)
     panel.dots(speed, friction, RESIDUAL, 3.5)
     panel.level(0.0)
-    panel.label(f'friction [{points.unit}]', 'velocity [rad/s]')
+    panel.label(f'friction [{points.unit}]', f'velocity [{points.speed_unit}]')
     # A few samples far off would squeeze all others.
     low, high = np.quantile(points.friction, [0.002, 0.998])
     drawn = np.concatenate([points.bins[1], *(torque for _, torque, _ in points.curve)])
@@ -169,6 +170,8 @@ def _of_joint(
     ) if model.parameters.friction else ()
     return FrictionPoints(
         model.robot.joint_names[joint],
-        effort_unit_text(model.effort_unit) if model.relative_scale else 'N m', speed, friction,
-        bin_friction(speed, friction), curve, load, temperature,
+        effort_unit_text(model.effort_unit) if model.relative_scale
+        else model.robot.unit('N m', joint),
+        model.robot.unit('rad/s', joint), speed, friction, bin_friction(speed, friction), curve,
+        load, temperature,
     )

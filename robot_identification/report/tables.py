@@ -133,6 +133,7 @@ class ErrorTable:
 def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
     """Return all base parameters of a model, friction among them."""
     reduction = model.reduction
+    units = reduction.units_of(model.robot)
     return tuple(
         Coefficient(
             name=name,
@@ -141,7 +142,7 @@ def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
             standard_error=float(model.standard_errors[row]),
             unit=_unit_text(unit, model),
         )
-        for row, (name, unit) in enumerate(zip(reduction.names, reduction.units, strict=True))
+        for row, (name, unit) in enumerate(zip(reduction.names, units, strict=True))
     )
 
 
@@ -169,10 +170,11 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
             words, constant = term.law.label(k)
             if term.law not in everywhere and not constant:
                 constant = _constants_beside(term, k)
+            constant = model.robot.unit(constant, term.joint)
             lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
     return FrictionTable(
         columns=tuple(
-            (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model))
+            (f'{law.name} {law.symbols[k]}', model.robot.units(_unit_text(law.units[k], model)))
             for law, k in columns
         ),
         rows=tuple(
@@ -212,8 +214,6 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
     if speeds is None or loads is None:
         return ()
     units = (_unit_text('N m', model), _unit_text('N m s/rad', model), 'rad/s')
-    sliding_units = tuple(unit.replace('N m', 'N').replace('rad', 'm') for unit in units)
-    slides = [unit == 'm' for unit in model.robot.position_units]
     return tuple(
         PlainFriction(
             model.robot.joint_names[term.joint],
@@ -222,7 +222,7 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
                 float(loads[term.joint]),
             ),
             float(speeds[term.joint]),
-            sliding_units if slides[term.joint] else units,
+            tuple(model.robot.unit(unit, term.joint) for unit in units),
         )
         for term, columns in parameters.friction_columns
         if term.law.is_sparse and float(speeds[term.joint]) > 0.0

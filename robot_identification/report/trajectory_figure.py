@@ -38,7 +38,9 @@ INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
 FAR = 4.0
 # What is seen around the path, as a share of its size: walls of a cell are larger than the arm.
 ROUND = 0.25
-KINDS = (('q', 'position [{}]'), ('dq', 'velocity [{}/s]'), ('ddq', 'acceleration [{}/s²]'))
+KINDS = (
+    ('q', 'position', 'rad'), ('dq', 'velocity', 'rad/s'), ('ddq', 'acceleration', 'rad/s²'),
+)
 # Axes of the root frame, across and up.
 VIEWS = ((0, 1), (0, 2), (1, 2))
 
@@ -97,10 +99,10 @@ def joint_pictures(
     motion = trajectory.sample(t)
     torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
     rows = (
-        ('position', motion.q, limits.lower, limits.upper, '[rad]'),
-        ('velocity', motion.dq, -limits.velocity, limits.velocity, '[rad/s]'),
-        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, '[rad/s²]'),
-        ('torque', torque, -limits.torque, limits.torque, '[N m]'),
+        ('position', motion.q, limits.lower, limits.upper, 'rad'),
+        ('velocity', motion.dq, -limits.velocity, limits.velocity, 'rad/s'),
+        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, 'rad/s²'),
+        ('torque', torque, -limits.torque, limits.torque, 'N m'),
     )
     pictures = []
     for joint, name in enumerate(robot.joint_names):
@@ -114,7 +116,9 @@ def joint_pictures(
                 panel.curve(t[[0, -1]], np.full(2, limit), LIMIT, 1.0, dashed=True)
             panel.y.margin = 0.12
             panel.x.numbered = panel is panels[-1]
-            panel.label(unit, 'time [s]' if panel is panels[-1] else '')
+            panel.label(
+                f'[{robot.unit(unit, joint)}]', 'time [s]' if panel is panels[-1] else ''
+            )
         pictures.append(drawing.picture(
             name,
             f'Position, velocity, acceleration and torque of {name} over one period, limits '
@@ -146,8 +150,7 @@ def _draw_joints(
         'dq': (-limits.velocity, limits.velocity),
         'ddq': (-limits.acceleration, limits.acceleration),
     }
-    slides = any('P' in joint.shortname() for joint in list(robot.pinocchio.joints)[1:])
-    for column, (kind, title) in enumerate(KINDS):
+    for column, (kind, title, unit) in enumerate(KINDS):
         values, (lower, upper) = getattr(motion, kind), bounds[kind]
         for joint in range(robot.n):
             axes = panels[joint, column]
@@ -157,7 +160,7 @@ def _draw_joints(
             axes.margins(x=0.0, y=0.12)
             _tidy(axes)
         panels[0, column].set_title(
-            title.format('rad, m' if slides else 'rad'), fontsize=FONT_SIZE + 1
+            f'{title} [{robot.units(unit)}]', fontsize=FONT_SIZE + 1
         )
         panels[-1, column].set_xlabel('time [s]', fontsize=FONT_SIZE)
     for joint, name in enumerate(robot.joint_names):

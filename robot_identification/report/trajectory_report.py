@@ -73,11 +73,11 @@ def render_trajectory_report(
         experiment=experiment,
         evaluation=evaluation,
         verdict=judge_trajectory(
-            trajectory, evaluation, refused, describe_placeholders(robot)
+            robot, trajectory, evaluation, refused, describe_placeholders(robot)
         ),
         refused=refused,
         not_checked=describe_certificate_gaps(certificate, trajectory.joint_names),
-        limits=limit_rows(certificate),
+        limits=limit_rows(robot, certificate),
         criteria_titles=tuple(columns),
         # Name, meaning and values of each.
         criteria=[
@@ -98,7 +98,8 @@ def render_trajectory_report(
 
 
 def judge_trajectory(
-    trajectory: Trajectory, evaluation: Evaluation, refused: str, masses: str = ''
+    robot: RobotModel, trajectory: Trajectory, evaluation: Evaluation, refused: str,
+    masses: str = '',
 ) -> Verdict:
     """
     Return whether a motion may be run and is informative.
@@ -119,7 +120,7 @@ def judge_trajectory(
             'change the motion or the margins: nothing executes a motion without a certificate',
         )
     certificate = trajectory.certificate
-    limits = limit_rows(certificate)
+    limits = limit_rows(robot, certificate)
     nearest = max(limits, key=lambda row: row.share, default=None)
     gaps = describe_certificate_gaps(certificate, trajectory.joint_names)
     reasons = [*gaps, *([masses] if masses else [])]
@@ -154,12 +155,18 @@ def hardly_shown(evaluation: Evaluation) -> tuple[WeakParameter, ...]:
     )
 
 
-def limit_rows(certificate: Mapping[str, Any]) -> tuple[LimitRow, ...]:
+def limit_rows(robot: RobotModel, certificate: Mapping[str, Any]) -> tuple[LimitRow, ...]:
     """Return how near a certified motion comes to each kind of limit."""
+    places = {name: joint for joint, name in enumerate(robot.joint_names)}
+
+    def unit_of(kind: str, joint: str) -> str:
+        unit = LIMIT_UNITS.get(kind, '')
+        return robot.unit(unit, places[joint]) if joint in places else unit
+
     return tuple(
         LimitRow(
             kind.replace('_', ' '),
-            LIMIT_UNITS.get(kind, ''),
+            unit_of(kind, str(use['joint'])),
             str(use['joint']),
             float(use['value']),
             math.nan if use['limit'] is None else float(use['limit']),

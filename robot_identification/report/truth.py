@@ -144,7 +144,7 @@ def compare_with_truth(
     )
     return GroundTruthComparison(
         names=tuple(model.reduction.names[row] for row in rows),
-        units=tuple(model.reduction.units[row] for row in rows),
+        units=tuple(model.reduction.units_of(robot)[row] for row in rows),
         true_values=(model.reduction.K @ theta)[rows],
         estimated_values=model.theta_base[rows],
         standard_errors=model.standard_errors[rows],

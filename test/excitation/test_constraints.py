@@ -4,6 +4,7 @@
 """Limits of a motion: between its samples too, and by sums over its harmonics."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -227,7 +228,8 @@ def test_conservative_bounds_bound_every_sample(data):
     assert exact.shape == (2, len(sampled))
     # To rounding of a sum of some dozen terms.
     assert np.all(np.column_stack(sampled) <= exact * (1.0 + 1e-12) + 1e-12)
-    uses = conservative_limit_uses(('a', 'b'), form, coefficients, limits)
+    two = SimpleNamespace(joint_names=('a', 'b'), n=2, unit=lambda unit, joint: unit)
+    uses = conservative_limit_uses(two, form, coefficients, limits)
     by_kind = {(use.kind, use.joint): use.share for use in uses}
     assert by_kind['position', 'b'] == pytest.approx(exact[1, :2].max(), rel=1e-12)
     assert by_kind['velocity', 'a'] == pytest.approx(exact[0, 2], rel=1e-12)

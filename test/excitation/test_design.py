@@ -168,5 +168,5 @@ def test_use_of_limits_by_hand(robots):
     assert (beyond.value, beyond.limit) == (-0.3, -0.2)
     assert by_kind['torque', 'tip'].share == 0.0
     assert broken_limits(uses) == [
-        'position of slide reaches -0.3 rad at 0.500 s, the limit is -0.2'
+        'position of slide reaches -0.3 m at 0.500 s, the limit is -0.2'
     ]

@@ -254,7 +254,9 @@ def test_units_are_those_of_a_joint_that_slides():
         ('N m', 'N m s/rad', 'rad/s'), ('N', 'N s/m', 'm/s'), ('N m', 'N m s/rad', 'rad/s'),
     ]
     assert table.nearest_units == ('N m or N', 'N m s/rad or N s/m', 'rad/s or m/s')
-    assert sliding_text(robot) == 'slide slides: there N m means N, rad means m'
+    assert sliding_text(robot) == (
+        'slide slides: in the head of a column, N m means N there, rad means m'
+    )
 
 
 def test_a_dictionary_is_also_given_in_short(dictionary_identification):
@@ -362,7 +364,7 @@ def make_truth(identification, **changes):
     model = identification.model
     values = {
         'names': model.reduction.names,
-        'units': model.reduction.units,
+        'units': model.reduction.units_of(model.robot),
         'true_values': model.theta_base + model.standard_errors,
         'estimated_values': model.theta_base,
         'standard_errors': model.standard_errors,

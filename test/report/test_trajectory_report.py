@@ -44,16 +44,16 @@ def test_a_certified_motion_is_told_with_its_hash(case):
 
 
 def test_limits_are_those_of_the_certificate(case):
-    _, found, _, _ = case
-    rows = {row.kind: row for row in limit_rows(found.certificate)}
+    robot, found, _, _ = case
+    rows = {row.kind: row for row in limit_rows(robot, found.certificate)}
     assert set(rows) == set(found.certificate['limits'])
     for kind, use in found.certificate['limits'].items():
         assert (rows[kind].joint, rows[kind].share) == (use['joint'], use['share'])
 
 
 def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
-    _, found, _, evaluation = case
-    verdict = judge_trajectory(found, evaluation, '')
+    robot, found, _, evaluation = case
+    verdict = judge_trajectory(robot, found, evaluation, '')
     assert verdict.level == 'usable'
     assert any('collision: NOT CHECKED' in reason for reason in verdict.reasons)
     # A URDF states no limit of acceleration.
@@ -67,13 +67,13 @@ def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
         'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
     }}
     proved = found.with_certificate(seen)
-    assert judge_trajectory(proved, sure, '').level == 'good'
-    made_up = judge_trajectory(proved, sure, '', 'the masses look like placeholders')
+    assert judge_trajectory(robot, proved, sure, '').level == 'good'
+    made_up = judge_trajectory(robot, proved, sure, '', 'the masses look like placeholders')
     assert made_up.level == 'usable'
     assert made_up.reasons[0] == 'the masses look like placeholders'
     hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
-    assert 'left for friction' in ' '.join(judge_trajectory(hungry, sure, '').reasons)
-    assert judge_trajectory(hungry, sure, '').level == 'usable'
+    assert 'left for friction' in ' '.join(judge_trajectory(robot, hungry, sure, '').reasons)
+    assert judge_trajectory(robot, hungry, sure, '').level == 'usable'
 
 
 def test_a_refused_motion_is_not_to_be_run(case):

@@ -125,7 +125,7 @@ def _shared_columns(
     )
     return CommonParameters(
         tuple(names[row] for row in rows),
-        tuple(small.reduction.units[row] for row in rows),
+        tuple(small.reduction.units_of(small.robot)[row] for row in rows),
         tuple(_kinds(small)[small.reduction.independent[row]] for row in rows),
         own if small is first else sums[rows],
         sums[rows] if small is first else own,

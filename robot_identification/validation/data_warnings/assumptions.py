@@ -40,8 +40,8 @@ def list_assumptions(evidence: Evidence) -> tuple[str, ...]:
     blind = [joint for joint in joints if not _sees_zero(evidence, joint)]
     if blind:
         found.append(
-            f'encoder zero of {", ".join(evidence.names(blind))}: an offset of {TRIED_ZERO:g} rad '
-            'would be taken for other bodies'
+            f'encoder zero of {", ".join(evidence.names(blind))}: an offset of {TRIED_ZERO:g} '
+            f'{evidence.robot.units("rad", blind)} would be taken for other bodies'
         )
     return tuple(found)
 

@@ -33,8 +33,8 @@ def find_encoder_zeros(evidence: Evidence) -> list[Candidate]:
         if gain < LEAST_BODY_GAIN or abs(offset) < LEAST_ZERO:
             continue
         warning = DataWarning(
-            'encoder_zero', (name,), f'the zero of {name} may be off', 'offset', 'rad', -offset,
-            LEAST_ZERO,
+            'encoder_zero', (name,), f'the zero of {name} may be off', 'offset',
+            evidence.robot.position_units[joint], -offset, LEAST_ZERO,
             f'move {name} to its zero and compare with the drawing that the URDF was made from',
         )
         found.append(Candidate(warning, gain))

@@ -1,0 +1,50 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Units are those of the joint: a joint that slides has metres and newtons."""
+
+from builders import joint, link, robot_urdf
+import pytest
+from robot_identification.model import make_robot_model, parse_urdf
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.joint_units import unit_of_joint, unit_of_joints
+from robot_identification.model.parameters import make_standard_parameters
+
+
+@pytest.mark.parametrize(('about', 'along'), [
+    ('rad', 'm'), ('rad/s^2', 'm/s^2'), ('N m', 'N'), ('Nm', 'N'), ('mNm', 'mN'),
+    ('N m s/rad', 'N s/m'), ('N m s^3/rad^3', 'N s^3/m^3'), ('N m/rad', 'N/m'),
+    ('N m s/(rad K)', 'N s/(m K)'), ('N m/A', 'N/A'), ('kg m^2', 'kg'),
+    # What has nothing to do with the axis.
+    ('A', 'A'), ('1', '1'), ('kg m', 'kg m'), ('kg', 'kg'), ('s', 's'),
+])
+def test_units_along_an_axis(about, along):
+    assert unit_of_joint(about, 'm') == along
+    assert unit_of_joint(about, 'rad') == about
+    assert unit_of_joints(about, ['rad', 'rad']) == about
+    assert unit_of_joints(about, ['m']) == along
+    assert unit_of_joints(about, ['rad', 'm', 'rad']) == (
+        about if about == along else f'{about} or {along}'
+    )
+
+
+def test_parameters_have_the_units_of_their_joints():
+    """Of friction and rotors; those of bodies are the same behind every joint."""
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        link('ground'), link('upper', 2.0), link('slider', 1.0),
+        joint('turn', 'ground', 'upper'),
+        joint('slide', 'upper', 'slider', 'prismatic', (1, 0, 0), xyz=(0.3, 0, 0.1)),
+    ), 'both'))
+    assert robot.position_units == ('rad', 'm')
+    assert robot.unit('N m', 1) == 'N'
+    assert robot.units('rad/s') == 'rad/s or m/s'
+    assert robot.units('rad/s', [0]) == 'rad/s'
+    reduction = reduce_to_base(robot, make_standard_parameters(
+        2, parse_friction('coulomb,viscous,offset'), True
+    ))
+    units = dict(zip(reduction.names, reduction.units_of(robot), strict=True))
+    plain = dict(zip(reduction.names, reduction.units, strict=True))
+    assert {name: unit for name, unit in units.items() if unit != plain[name]} == {
+        'fv2': 'N s/m', 'fc2': 'N', 'f02': 'N', 'Ia2': 'kg',
+    }
