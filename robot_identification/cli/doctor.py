@@ -47,11 +47,10 @@ from robot_identification.recording import (
     OpenedTable, read_driver_record, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
+from robot_identification.validation import LOW_RATE
 
 UNUSABLE = 4  # exit code for data or descriptions that cannot be used
 FEW_DEGREES = 0.05  # [rad]; chosen: about 3 degrees
-# Below this acceleration suffers [Hz]; chosen: ten samples a period of usual excitation at 5 Hz.
-LOW_RATE = 50.0
 NOTABLE_JITTER = 0.15  # of the period; chosen: schedulers of desktops stay below it
 
 
@@ -401,7 +400,7 @@ def _time_warnings(recording: Recording) -> list[str]:
 def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
     """Return what the rate and the clock of a recording cost."""
     warnings = []
-    if period > 1.0 / LOW_RATE:
+    if period > 1.0 / (0.98 * LOW_RATE):
         warnings.append(
             f'{1.0 / period:.3g} Hz is slow: acceleration can be computed for motion below about '
             f'{0.1 / period:.2g} Hz; record faster, or excite slowly'

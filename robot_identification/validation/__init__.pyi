@@ -56,7 +56,7 @@ from .validation import (
 )
 from .verdict import (
     DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
-    join_verdicts as join_verdicts, judge as judge, Verdict as Verdict,
+    join_verdicts as join_verdicts, judge as judge, LOW_RATE as LOW_RATE, Verdict as Verdict,
     verdict_content as verdict_content,
 )
 from .whiteness import (

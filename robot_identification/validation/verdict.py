@@ -36,9 +36,11 @@ LEAST_ERROR_OF_NOISE = 0.95
 ONE_SIDED = 1.5
 # Fewer samples than this say nothing of a direction or speed.
 FEWEST_SAMPLES = 50
-# Below this rate of the joint states [Hz] a joint passes through its reversal, and a vibration of
-# an arm through its period, between few samples; drivers publish 100 Hz and more.
-LOW_RATE = 100.0
+# Below this rate of the joint states [Hz] a joint passes through its reversal between two samples:
+# from -MOVING_SPEED to MOVING_SPEED, 0.02 rad/s either way, takes 20 ms at 2 rad/s^2. The lowest
+# vibration of arms, from some 10 Hz on, then has fewer than five samples a period, and motion of
+# 5 Hz fewer than ten, which its acceleration needs.
+LOW_RATE = 50.0
 
 # A band of 95 % that holds less on another motion is too narrow, and one that holds more too wide;
 # chosen: blocks of one recording differ by two or three per cent.
@@ -98,8 +100,8 @@ class Bandwidth:
             f', kinematics smoothed at {self.cutoff:g} Hz' if math.isfinite(self.cutoff) else ''
         )
         seen = f'joint states at {self.rate:.4g} Hz{motion}'
-        # By a thousandth less it is the same rate, of rounded stamps.
-        if self.rate >= 0.999 * LOW_RATE:
+        # Clocks and stamps of a driver at that rate are a per cent off.
+        if self.rate >= 0.98 * LOW_RATE:
             return f'{seen}: vibration above {self.rate / 2.0:.4g} Hz is not seen'
         return (
             f'{seen}: at this low rate friction near reversals and vibration above '
