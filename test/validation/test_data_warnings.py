@@ -279,6 +279,20 @@ def test_an_axis_that_is_reversed_is_named(joint):
     assert (warning.name, warning.joints) == ('axis', (arm().robot.joint_names[joint],))
 
 
+@pytest.mark.parametrize(('name', 'joint'), [('ur5', 1), ('ur5', 3), ('youbot', 2)])
+def test_a_motion_that_is_reversed_is_named(name, joint):
+    """Position and velocity alone: joints were said to be exchanged with one of the wrist."""
+    made = arm(name)
+    reversed_motion = np.where(np.arange(made.robot.n) == joint, -1.0, 1.0)
+    recording = made.training
+    warning, = examine(made, replace(
+        recording, q=recording.q * reversed_motion, dq=recording.dq * reversed_motion
+    )).warnings
+    assert warning.name == 'sign'
+    assert warning.joints == (made.robot.joint_names[joint],)
+    assert warning.suspicion.startswith('position and velocity of')
+
+
 @pytest.mark.parametrize('turned', [(0, 1), (1, 2, 3)])
 def test_joints_that_friction_drives_are_all_named(turned):
     """Whatever explains bodies that contradict themselves: positions have the other sign there."""

@@ -17,7 +17,9 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model import RobotModel
 from robot_identification.processing import Dataset
 from robot_identification.validation.data_warnings.assumptions import list_assumptions
-from robot_identification.validation.data_warnings.axis import find_reversed_axes
+from robot_identification.validation.data_warnings.axis import (
+    find_reversed_axes, find_reversed_motions,
+)
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.clipping import find_clipping
 from robot_identification.validation.data_warnings.computed import find_computed
@@ -44,6 +46,7 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'time_scale': find_time_scale,
     'sign': find_wrong_signs,
     'axis': find_reversed_axes,
+    'motion_sign': find_reversed_motions,
     'joint_order': find_exchanged_joints,
     'delay': find_delays,
     'filtering': find_filtering,

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import Motion
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
@@ -131,23 +132,28 @@ def _driving(
         'sign', _names(evidence, joints), suspicion,
         'power that friction takes, over that of torque and speed', '',
         float(power[joints].min()), -threshold,
-        'friction takes energy: check the signs of effort and drive gains, and the axes of the '
-        'URDF',
+        'friction takes energy: check the signs of effort, drive gains, position and velocity, '
+        'and the axes of the URDF',
     )
 
 
-def dissipated_power(evidence: Evidence) -> FloatArray:
+def dissipated_power(
+    evidence: Evidence, motion: Motion | None = None, torque: FloatArray | None = None,
+    fit: JointFit | None = None,
+) -> FloatArray:
     """
     Return the power that friction takes, over that of torque and speed, shape (n,).
 
-    It is zero of a joint that does not move.
+    It is zero of a joint that does not move. Motion, torque (M, n) and fit are those of a
+    hypothesis, by default those that were recorded.
     """
-    rest = evidence.torque - np.einsum(
-        'knb,b->kn', evidence.regressor(), evidence.fit.theta
-    )
+    motion = evidence.motion if motion is None else motion
+    torque = evidence.torque if torque is None else torque
+    fit = evidence.fit if fit is None else fit
+    rest = torque - np.einsum('knb,b->kn', evidence.regressor(motion), fit.theta)
     power = np.zeros(evidence.robot.n)
     for joint in range(evidence.robot.n):
-        dq, ddq = evidence.motion.dq[:, joint], evidence.motion.ddq[:, joint]
+        dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
         columns = np.column_stack([
             np.tanh(dq / SLIDING_WIDTH), dq, np.ones_like(dq), ddq,
         ])
