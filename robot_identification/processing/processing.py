@@ -269,14 +269,16 @@ def _read_table(
         order = timeline.order[:count]
     contents = _survey_contents(recording, order, in_window, with_effort)
     if with_effort:
-        _check_effort(recording, contents.has_effort, contents.has_nonzero_effort)
+        _check_effort(
+            recording, bool(contents.has_effort.any()), contents.has_nonzero_effort
+        )
     derived = contents.derived_velocities(recording, found, robot)
     finite = contents.finite
     for block in row_blocks(len(finite)):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
         release(contents.finite_dq)
         release(finite)
-    _check_finite(recording, finite, found)
+    _check_finite(recording, finite, found, contents.describe_absent(recording))
     usable = int(np.count_nonzero(finite & in_window))
     for mask in (finite, in_window):
         release(mask)
@@ -324,12 +326,21 @@ class _Contents:
     finite: BoolArray  # shape (N,); rows whose positions, and effort where it is read, are finite
     finite_dq: BoolArray  # shape (N, n)
     has_velocity: BoolArray  # shape (n,)
-    has_effort: bool
+    has_effort: BoolArray  # shape (n,); all of them where it is not read
     has_nonzero_effort: bool
     lowest: FloatArray
     highest: FloatArray
     slowest: FloatArray
     fastest: FloatArray
+
+    def describe_absent(self, recording: Recording) -> str:
+        """Return of which joints there is no position or effort at all, in words."""
+        names = np.array(recording.joint_names)
+        return ''.join(
+            f'; {quantity} of {", ".join(names[absent])} is absent' for quantity, absent in (
+                ('position', ~np.isfinite(self.lowest)), ('effort', ~self.has_effort),
+            ) if absent.any()
+        )
 
     def derived_velocities(
         self, recording: Recording, found: _Findings, robot: RobotModel | None
@@ -401,7 +412,8 @@ def _survey_contents(
     has_velocity: BoolArray = np.zeros(n, dtype=bool)
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
     slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
-    has_effort = has_nonzero = False
+    has_effort: BoolArray = np.full(n, not with_effort)
+    has_nonzero = False
     for block in row_blocks(N):
         q, dq, effort = (
             block_of(values, order, block)
@@ -417,7 +429,7 @@ def _survey_contents(
             np.minimum(low, np.where(known, values, np.inf).min(axis=0), out=low)
             np.maximum(high, np.where(known, values, -np.inf).max(axis=0), out=high)
         read = effort[in_window[block]]
-        has_effort |= bool(_are_finite(read).any())
+        has_effort |= _are_finite(read).any(axis=0)
         has_nonzero |= bool(np.nan_to_num(read).any())
         for signal in (
             recording.q, recording.dq, recording.effort, in_window, finite, finite_dq,
@@ -429,15 +441,17 @@ def _survey_contents(
     )
 
 
-def _check_finite(recording: Recording, finite: BoolArray, found: _Findings) -> None:
+def _check_finite(
+    recording: Recording, finite: BoolArray, found: _Findings, absent: str
+) -> None:
     unusable = int(np.count_nonzero(~finite))
     share = unusable / max(len(finite), 1)
     if share > MAXIMUM_NAN_SHARE:
         raise DataError(
             f'{recording.source}: {share:.1%} of the joint states {recording.place} are not '
             f'finite, more than the {MAXIMUM_NAN_SHARE:.0%} accepted (values beyond '
-            f'{LARGEST_VALUE:.0e} are counted as such): find out what the driver published, or '
-            'cut the part out with --start/--stop'
+            f'{LARGEST_VALUE:.0e} are counted as such){absent}: find out what the driver '
+            'published, or cut the part out with --start/--stop'
         )
     if unusable:
         found.excluded['not finite'] = unusable

@@ -340,27 +340,65 @@ def _find_time(
     table: TableSource, columns: Sequence[ColumnName]
 ) -> tuple[int, int | None] | None:
     """Return the column of the time, and that of its nanoseconds; None if there is none."""
-    ranked = sorted(
-        ((-rank, place) for place, column in enumerate(columns)
-         if (rank := time_rank(column)) is not None),
-    )
-    for _, place in ranked:
+    for place in _named_times(columns):
         nanoseconds = nanoseconds_of(columns[place], columns)
         if _runs_on(table, place) or nanoseconds is not None:
             return place, nanoseconds
     return None
 
 
+def _named_times(columns: Sequence[ColumnName]) -> list[int]:
+    """Return the columns that are named as a time, the best name first."""
+    ranked = sorted(
+        (-rank, place) for place, column in enumerate(columns)
+        if (rank := time_rank(column)) is not None
+    )
+    return [place for _, place in ranked]
+
+
 def _runs_on(table: TableSource, place: int) -> bool:
     """Return whether a column grows from row to row, but for a few."""
     try:
-        windows = table.sample([place], place)
+        steps = _steps(table, place)
     except DataError:
         return False
-    steps = np.concatenate([np.empty(0), *(np.diff(rows[:, 0]) for rows in windows)])
-    steps = steps[np.isfinite(steps)]
     grows = np.mean(steps > 0.0) > 0.2 and np.mean(steps < 0.0) < 0.2 if steps.size else True
     return bool(grows)
+
+
+def _steps(table: TableSource, place: int) -> FloatArray:
+    """Return the steps of a column from row to row, of some rows; DataError without numbers."""
+    windows = table.sample([place], place)
+    steps = np.concatenate([np.empty(0), *(np.diff(rows[:, 0]) for rows in windows)])
+    finite: FloatArray = steps[np.isfinite(steps)]
+    return finite
+
+
+def _no_time(table: TableSource, columns: Sequence[ColumnName]) -> str:
+    """Return why a table has no time, and what to do."""
+    rate = 'say there how many rows there are a second with `time: {rate: 500}`'
+    for place in _named_times(columns):
+        lead = f'{table.path}: its column {table.columns[place]!r} is no time of the rows: it '
+        try:
+            steps = _steps(table, place)
+        except DataError:
+            continue
+        if np.mean(steps < 0.0) > 0.5:
+            return (
+                f'{lead}falls from row to row. Sort the rows by it, or name another column in a '
+                'mapping'
+            )
+        if not np.any(steps):
+            return f'{lead}stands still. Name another column in a mapping, or {rate}'
+        return (
+            f'{lead}goes on in {np.mean(steps > 0.0):.0%} of the rows only and falls back in '
+            f'{np.mean(steps < 0.0):.0%}; stamps with too few digits do so. Name another column '
+            f'in a mapping, or {rate}'
+        )
+    return (
+        f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`: name it '
+        f'in a mapping, or {rate}'
+    )
 
 
 def _make_mapping(
@@ -371,9 +409,7 @@ def _make_mapping(
     found = _find_time(table, columns)
     if found is None and table.rate is None:
         raise DataError(
-            f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`: name it '
-            'in a mapping, or say there how many rows there are a second with `time: {rate: 500}`:'
-            f'\n{_draft(table, list(chosen.values()), joints)}'
+            f'{_no_time(table, columns)}:\n{_draft(table, list(chosen.values()), joints)}'
         )
     stated = {
         quantity: _stated_unit(table, columns, quantity, one) for quantity, one in chosen.items()
@@ -547,8 +583,11 @@ def _missing(
     wanted = [one for one in positions if one.meaning.wanted]
     stated = describe_joints(table)
     if partial:
-        places = partial[0].places if partial[0].named else ()
-        absent = [joint for joint, place in zip(joints, places, strict=False) if place < 0]
+        # Names say more than numbers, as those of three joints wrist_1 to wrist_3.
+        named = [one for one in partial if one.named]
+        best = max(named, key=lambda one: sum(place >= 0 for place in one.places), default=None)
+        absent = [joint for joint, place in zip(joints, best.places, strict=True) if place < 0] \
+            if best else [joint for joint in joints if joint not in stated]
         lead = (
             f'{table.path} lacks {"the joint " if len(absent) == 1 else "joints "}'
             f'{", ".join(absent)} of the model; it names '

@@ -235,6 +235,17 @@ def test_effort_that_cannot_be_used_is_refused_by_name(record):
             run(record(effort=effort))
 
 
+@pytest.mark.parametrize('field', ['q', 'effort'])
+def test_a_joint_without_any_value_is_named(record, field):
+    """All rows are then not finite, which says nothing of the cause."""
+    recording = record()
+    values = np.copy(getattr(recording, field))
+    values[:, 1] = np.nan
+    quantity = 'position' if field == 'q' else field
+    with pytest.raises(DataError, match=f'100.0%.*; {quantity} of b is absent: find out'):
+        run(replace(recording, **{field: values}))
+
+
 def test_too_few_samples_are_refused_with_their_number(record):
     t = np.arange(MINIMUM_SAMPLES - 1) / RATE
     with pytest.raises(DataError, match=f'{MINIMUM_SAMPLES - 1} usable .*{MINIMUM_SAMPLES} are'):

@@ -253,6 +253,30 @@ def test_a_log_without_a_time(run, tmp_path):
     assert 'effort_unit' not in recording.metadata
 
 
+@pytest.mark.parametrize(('time', 'why'), [
+    (lambda t: t[::-1], 'it falls from row to row. Sort the rows by it'),
+    (lambda t: 0.0 * t, 'it stands still. Name another column in a mapping, or say there how'),
+    (lambda t: np.floor(10.0 * t) / 10.0, r'it goes on in \d+% of the rows only and'),
+])
+def test_a_time_that_does_not_run_is_named(run, tmp_path, time, why):
+    """It is there, so that it is wrong to say that there is none."""
+    path = tmp_path / 'a.csv'
+    table(path, ['time', *names('q{}'), *names('tau{}')],
+          columns_of(time(run.t), run.q, run.effort))
+    with pytest.raises(DataError, match=f"its column 'time' is no time of the rows: {why}"):
+        read_recording(path, PLAIN)
+
+
+def test_joints_that_a_log_lacks_are_named_beside_numbers(run, tmp_path):
+    """Some names count, as those of a wrist do: then none were named."""
+    joints = ('base', 'arm', 'wrist_1', 'wrist_2', 'wrist_3', 'wrist_4')
+    path = tmp_path / 'a.csv'
+    table(path, ['time', *(f'{joint}_position' for joint in joints[:5])],
+          columns_of(run.t, run.q[:, :5]))
+    with pytest.raises(DataError, match='lacks the joint wrist_4 of the model'):
+        read_recording(path, joints)
+
+
 def test_a_log_without_names(run, tmp_path):
     """Its columns are counted, and a mapping says what each is."""
     path = tmp_path / 'a.csv'
