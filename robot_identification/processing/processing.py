@@ -38,6 +38,7 @@ from robot_identification.processing.time_repair import (
     describe_repeats, find_duplicates, find_segments, GAP_PERIODS, is_blank_in_repeats,
     longest_bridged, order_by_time, sampling_period,
 )
+from robot_identification.processing.turns import find_wraps, unwrap
 from robot_identification.recording import Recording
 
 MINIMUM_SAMPLES = 50  # joint states in the window; chosen, see docs/formats/bag.md
@@ -304,7 +305,36 @@ def _read_table(
         in_window=in_window,
         travel=(contents.lowest, contents.highest),
     )
-    return _without_blank_velocity(table, found)
+    return _without_wraps(_without_blank_velocity(table, found), recording, found, robot)
+
+
+def _without_wraps(
+    table: _Table, recording: Recording, found: _Findings, robot: RobotModel | None
+) -> _Table:
+    """Return the rows with positions that go on where a driver keeps them within one turn."""
+    wraps = find_wraps(table.q, table.branch)
+    if robot is not None:
+        turning = np.array([unit == 'rad' for unit in robot.position_units])
+        wraps = wraps[turning[wraps[:, 1]]]
+    if not len(wraps):
+        return table
+    joints, counts = np.unique(wraps[:, 1], return_counts=True)
+    listed = ', '.join(
+        f'{recording.joint_names[joint]} {count} times' if count > 1
+        else f'{recording.joint_names[joint]} once'
+        for joint, count in zip(joints, counts, strict=True)
+    )
+    found.notes.append(
+        f'positions jump by a turn, as those that are kept within one do ({listed}): they are '
+        'counted on'
+    )
+    q = unwrap(table.q, wraps)
+    lowest, highest = np.full(q.shape[1], np.inf), np.full(q.shape[1], -np.inf)
+    for block in row_blocks(len(q)):
+        np.minimum(lowest, q[block].min(axis=0), out=lowest)
+        np.maximum(highest, q[block].max(axis=0), out=highest)
+        release(q)
+    return replace(table, q=q, travel=(lowest, highest))
 
 
 def _without_blank_velocity(table: _Table, found: _Findings) -> _Table:

@@ -31,6 +31,8 @@ _MIXED = 0.5  # chosen: few programs write degrees and radians in one table
 _SPAN = 20
 # Share of the motion that velocities must explain to be compared; chosen.
 _EXPLAINED = 0.7
+# A position jumps where it changes by more times its usual largest step from row to row; chosen.
+_JUMP = 10.0
 # The 95th percentile of motor currents of arms stays below this [A], in mA it is above; chosen.
 _LARGEST_CURRENT = 60.0
 # Units that are tried where no header states one.
@@ -128,7 +130,10 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
         if span < 1:
             continue
         elapsed = rows.time[span:] - rows.time[:-span]
-        moved = rows.q[span:] - rows.q[:-span]
+        jumps = _count_jumps(rows.q)
+        moved = np.where(
+            jumps[span:] == jumps[:-span], rows.q[span:] - rows.q[:-span], np.nan
+        )
         going = elapsed > 0.0
         speeds.append(np.abs(moved[going] / elapsed[going, None]))
         if rows.dq is not None:
@@ -151,6 +156,16 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
         velocity=_speed_of_fastest(velocities),
         ratio=float(ratio),
     )
+
+
+def _count_jumps(q: FloatArray) -> FloatArray:
+    """Return how often positions (k, n) jumped up to each row, as those kept within a turn do."""
+    steps = np.abs(np.diff(q, axis=0))
+    usual = np.array([_percentile(one[one > 0.0], 95) for one in steps.T])
+    jumps = np.zeros(q.shape)
+    # Comparisons with an unknown size are false.
+    np.cumsum(steps > _JUMP * usual, axis=0, out=jumps[1:])
+    return jumps
 
 
 def _speed_of_fastest(speeds: Sequence[FloatArray]) -> float:
