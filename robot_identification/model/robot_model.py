@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.couplings import find_coupled, find_leading_fingers
@@ -103,11 +103,14 @@ class JointEncoders:
         1, or -1 where the driver counts against the model's axis.
     zero : ndarray, shape (n,)
         Signed reading at the model's zero position [rad or m].
+    slides : ndarray of bool, shape (n,), optional
+        Joints whose readings are lengths, which no unit of an angle converts; by default none.
 
     """
 
     sign: FloatArray
     zero: FloatArray
+    slides: BoolArray | None = None
 
     def to_model(self, reading: FloatArray) -> FloatArray:
         """Return the model's positions of readings, shape (.., n)."""
@@ -179,6 +182,11 @@ class RobotModel:
     def carried_links(self) -> frozenset[str]:
         """Names of the links that the joints move, as far as the description has them."""
         return reach_of_joints(self.urdf.text, self.joint_names).carried_links
+
+    def __post_init__(self) -> None:
+        if self.encoders.slides is None:
+            slides = np.array([unit == 'm' for unit in self.position_units])
+            object.__setattr__(self, 'encoders', replace(self.encoders, slides=slides))
 
     @property
     def n(self) -> int:

@@ -209,7 +209,11 @@ class _Arm:
 
     def encoders_of(self, joints: tuple[int, ...]) -> JointEncoders:
         places = list(joints)
-        return JointEncoders(self.encoders.sign[places], self.encoders.zero[places])
+        slides = self.encoders.slides
+        return JointEncoders(
+            self.encoders.sign[places], self.encoders.zero[places],
+            None if slides is None else slides[places],
+        )
 
 
 class _Reading:

@@ -32,6 +32,8 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     'temperature': {'deg C': 1.0},
     ROTOR_CHANNEL: {'rad': 1.0, 'deg': np.pi / 180.0},
 }
+# Units of angles and their rates, other than those of the model.
+ANGLES = ('deg', 'deg/s', 'rpm')
 QUANTITIES = tuple(quantity for quantity in UNITS if quantity != 'time')
 
 

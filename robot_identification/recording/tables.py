@@ -27,7 +27,7 @@ from robot_identification.recording.recording import (
     Channel, COMMAND_CHANNEL, Completeness, Recording, ROTOR_CHANNEL,
 )
 from robot_identification.recording.table_mapping import (
-    Columns, find_mapping, QUANTITIES, TableMapping,
+    ANGLES, Columns, find_mapping, QUANTITIES, TableMapping,
 )
 from robot_identification.recording.table_source import TableSource
 from robot_identification.recording.text_table import TEXT_SUFFIXES, TextTable
@@ -285,6 +285,7 @@ class _Rows:
         """Read all rows; those without any value of a joint are left out."""
         places = [*self._time, *(place for group in self._places.values() for place in group)]
         end = len(places)
+        self._notes += self._lengths_beside_angles(encoders)
         time = self._time[0] if self._time else None
         count = 0
         for block in self._table.blocks([*places, *self._others.values()], time):
@@ -300,12 +301,32 @@ class _Rows:
             for quantity, array in self._arrays.items():
                 readings = np.full((len(values), array.width), np.nan)
                 if self._places[quantity]:
-                    scale = self._mapping.quantities[quantity].scale
-                    readings = scale * values[:, :array.width]
+                    scales = self._scales(quantity, encoders)
+                    readings = scales * values[:, :array.width]
                     values = values[:, array.width:]
                 array.append(to_model(quantity, readings, encoders))
                 if quantity in self._whole:
                     self._whole[quantity].append(np.isfinite(readings).all(axis=1))
+
+    def _scales(self, quantity: str, encoders: JointEncoders) -> FloatArray | float:
+        """Return what readings are multiplied by; a unit of angles is none of lengths."""
+        columns = self._mapping.quantities[quantity]
+        if encoders.slides is None or columns.unit not in ANGLES:
+            return columns.scale
+        scales: FloatArray = np.where(encoders.slides, 1.0, columns.scale)
+        return scales
+
+    def _lengths_beside_angles(self, encoders: JointEncoders) -> list[str]:
+        """Return which readings are taken for lengths, beside others in a unit of angles."""
+        if encoders.slides is None or not encoders.slides.any():
+            return []
+        names = ', '.join(np.array(self._joint_names)[encoders.slides])
+        return [
+            f'{self._table.path}: {quantity} of {names} is taken for {unit}, as what slides is '
+            f'not in {columns.unit}'
+            for quantity, unit in (('q', 'm'), ('dq', 'm/s'))
+            if (columns := self._mapping.quantities.get(quantity)) and columns.unit in ANGLES
+        ]
 
     def _block_times(self, block: FloatArray, count: int, known: BoolArray) -> FloatArray:
         """Return the times of those rows after the first one that hold something [s]."""

@@ -107,6 +107,23 @@ def test_a_mapping_states_columns_and_units(mapped, rows):
     assert len(recording.until(0.095).channels['temperature']) == 10
 
 
+def test_a_unit_of_angles_is_none_of_lengths(mapped, rows):
+    """In a table in degrees the position of a joint that slides is in m, with a note."""
+    _, q, dq, effort = rows
+    slides = np.array([False, True, False])
+    encoders = JointEncoders(np.ones(3), np.zeros(3), slides)
+    recording = read_recording(mapped, NAMES, encoders=encoders)
+    for found, expected in ((recording.q, q), (recording.dq, dq)):
+        np.testing.assert_allclose(
+            found, np.where(slides, np.degrees(expected), expected), rtol=1e-12
+        )
+    np.testing.assert_allclose(recording.effort, effort, rtol=1e-12)
+    taken = [note for note in recording.notes if f'{NAMES[1]} is taken for m' in note]
+    assert len(taken) == 2
+    turning = JointEncoders(np.ones(3), np.zeros(3), np.zeros(3, dtype=bool))
+    assert read_recording(mapped, NAMES, encoders=turning).notes == ()
+
+
 def test_a_mapping_may_be_named(mapped, rows, tmp_path):
     """By its path, or by the name of one that is shipped."""
     (tmp_path / 'run.csv.yaml').rename(tmp_path / 'mine.yaml')
