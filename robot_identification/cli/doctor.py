@@ -43,8 +43,8 @@ from robot_identification.processing import (
     find_unexcited_joints, judge_effort, process,
 )
 from robot_identification.recording import (
-    advise_names, describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN,
-    OpenedTable, read_driver_record, Recording, understand_table,
+    describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
+    read_driver_record, recommend_names, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
 from robot_identification.validation import LOW_RATE
@@ -301,13 +301,14 @@ def _with_meaning(
 
 def _other_names(recording: Recording, robot: RobotModel) -> str:
     """Return which joints a recording and an arm have, and how one is read as the other."""
-    advice = advise_names(recording.joint_names, robot.joint_names)
-    return (
+    named = (
         f'it has the joints {", ".join(recording.joint_names)}, {robot.name} has '
         f'{", ".join(robot.joint_names)}'
-        + (f'; if the names mean the same joints, `identify` takes them by {advice}' if advice
-           else '')
     )
+    options = recommend_names(recording.joint_names, robot.joint_names)
+    if not options:
+        return named
+    return f'{named}; if the names mean the same joints, `identify` takes them by {options}'
 
 
 def _examine_recording(recording: Recording, what: str) -> Finding:

@@ -37,10 +37,6 @@ from .denavit_hartenberg import joint_axes as joint_axes
 from .effort_units import (
     EFFORT_UNITS as EFFORT_UNITS, POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS,
 )
-from .joint_units import (
-    parameter_units as parameter_units, unit_of_joint as unit_of_joint,
-    unit_of_joints as unit_of_joints,
-)
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
     AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, FRICTION_ADDITIONS as FRICTION_ADDITIONS,
@@ -73,6 +69,10 @@ from .identified_model import (
 )
 from .kinematic_calibration import (
     calibrate as calibrate, DhCorrections as DhCorrections, read_calibration as read_calibration,
+)
+from .joint_units import (
+    parameter_units as parameter_units, unit_of_joint as unit_of_joint,
+    unit_of_joints as unit_of_joints,
 )
 from .kinematic_filter import (
     kinematic_filter_from_options as kinematic_filter_from_options,

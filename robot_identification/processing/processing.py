@@ -87,8 +87,8 @@ def process(
     if not abs(delay) <= LONGEST_DELAY:
         raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
     robot = None if robot is None else robot.for_effort(effort_unit)
-    found = _Findings([*describe_damage(recording), *recording.notes])
-    table = _read_table(recording, start, stop, with_effort, found, robot)
+    found = _Findings([*describe_damage(recording), *recording.notes], robot)
+    table = _repair(_read_table(recording, start, stop, with_effort, found), recording, found)
     signals = table.signals(with_effort)
     duplicate = find_duplicates(table.stamps, table.branch, signals, table.in_window)
     samples, gaps = _find_structure(recording, table, duplicate, found)
@@ -184,6 +184,7 @@ class _Findings:
     """Findings about the data, in the order they are made."""
 
     notes: list[str]
+    robot: RobotModel | None = None  # whose units notes have; None where it is not known
     excluded: dict[str, int] = field(default_factory=dict)
 
     def exclude(self, count: int, reason: str) -> None:
@@ -240,7 +241,7 @@ class _Table:
 
 def _read_table(
     recording: Recording, start: float | None, stop: float | None, with_effort: bool,
-    found: _Findings, robot: RobotModel | None,
+    found: _Findings,
 ) -> _Table:
     """Order, cut and check the rows of a recording."""
     if recording.stamps_from == 'log':
@@ -270,10 +271,8 @@ def _read_table(
         order = timeline.order[:count]
     contents = _survey_contents(recording, order, in_window, with_effort)
     if with_effort:
-        _check_effort(
-            recording, bool(contents.has_effort.any()), contents.has_nonzero_effort
-        )
-    derived = contents.derived_velocities(recording, found, robot)
+        _check_effort(recording, contents.has_effort.any(), contents.has_nonzero_effort)
+    derived = contents.derived_velocities(recording, found)
     finite = contents.finite
     for block in row_blocks(len(finite)):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
@@ -295,7 +294,7 @@ def _read_table(
         rows = kept if isinstance(order, slice) else order[kept]
         stamps, in_window = take_rows(stamps, kept), select(in_window, finite)
         branch = select(branch, finite)
-    table = _Table(
+    return _Table(
         stamps=stamps,
         branch=branch,
         q=take_rows(recording.q, rows),
@@ -305,16 +304,18 @@ def _read_table(
         in_window=in_window,
         travel=(contents.lowest, contents.highest),
     )
-    return _without_wraps(_without_blank_velocity(table, found), recording, found, robot)
 
 
-def _without_wraps(
-    table: _Table, recording: Recording, found: _Findings, robot: RobotModel | None
-) -> _Table:
+def _repair(table: _Table, recording: Recording, found: _Findings) -> _Table:
+    """Return the rows without what the log made of positions and velocities."""
+    return _without_wraps(_without_blank_velocity(table, found), recording, found)
+
+
+def _without_wraps(table: _Table, recording: Recording, found: _Findings) -> _Table:
     """Return the rows with positions that go on where a driver keeps them within one turn."""
     wraps = find_wraps(table.q, table.branch)
-    if robot is not None:
-        turning = np.array([unit == 'rad' for unit in robot.position_units])
+    if found.robot is not None:
+        turning = np.array([unit == 'rad' for unit in found.robot.position_units])
         wraps = wraps[turning[wraps[:, 1]]]
     if not len(wraps):
         return table
@@ -372,9 +373,7 @@ class _Contents:
             ) if absent.any()
         )
 
-    def derived_velocities(
-        self, recording: Recording, found: _Findings, robot: RobotModel | None
-    ) -> BoolArray:
+    def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
         """Return the joints whose velocity cannot be used."""
         absent = ~self.has_velocity
         constant = (self.slowest == self.fastest) & (
@@ -391,7 +390,7 @@ class _Contents:
                 'from position'
             )
         for joint in np.flatnonzero(constant & ~absent):
-            unit = 'rad or m' if robot is None else robot.position_units[joint]
+            unit = 'rad or m' if found.robot is None else found.robot.position_units[joint]
             found.notes.append(
                 f'velocity of {names[joint]} is {self.fastest[joint] + 0.0:g} throughout, '
                 f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} '
@@ -412,7 +411,7 @@ def check_effort_recorded(recording: Recording) -> None:
     _check_effort(recording, has_effort, has_nonzero)
 
 
-def _check_effort(recording: Recording, has_effort: bool, has_nonzero: bool) -> None:
+def _check_effort(recording: Recording, has_effort: bool | np.bool_, has_nonzero: bool) -> None:
     where = f'{recording.source}: effort {recording.place}'
     if not has_effort:
         raise DataError(

@@ -9,7 +9,7 @@ import numpy as np
 from robot_identification.arrays import allocate, FloatArray, IntegerArray, release
 from robot_identification.processing.blocks import row_blocks
 
-TURN = 2.0 * np.pi
+TURN = 2.0 * np.pi  # [rad], by definition
 # A jump from row to row of a turn within this [rad] is one: no joint goes so far in a sample, and
 # at 10 Hz the fastest go half a radian.
 NEAR_TURN = 0.5

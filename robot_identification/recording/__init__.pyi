@@ -18,7 +18,7 @@ from .driver_record import (
     with_states as with_states,
 )
 from .joint_names import (
-    advise_names as advise_names, parse_joint_names as parse_joint_names,
+    parse_joint_names as parse_joint_names, recommend_names as recommend_names,
 )
 from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage

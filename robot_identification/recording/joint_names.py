@@ -29,7 +29,7 @@ def parse_joint_names(text: str | None) -> dict[str, str]:
     return names
 
 
-def advise_names(
+def recommend_names(
     recorded: Sequence[str], wanted: Sequence[str], given: Mapping[str, str] | None = None
 ) -> str:
     """

@@ -14,7 +14,7 @@ from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
 from robot_identification.errors import DataError
 from robot_identification.model import JointEncoders
 from robot_identification.recording.cdr import group_by_layout, Walker
-from robot_identification.recording.joint_names import advise_names
+from robot_identification.recording.joint_names import recommend_names
 from robot_identification.recording.raw_bag import RawBlock
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -186,13 +186,13 @@ class JointColumns:
 
     def _missing(self, names: Sequence[str], present: set[str]) -> DataError:
         absent = [name for name in self.joint_names if name not in present]
-        advice = advise_names(names, self.joint_names, self._names)
+        recommended = recommend_names(names, self.joint_names, self._names)
         return DataError(
             f'{self._source} lacks the joint{"s" if len(absent) > 1 else ""} {", ".join(absent)} '
             f'of the model; a message names {", ".join(names) or "no joint"}, the model has '
             f'{", ".join(self.joint_names)}: choose joints with --joints, or say which is which '
             'with --joint-names BAG=MODEL,..'
-            + (f'; if the names mean the same joints, add {advice}' if advice else '')
+            + (f'; if the names mean the same joints, add {recommended}' if recommended else '')
         )
 
 

@@ -23,7 +23,7 @@ from robot_identification.recording.column_names import (
     take_apart, time_rank, time_unit, unit_of,
 )
 from robot_identification.recording.column_units import find_units, Rows
-from robot_identification.recording.joint_names import advise_names
+from robot_identification.recording.joint_names import recommend_names
 from robot_identification.recording.table_mapping import (
     Columns, make_columns, mapping_text, QUANTITIES, TableMapping,
 )
@@ -597,10 +597,10 @@ def _missing(
         lead += f' as measured, only as commanded ({_names(table, wanted[0])})'
     elif stated:
         lead += f'; it names {", ".join(stated)}'
-    advice = advise_names(stated, joints, names)
+    recommended = recommend_names(stated, joints, names)
     return DataError(
         f'{lead}; its columns are {", ".join(table.columns):.400}. '
-        + (f'If the names mean the same joints, add {advice}. Else choose ' if advice
+        + (f'If the names mean the same joints, add {recommended}. Else choose ' if recommended
            else 'Choose ')
         + 'joints with --joints, say which is which with --joint-names LOG=MODEL,.., or name the '
         f'columns in a mapping:\n{_draft(table, series, joints)}'

@@ -103,10 +103,10 @@ def effort_pictures(
         what = f'Effort of {name} over time, measured, predicted and of the URDF; residual below'
         curves = (measured, predicted[:, joint], measured - predicted[:, joint], urdf[:, joint])
         unit = model.robot.unit(effort_unit_text(dataset.effort_unit), joint)
-        drawn = _draw_effort(dataset, curves, rows, points, WIDTH, unit)
+        drawn = _draw_effort(dataset, curves, rows, (points, WIDTH), unit)
         pictures.append(drawn.picture(name, what))
         part = worst_part(dataset.stamps, curves[2], rows)
-        zoomed = _draw_effort(dataset, curves, rows & part, points, ZOOM_WIDTH, unit)
+        zoomed = _draw_effort(dataset, curves, rows & part, (points, ZOOM_WIDTH), unit)
         zooms.append(zoomed.picture(
             '', f'{what}: the {ZOOM_SECONDS:g} s with the largest error'
         ))
@@ -116,10 +116,15 @@ def effort_pictures(
 
 
 def _draw_effort(
-    dataset: Dataset, curves: Sequence[FloatArray], rows: BoolArray, points: int, width: float,
+    dataset: Dataset, curves: Sequence[FloatArray], rows: BoolArray, size: tuple[int, float],
     unit: str,
 ) -> Drawing:
-    """Draw curves (N,) at some samples: measured, predicted, the residual below, the URDF's."""
+    """
+    Draw curves (N,) at some samples: measured, predicted, the residual below, the URDF's.
+
+    `size` is the number of points of a curve, and the width.
+    """
+    points, width = size
     drawing = Drawing(width, EFFORT_HEIGHT)
     effort, residual = drawing.panels(
         (WIDE_LABELS, *MARGINS[1:]), rows=(2.0, 1.0), gaps=(0.0, GAP)

@@ -6,7 +6,7 @@
 import shlex
 
 import pytest
-from robot_identification.recording.joint_names import advise_names, parse_joint_names
+from robot_identification.recording.joint_names import parse_joint_names, recommend_names
 
 PSM = ('_outer_yaw', '_pitch', '_outer_insertion', '_outer_roll')
 UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint')
@@ -36,12 +36,12 @@ UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint')
     (('a b', 'c'), ('x', 'y'), {}, "--joint-names 'a b=x,c=y'"),
 ])
 def test_options_that_make_names_fit(recorded, wanted, given, expected):
-    assert advise_names(recorded, wanted, given) == expected
+    assert recommend_names(recorded, wanted, given) == expected
 
 
 @pytest.mark.parametrize('recorded', [('elbow', 'lift', 'pan'), ('a', 'b', 'c')])
-def test_what_is_advised_can_be_given(recorded):
-    option, text = shlex.split(advise_names(recorded, UR))
+def test_what_is_recommended_can_be_given(recorded):
+    option, text = shlex.split(recommend_names(recorded, UR))
     assert option == '--joint-names'
     assert sorted(parse_joint_names(text)) == sorted(recorded)
     assert set(parse_joint_names(text).values()) == set(UR)

@@ -37,17 +37,16 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
         - still
         for axis in np.eye(3)
     ]
-    torque = evidence.in_band(evidence.torque)[:, :, None]
     starts = [start * stated for start in STARTS]
 
     def search(
         directions: FloatArray, starts: Sequence[FloatArray]
     ) -> tuple[FloatArray, JointFit]:
-        tried = [_search(evidence, still, weights, torque, start, directions) for start in starts]
+        tried = [_search(evidence, still, weights, start, directions) for start in starts]
         return min(tried, key=lambda one: one[1].score)
 
-    # Noise turns any gravity that is fitted. Where its size is off, the size explains the data,
-    # whatever direction comes with it: the direction must explain more than the size alone.
+    # Noise turns any gravity that is fitted. Where its size is off, the size explains the data
+    # with any direction: the direction must explain more than the size alone.
     along = stated / size
     sized, of_size = search(along[:, None], starts)
     turned, of_turn = search(np.eye(3), [sized, *starts])
@@ -83,7 +82,6 @@ def _search(
     evidence: Evidence,
     still: FloatArray,
     weights: list[FloatArray],
-    torque: FloatArray,
     start: FloatArray,
     directions: FloatArray,
 ) -> tuple[FloatArray, JointFit]:
@@ -92,7 +90,7 @@ def _search(
 
     The steps are in the span of some orthonormal `directions` (3, d).
     """
-    count = directions.shape[1]
+    count, torque = directions.shape[1], evidence.in_band(evidence.torque)[:, :, None]
     # How far gravity may go in a step; unbounded, it could go anywhere.
     prior = evidence.prior.with_steps(count, UNIT)
 
