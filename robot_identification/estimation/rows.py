@@ -53,7 +53,9 @@ class TrainingData:
         `before` samples are taken of earlier recordings and `total` of all.
         """
         return BlockLabels(
-            begin_time_blocks(self.rows, before, total, count), self.dataset.stamps, self.period
+            begin_time_blocks(self.rows, before, total, count), self.dataset.stamps,
+            # One block is not divided, and the period takes time to find.
+            self.period if count > 1 else None,
         )
 
 

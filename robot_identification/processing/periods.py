@@ -22,6 +22,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.processing.blocks import take_rows, thin_chosen
 from robot_identification.processing.fourier import fit_fourier, FourierSeries
+from scipy.fft import next_fast_len
 
 # Samples of the positions that the period is searched in, and tried on, at most.
 SEARCHED_SAMPLES = 3000
@@ -296,15 +297,17 @@ def _mean_changes(values: FloatArray, known: BoolArray) -> FloatArray:
     """Return the mean squared change (N,) of values (N, n) after each lag, of known rows."""
     N = len(values)
     kept = np.where(known[:, None], values, 0.0)
+    # Twice the length keeps the end apart from the start; a length of large primes takes long.
+    length = next_fast_len(2 * N, real=True)
     of_known, of_squares = np.fft.rfft(
-        np.column_stack([known, np.sum(kept**2, axis=1)]), 2 * N, axis=0
-    ).T
-    of_values = np.fft.rfft(kept, 2 * N, axis=0)
+        np.vstack([known, np.sum(kept**2, axis=1)]), length
+    )
+    of_values = np.fft.rfft(kept.T, length)
     # (a - b)^2 = a^2 + b^2 - 2 a b, each of the three a correlation.
     sums = np.fft.irfft(2.0 * (
-        np.real(of_squares * of_known.conj()) - np.sum(np.abs(of_values) ** 2, axis=1)
-    ))[:N]
-    pairs = np.round(np.fft.irfft(np.abs(of_known) ** 2)[:N])
+        np.real(of_squares * of_known.conj()) - np.sum(np.abs(of_values) ** 2, axis=0)
+    ), length)[:N]
+    pairs = np.round(np.fft.irfft(np.abs(of_known) ** 2, length)[:N])
     changes: FloatArray = np.full(N, np.inf)
     np.divide(np.maximum(sums, 0.0), pairs, out=changes, where=pairs > 0.0)
     return changes
