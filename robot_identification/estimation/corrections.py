@@ -29,14 +29,20 @@ from robot_identification.estimation.fitting import make_trial
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe, thin_rows
+from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import (
     CorrectionGroup, CORRECTIONS, Corrections, IdentifiedModel, JointCorrection,
     make_standard_parameters, reduce_to_base, rigid_columns, RobotModel,
 )
 from robot_identification.processing import causal_signals, Dataset, MOVING_SPEED
 from robot_identification.validation import (
-    BAND, deviation_at_rest, Folds, friction_level, partial_rms, predict_effort, Trial,
+    BAND, deviation_at_rest, Folds, friction_level, ParameterError, partial_rms, predict_effort,
+    Trial,
 )
+
+# Samples at most that the error of the parameters is averaged over; chosen: joint by joint their
+# mean square is then the one of all within a few per cent.
+AVERAGED_SAMPLES = 5000
 
 
 def correct_choice(
@@ -211,17 +217,22 @@ def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) ->
 
 def deviation_figures(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], loads: FloatArray,
-    live_ratios: FloatArray | None,
+    live_ratios: FloatArray | None, covariance: Covariance,
 ) -> dict[str, Any]:
     """
     Return the standard deviations of predictions, in motion and at rest (2, n), for the file.
 
     They are those of a normal distribution with 95 % of the errors on held-out blocks, of the
     prediction with corrections and of that without. At rest they are no less than what friction
-    under `loads` (n,) [N m] leaves open.
+    under `loads` (n,) [N m] leaves open. Beside them stands what the errors of the parameters by
+    their `covariance` are in the training motion (n,); None where residuals were taken as white.
     """
     friction = friction_level(model, loads) * np.abs(model.effort_per_torque)
-    figures: dict[str, Any] = {}
+    figures: dict[str, Any] = {
+        'parameter_deviation': None if covariance.kind == 'residual' else _parameter_deviation(
+            ParameterError(model, covariance.freedom), choice.datasets, rows
+        ) * np.abs(model.effort_per_torque),
+    }
     for at, (prefix, trial) in enumerate((
         ('', choice.trial), ('uncorrected_', choice.of_parameters),
     )):
@@ -234,6 +245,18 @@ def deviation_figures(
                 own, np.maximum(resting, deviation_at_rest(own, friction)),
             ])
     return figures
+
+
+def _parameter_deviation(
+    error: ParameterError, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> FloatArray:
+    """Return the RMS of the error of the torque by the parameters over some samples, (n,)."""
+    variances = [
+        error.variance(dataset.motion.rows(np.flatnonzero(chosen)))
+        for dataset, chosen in zip(datasets, thin_rows(list(rows), AVERAGED_SAMPLES), strict=True)
+    ]
+    deviation: FloatArray = np.sqrt(np.mean(np.concatenate(variances), axis=0))
+    return deviation
 
 
 def _deviations(

@@ -156,7 +156,9 @@ def judge_identification(
     model = model.with_quality({
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
         **covered,
-        **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
+        **deviation_figures(
+            model, choice, fitted.rows, covered['loads'], live_ratios, covariance
+        ),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,

@@ -46,6 +46,7 @@ _JOINT_FIGURES = {
     'speeds': (), 'loads': (), 'residual_standard_deviation': (), 'temperatures': (2,),
     'prediction_deviation': (2,), 'live_deviation': (2,),
     'uncorrected_prediction_deviation': (2,), 'uncorrected_live_deviation': (2,),
+    'parameter_deviation': (),
 }
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',

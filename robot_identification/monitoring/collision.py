@@ -22,11 +22,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.model import IdentifiedModel
-from robot_identification.prediction import evaluation_order, JointFunction, SampleBasis
+from robot_identification.model import IdentifiedModel, Motion
+from robot_identification.validation import ParameterError
 
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
@@ -53,64 +52,12 @@ class PredictionBand:
                 f'the model of {model.robot.name} does not say how large its residuals were '
                 '(quality.residual_standard_deviation): identify the arm again'
             )
-        self._model, self._variance = model, noise**2
-        parameters = model.parameters
-        terms = [
-            (JointFunction(basis.kind, basis.constants, term.joint), basis, column)
-            for term, columns in parameters.friction_columns
-            for basis, column in zip(
-                term.law.basis, range(columns.start, columns.stop), strict=True
-            )
-        ]
-        functions = sorted({function for function, _, _ in terms}, key=evaluation_order)
-        self._basis = SampleBasis(model.robot.n, functions)
-        self._rest = np.zeros((1, len(self._basis.stops[0])))
-        # Of every friction column: its function, its joint, and what the function is times.
-        self._function = np.array([functions.index(function) for function, _, _ in terms], int)
-        self._joint = np.array([function.joint for function, _, _ in terms], int)
-        self._loaded = np.array([basis.per_load for _, basis, _ in terms], bool)
-        self._heated = np.array([basis.reference is not None for _, basis, _ in terms], bool)
-        self._reference = np.array([basis.reference or 0.0 for _, basis, _ in terms])
-        self._data = model.robot.pinocchio.createData()
+        self._noise, self._parameters = noise**2, ParameterError(model)
 
-    def at(
-        self,
-        q: FloatArray,
-        dq: FloatArray,
-        ddq: FloatArray,
-        temperature: FloatArray | None = None,
-    ) -> FloatArray:
-        """Return the standard deviation (n,) of noise and parameters at a state [N m]."""
-        model, data, parameters = self._model, self._data, self._model.parameters
-        pinocchio, n = model.robot.pinocchio, model.robot.n
-        values = self._friction_columns(
-            dq, pin.rnea(pinocchio, data, q, dq, ddq), temperature
-        )
-        W = np.zeros((n, parameters.size))
-        W[:, : 10 * n] = pin.computeJointTorqueRegressor(pinocchio, data, q, dq, ddq)
-        W[self._joint, 10 * n + np.arange(len(values))] = values
-        if parameters.reflected_inertia:
-            W[:, parameters.reflected_inertia_slice] = np.diag(ddq)
-        W = W[:, model.reduction.independent]
-        of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)
-        deviation: FloatArray = np.sqrt(self._variance + of_parameters)
+    def along(self, motion: Motion) -> FloatArray:
+        """Return the standard deviation of noise and parameters at N samples, (N, n) [N m]."""
+        deviation: FloatArray = np.sqrt(self._noise + self._parameters.variance(motion))
         return deviation
-
-    def _friction_columns(
-        self, dq: FloatArray, load: FloatArray, temperature: FloatArray | None
-    ) -> FloatArray:
-        """Return what each friction coefficient multiplies, of stop operators at rest."""
-        values: FloatArray = self._basis.at(dq[None], self._rest)[:, 0].take(self._function)
-        values[self._loaded] *= np.abs(load).take(self._joint[self._loaded])
-        heated = self._heated
-        if heated.any():
-            if temperature is None:
-                raise DataError(
-                    f'friction of {self._model.robot.name} depends on joint temperatures, which '
-                    'are not known: give them, or choose laws without temperature'
-                )
-            values[heated] *= temperature.take(self._joint[heated]) - self._reference[heated]
-        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,9 +82,7 @@ class ContactObserver:
         )
         rest_share = self._rest.step(stamp, prediction.measured_dq)
         if self._samples % BAND_SAMPLES == 0:
-            self._deviation = self._band.at(
-                prediction.q, prediction.dq, prediction.ddq, prediction.temperature
-            )
+            self._deviation = self._band.along(prediction.motion)[0]
         self._samples += 1
         if external is None:
             return None

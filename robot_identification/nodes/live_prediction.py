@@ -206,10 +206,10 @@ class LivePrediction:
         """Publish the standard deviation of the torque, if the model states it."""
         if not self._outputs.deviation.heard:
             return
-        stated = prepared.predictor.deviation(prediction.measured_dq)
+        stated = prepared.predictor.deviation(prediction.motion)
         if stated is not None:
             scale = np.abs(prepared.model.effort_per_torque)
-            self._publish(self._outputs.deviation, stated / scale)
+            self._publish(self._outputs.deviation, stated[0] / scale)
 
     def _look(self) -> None:
         """Look for subscribers now and then."""

@@ -17,7 +17,7 @@ from robot_identification.processing import (
     describe_damage, find_position_step, load_for_model, read_for_model, temperatures_so_far,
 )
 from robot_identification.validation import (
-    corrected_joints, describe_uncorrected, predict_effort, prediction_deviation,
+    corrected_joints, describe_uncorrected, make_prediction_deviation, predict_effort,
 )
 
 
@@ -46,11 +46,10 @@ def compare_effort(
     if not causal:
         dataset, notes = load_for_model(model, bag)
         predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
-        stated = prediction_deviation(
-            model, dataset.motion.dq, corrected_joints(model, dataset)
-        )
+        stated = make_prediction_deviation(model, corrected_joints(model, dataset))
+        deviation = None if stated is None else stated(dataset.motion)
         return EffortComparison(
-            dataset.stamps, dataset.effort, predicted, _where_predicted(stated, predicted)
+            dataset.stamps, dataset.effort, predicted, _where_predicted(deviation, predicted)
         ), (*notes, *describe_uncorrected(model, dataset))
     measured, notes = read_measured(model, bag)
     step = find_position_step(measured.q)
@@ -58,10 +57,12 @@ def compare_effort(
     predictor = TorquePredictor(
         replace(model, reduction=replace(model.reduction, parameters=parameters))
     )
-    predicted = predictor.run(measured.stamps, measured.q, measured.dq, measured.temperature)
+    predicted, motion = predictor.run(
+        measured.stamps, measured.q, measured.dq, measured.temperature
+    )
     return EffortComparison(
         measured.stamps, measured.effort, predicted,
-        _where_predicted(predictor.deviation(measured.dq), predicted),
+        _where_predicted(predictor.deviation(motion), predicted),
     ), notes
 
 

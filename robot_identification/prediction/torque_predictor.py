@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model import IdentifiedModel
+from robot_identification.model import IdentifiedModel, Motion
 from robot_identification.prediction.sample_corrections import SampleCorrections
 from robot_identification.prediction.sample_torque import SampleTorque
 from robot_identification.processing import causal_coefficients, CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS
-from robot_identification.validation import prediction_deviation
+from robot_identification.validation import make_prediction_deviation
 
 
 class Prediction(NamedTuple):
@@ -54,6 +54,31 @@ class Prediction(NamedTuple):
     temperature: FloatArray | None
     measured_dq: FloatArray
     measured_friction: FloatArray
+
+    @property
+    def motion(self) -> Motion:
+        """Return the smoothed kinematics as a motion of one sample."""
+        return Motion(
+            self.q[None], self.dq[None], self.ddq[None],
+            None if self.temperature is None else self.temperature[None],
+        )
+
+
+class PredictedRecording(NamedTuple):
+    """
+    Causal prediction of a recording.
+
+    Attributes
+    ----------
+    effort : ndarray, shape (N, n)
+        In the unit of the recorded effort.
+    motion : Motion
+        The smoothed kinematics that it belongs to.
+
+    """
+
+    effort: FloatArray
+    motion: Motion
 
 
 def lacks_temperature(model: IdentifiedModel, temperature: FloatArray | None) -> BoolArray:
@@ -164,7 +189,10 @@ class TorquePredictor:
         self._corrections = SampleCorrections(model) if (
             model.corrections.live and not self.uncorrected
         ) else None
-        self._usual_cutoff = cutoff == CAUSAL_CUTOFF
+        # With another cut-off than the usual one nothing is known of errors.
+        self._deviation = None if cutoff != CAUSAL_CUTOFF else make_prediction_deviation(
+            model, np.full(model.robot.n, not self.uncorrected), live=True
+        )
         self._no_correction = np.zeros(model.robot.n)
         self._scale = model.effort_per_torque
         self._heated = _friction_with_temperature(model)
@@ -183,26 +211,23 @@ class TorquePredictor:
         b, a, order = self._b, self._a, np.arange(3)
         return float((b @ order / b.sum() - a @ order / a.sum()) / self.rate)
 
-    def deviation(self, dq: FloatArray) -> FloatArray | None:
+    def deviation(self, motion: Motion) -> FloatArray | None:
         """
         Return the standard deviation of the predicted effort, in its unit.
 
         Parameters
         ----------
-        dq : ndarray, shape (n,) or (N, n)
-            Measured velocity [rad/s].
+        motion : Motion
+            Smooth kinematics of N predictions.
 
         Returns
         -------
-        ndarray or None
+        ndarray, shape (N, n), or None
             None of a model that does not state it, and with another cut-off than the usual one,
             of which nothing is known.
 
         """
-        if not self._usual_cutoff:
-            return None
-        corrected = np.full(self._model.robot.n, not self.uncorrected)
-        return prediction_deviation(self._model, dq, corrected, live=True)
+        return None if self._deviation is None else self._deviation(motion)
 
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.
@@ -285,7 +310,7 @@ class TorquePredictor:
         q: FloatArray,
         dq: FloatArray,
         temperature: FloatArray | None = None,
-    ) -> FloatArray:
+    ) -> PredictedRecording:
         """
         Predict a whole recording, sample by sample as `step` does.
 
@@ -300,14 +325,17 @@ class TorquePredictor:
 
         Returns
         -------
-        ndarray, shape (N, n)
-            Effort in the unit of the recorded one; NaN where `step` returns None.
+        PredictedRecording
+            NaN where `step` returns None.
 
         """
         effort = np.full(q.shape, np.nan)
+        kinematics = np.full((3, *q.shape), np.nan)
         for k, stamp in enumerate(stamps):
             measured = None if temperature is None else temperature[k]
             prediction = self.step(float(stamp), q[k], dq[k], measured)
             if prediction is not None:
                 effort[k] = prediction.effort
-        return effort
+                kinematics[:, k] = prediction.q, prediction.dq, prediction.ddq
+        smooth_q, smooth_dq, ddq = kinematics
+        return PredictedRecording(effort, Motion(smooth_q, smooth_dq, ddq, temperature))

@@ -22,13 +22,15 @@ from .joint_stiffness import (
     two_encoder_figures as two_encoder_figures,
 )
 from .interval import (
-    BAND as BAND, deviation_at_rest as deviation_at_rest, friction_level as friction_level,
-    prediction_deviation as prediction_deviation,
+    deviation_at_rest as deviation_at_rest, friction_level as friction_level,
+    make_prediction_deviation as make_prediction_deviation,
+    PredictionDeviation as PredictionDeviation,
 )
 from .metrics import (
     noise_deviation as noise_deviation, partial_rms as partial_rms,
     square_over_mean as square_over_mean,
 )
+from .parameter_error import BAND as BAND, ParameterError as ParameterError
 from .recommendations import (
     information_of as information_of, Recommendation as Recommendation,
     recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,

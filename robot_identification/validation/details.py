@@ -13,11 +13,11 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import KinematicFilter
 from robot_identification.processing import Dataset, HIGHEST_CUTOFF, low_pass, MOVING_SPEED
-from robot_identification.validation.interval import BAND
 from robot_identification.validation.metrics import (
     is_constant, noise_deviation, normalized_error, partial_rms, relative_error, square_over_mean,
     variance_accounted_for,
 )
+from robot_identification.validation.parameter_error import BAND
 from robot_identification.validation.whiteness import autocovariance, independent_share, ljung_box
 
 # Between what the motion of an arm drives and what vibrates, of one pass of a filter [Hz].

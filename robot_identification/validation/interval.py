@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.model import FrictionTerm, IdentifiedModel, STOP
+from robot_identification.model import FrictionTerm, IdentifiedModel, Motion, STOP
 from robot_identification.processing import MOVING_SPEED
+from robot_identification.validation.parameter_error import ParameterError
 
-# Half-width of a band of 95 % in standard deviations.
-BAND = 1.96
 # Standard deviation of friction at rest over its level: measured on seven recordings of real
 # arms, where currents wander within the band of break-away.
 RESTING_SHARE = 0.25
@@ -45,20 +44,57 @@ def deviation_at_rest(moving: FloatArray, friction: FloatArray) -> FloatArray:
     return np.hypot(moving, RESTING_SHARE * friction)
 
 
-def prediction_deviation(
-    model: IdentifiedModel, dq: FloatArray, corrected: BoolArray, *, live: bool = False
-) -> FloatArray | None:
+class PredictionDeviation:
     """
-    Return the standard deviation of the predicted effort, in its unit, shape (N, n).
+    Standard deviation of the predicted effort of a model.
 
-    `dq` (N, n) are velocities [rad/s], `corrected` (n,) the joints whose prediction has all their
-    corrections, `live` asks for the prediction with causal kinematics. None of a model that does
-    not state it.
+    It is that of the errors on held-out blocks, and what the errors of the parameters are larger
+    by than in the training motion: they grow with poses, speeds and accelerations that it has not
+    shown.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        It must state its deviation; see `make_prediction_deviation`.
+    corrected : ndarray of bool, shape (n,)
+        Joints whose prediction has all their corrections.
+    live : bool
+        Whether the prediction has causal kinematics.
+
     """
-    kind = 'live_deviation' if live else 'prediction_deviation'
-    stated = [model.quality.get(name) for name in (kind, f'uncorrected_{kind}')]
-    if stated[0] is None or stated[1] is None:
+
+    def __init__(self, model: IdentifiedModel, corrected: BoolArray, *, live: bool) -> None:
+        self._moving, self._resting = np.where(corrected, *(
+            np.array(model.quality[name], dtype=float) for name in _names(live)
+        ))
+        self._squared_scale = model.effort_per_torque**2
+        trained = model.quality.get('parameter_deviation')
+        self._trained = None if trained is None else np.asarray(trained, dtype=float) ** 2
+        self._parameters = None if trained is None else ParameterError(
+            model, np.asarray(model.quality['degrees_of_freedom'])
+        )
+
+    def __call__(self, motion: Motion) -> FloatArray:
+        """Return the standard deviation along N samples, in the effort's unit, shape (N, n)."""
+        found: FloatArray = np.where(np.abs(motion.dq) > MOVING_SPEED, self._moving, self._resting)
+        if self._parameters is None or self._trained is None:
+            return found
+        variance = self._parameters.variance(motion) * self._squared_scale
+        more = np.maximum(variance - self._trained, 0.0)
+        deviation: FloatArray = np.sqrt(found**2 + more)
+        return deviation
+
+
+def make_prediction_deviation(
+    model: IdentifiedModel, corrected: BoolArray, *, live: bool = False
+) -> PredictionDeviation | None:
+    """Return the `PredictionDeviation` of a model, None if it does not state one."""
+    if any(model.quality.get(name) is None for name in _names(live)):
         return None
-    moving, resting = np.where(corrected, *np.array(stated, dtype=float))
-    deviation: FloatArray = np.where(np.abs(dq) > MOVING_SPEED, moving, resting)
-    return deviation
+    return PredictionDeviation(model, corrected, live=live)
+
+
+def _names(live: bool) -> tuple[str, str]:
+    """Return the figures of a prediction with corrections and of one without."""
+    kind = 'live_deviation' if live else 'prediction_deviation'
+    return kind, f'uncorrected_{kind}'

@@ -21,7 +21,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset, find_position_step
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import join_details, measure_details
-from robot_identification.validation.interval import prediction_deviation
+from robot_identification.validation.interval import make_prediction_deviation
 from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
 from robot_identification.validation.verdict import (
     BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Verdict,
@@ -180,14 +180,13 @@ def predict_urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
 
 
 def _stated_deviation(model: IdentifiedModel, dataset: Dataset) -> FloatArray | None:
-    """Return `prediction_deviation` at every stamp of a dataset, shape (N, n)."""
-    corrected = corrected_joints(model, dataset)
+    """Return the stated deviation at every stamp of a dataset, shape (N, n)."""
+    stated = make_prediction_deviation(model, corrected_joints(model, dataset))
+    if stated is None:
+        return None
     deviation = allocate(dataset.motion.q.shape)
     for rows in _blocks_of(dataset, deviation):
-        block = prediction_deviation(model, dataset.motion.dq[rows], corrected)
-        if block is None:
-            return None
-        deviation[rows] = block
+        deviation[rows] = stated(dataset.motion.part(rows))
     return deviation
 
 

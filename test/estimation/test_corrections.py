@@ -185,6 +185,7 @@ def test_errors_have_them_and_say_what_they_are_without(identification):
 def test_a_recording_that_does_not_allow_them_is_predicted_without_and_told(identification):
     """Of another rate, or without velocities; the band is then that without corrections."""
     model, dataset = identification.model, identification.datasets[0]
+    model = model.with_quality({**model.quality, 'parameter_deviation': None})
     plain = predict_effort(model, dataset, corrected=False)
     fast = {
         one.joint for one in model.corrections.offline if one.group.needs_velocity

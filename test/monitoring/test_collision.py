@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.model.regressor import observation_matrix
 from robot_identification.monitoring import (
     calibrate_on, CollisionCalibration, load_collision_calibration,
 )
@@ -18,6 +17,7 @@ from robot_identification.monitoring.collision import (
     smallest_seen, SURE,
 )
 from robot_identification.prediction.comparison import Measured
+from robot_identification.validation import ParameterError
 import scipy
 
 RATE = 500.0
@@ -177,24 +177,13 @@ def test_bursts_shorter_than_the_hold_are_noise():
     assert said == [False] * 8 + [True] * 2 + [False]
 
 
-def test_the_band_is_that_of_repeated_identifications(identification, rng):
-    """Torques of models drawn from the covariance scatter as it says, beside the residuals."""
+def test_noise_and_parameters_add_to_the_band_as_variances(identification):
     model = identification.model
-    motion = identification.datasets[0].motion
-    band = PredictionBand(model)
-    state = motion.q[50], motion.dq[50], motion.ddq[50]
+    motion = identification.datasets[0].motion.part(slice(50, 60))
     noise = np.asarray(model.quality['residual_standard_deviation'])
-    one = motion.part(slice(50, 51))
-    drawn = rng.multivariate_normal(model.theta_base, model.covariance, 2000)
-    torques = np.array([replace(model, theta_base=theta).torque(one)[0] for theta in drawn])
-    # The standard deviation of 2000 draws is known to 1.6 %.
     np.testing.assert_allclose(
-        band.at(*state), np.sqrt(noise**2 + torques.var(axis=0)), rtol=0.07
-    )
-    W = observation_matrix(model.robot, model.parameters, one)[:, model.reduction.independent]
-    # Sums of a hundred products.
-    np.testing.assert_allclose(
-        band.at(*state), np.sqrt(noise**2 + np.diag(W @ model.covariance @ W.T)), rtol=1e-10
+        PredictionBand(model).along(motion) ** 2 - noise**2,
+        ParameterError(model).variance(motion), rtol=1e-9,
     )
 
 

@@ -6,7 +6,9 @@
 import numpy as np
 import pytest
 from robot_identification.model import CURVES, run_stops, STOP
-from robot_identification.prediction import evaluation_order, JointFunction, SampleBasis
+from robot_identification.prediction.sample_basis import (
+    evaluation_order, JointFunction, SampleBasis,
+)
 
 CONSTANTS = {'one': (), 'velocity': (0.7,), 'power': (1.5,)}
 WIDTH = 0.01

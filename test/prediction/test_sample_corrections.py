@@ -55,7 +55,7 @@ def test_samples_equal_the_recording(model, rng, gap):
     for rows, torque in correction_blocks(model.corrections.live, model.robot, signals):
         expected[rows] += torque * model.effort_per_torque
     predictor = TorquePredictor(model)
-    found = predictor.run(stamps, dataset.motion.q, dataset.measured_dq)
+    found = predictor.run(stamps, dataset.motion.q, dataset.measured_dq).effort
     # Filters as a matrix here and as SciPy's recursion there: rounding of torques of some tens.
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
     assert predictor.restarts == (2 if gap else 1)
@@ -81,8 +81,8 @@ def test_they_are_for_the_rate_and_the_cut_off_they_were_found_at(model, given, 
     predictor.step(0.0, np.zeros(3), np.ones(3))
     prediction = predictor.step(1.0 / predictor.rate, np.zeros(3), 1.1 * np.ones(3))
     assert np.any(prediction.correction != 0.0) == (not why)
-    found = predictor.deviation(np.ones(3))
-    assert (None if found is None else found.tolist()) == (deviation and [deviation] * 3)
+    found = predictor.deviation(prediction.motion)
+    assert (None if found is None else found.tolist()) == (deviation and [[deviation] * 3])
 
 
 def test_a_filter_that_looks_ahead_is_none_of_a_live_arm(model):

@@ -6,9 +6,10 @@
 from known_models import known_model
 import numpy as np
 import pytest
+from robot_identification.model.regressor import Motion
 from robot_identification.pipeline import validate
 from robot_identification.validation import (
-    BAND, deviation_at_rest, friction_level, prediction_deviation,
+    BAND, deviation_at_rest, friction_level, make_prediction_deviation,
 )
 from robot_identification.validation.validation import corrected_joints, errors_on
 
@@ -30,17 +31,16 @@ def test_rest_adds_a_quarter_of_the_friction():
 def test_the_deviation_follows_the_speed_of_each_joint(robots):
     model = known_model(robots['mixed'])
     corrected = np.array([True, True, False])
-    assert prediction_deviation(model, np.zeros((1, 3)), corrected) is None
+    assert make_prediction_deviation(model, corrected) is None
     model = model.with_quality({
         'prediction_deviation': [[1.0, 2.0, 0.0], [4.0, 5.0, 0.0]], 'live_deviation': None,
         'uncorrected_prediction_deviation': [[0.0, 0.0, 3.0], [0.0, 0.0, 6.0]],
         'uncorrected_live_deviation': None,
     })
     dq = np.array([[0.0, 0.021, -1.0], [-0.019, -0.021, 0.0]])
-    np.testing.assert_array_equal(
-        prediction_deviation(model, dq, corrected), [[4.0, 2.0, 3.0], [4.0, 2.0, 6.0]]
-    )
-    assert prediction_deviation(model, dq, corrected, live=True) is None
+    found = make_prediction_deviation(model, corrected)(Motion(np.zeros_like(dq), dq, dq))
+    np.testing.assert_array_equal(found, [[4.0, 2.0, 3.0], [4.0, 2.0, 6.0]])
+    assert make_prediction_deviation(model, corrected, live=True) is None
 
 
 def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identification):
@@ -60,7 +60,7 @@ def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identi
 def test_coverage_is_counted_in_motion_and_at_rest(identification):
     """Errors of known size: all within the band, none, and half of them."""
     dataset, model = identification.datasets[0], identification.model
-    deviation = prediction_deviation(model, dataset.motion.dq, corrected_joints(model, dataset))
+    deviation = make_prediction_deviation(model, corrected_joints(model, dataset))(dataset.motion)
     for size, share in ((0.99, 1.0), (1.01, 0.0)):
         found = errors_on(
             dataset, dataset.effort - size * BAND * deviation, dataset.scored, deviation=deviation

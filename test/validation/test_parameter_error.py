@@ -1,0 +1,114 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the errors of the parameters make of a prediction: their own torque, drawn at random."""
+
+from dataclasses import replace
+
+from known_models import known_model
+import numpy as np
+import pytest
+from robot_identification.model.regressor import (
+    inertial_regressor, Motion, observation_matrix,
+)
+from robot_identification.validation import (
+    BAND, corrected_joints, make_prediction_deviation, ParameterError,
+)
+import scipy.stats
+
+MANY = 1.0e9
+
+
+def swing(rng, n, count=40):
+    """Return samples of fast joints, in unrelated poses."""
+    q, ddq = rng.uniform(-2.0, 2.0, (2, count, n))
+    dq = rng.choice([-1.0, 1.0], (count, n)) * rng.uniform(0.2, 1.5, (count, n))
+    return Motion(q, dq, ddq, np.full((count, n), 30.0))
+
+
+def erroneous(robot, rng, friction):
+    """Return a model whose parameters have errors that go together, and their root."""
+    model = known_model(
+        robot, friction, np.tile([2.0, 0.1, 0.2, 0.1, 0.1, 0.0, 0.1, 0.0, 0.0, 0.1], robot.n)
+    )
+    b = len(model.theta_base)
+    root = rng.normal(size=(b, b)) / np.sqrt(b)
+    return replace(model, covariance=root @ root.T), root
+
+
+@pytest.mark.parametrize('friction', [
+    'coulomb,viscous,offset', 'stribeck,offset', 'temperature_viscous,coulomb',
+])
+def test_it_is_the_scatter_of_the_torque_of_drawn_parameters(robots, rng, friction):
+    """By 4000 draws of parameters: a standard deviation of a sample is known to 1.1 % by them."""
+    model, root = erroneous(robots['mixed'], rng, friction)
+    motion = swing(rng, 3)
+    draws = model.theta_base + rng.normal(size=(4000, len(model.theta_base))) @ root.T
+    torques = np.array([
+        replace(model, theta_base=theta).torque(motion) for theta in draws
+    ])
+    found = ParameterError(model).variance(motion)
+    # Six standard errors of a deviation, for 120 of them.
+    np.testing.assert_allclose(np.sqrt(found), torques.std(axis=0), rtol=0.07)
+
+
+def test_of_a_sliding_joint_it_is_that_of_the_columns(robots, rng):
+    """Friction of the load and stops, too, once these are at the end of their travel."""
+    model, _ = erroneous(robots['mixed'], rng, 'dictionary')
+    t = np.linspace(0.0, 1.0, 100)[:, None]
+    speed = np.array([0.6, -0.9, 0.4])
+    motion = Motion(speed * t, np.tile(speed, (100, 1)), np.zeros((100, 3)))
+    load = inertial_regressor(model.robot, motion) @ model.theta_lifted[:30]
+    W = observation_matrix(
+        model.robot, model.parameters, motion, tau_rigid=load.reshape(100, 3)
+    )[:, model.reduction.independent]
+    expected = np.einsum('ib,bc,ic->i', W, model.covariance, W).reshape(100, 3)
+    found = ParameterError(model).variance(motion)
+    # The largest stop has a radius of 0.2 rad, which the slowest joint has passed after 0.5 s.
+    np.testing.assert_allclose(found[50:], expected[50:], rtol=1e-9)
+
+
+def test_few_degrees_of_freedom_widen_it_as_students_distribution_is_wider(robots, rng):
+    """A parameter's interval of 95 % is as wide as the one that its report states."""
+    model, _ = erroneous(robots['mixed'], rng, 'coulomb')
+    motion, b = swing(rng, 3), len(model.theta_base)
+    wide, narrow = (
+        ParameterError(model, np.full(b, freedom)).variance(motion) for freedom in (4.0, MANY)
+    )
+    ratio = scipy.stats.t(4.0).ppf(0.975) / BAND
+    np.testing.assert_allclose(np.sqrt(wide / narrow), ratio, rtol=1e-4)
+
+
+def test_parameters_without_error_add_none(robots, rng):
+    model, _ = erroneous(robots['mixed'], rng, 'coulomb,viscous')
+    model = replace(model, covariance=np.zeros_like(model.covariance))
+    found = ParameterError(model).variance(swing(rng, 3))
+    np.testing.assert_array_equal(found, 0.0)
+
+
+def test_the_band_is_wider_where_the_parameters_are_worse_known_and_nowhere_narrower(
+    identification
+):
+    """In the training motion about what held-out blocks say; at ten times its speed far more."""
+    model, dataset = identification.model, identification.datasets[0]
+    corrected = corrected_joints(model, dataset)
+    constant = make_prediction_deviation(
+        model.with_quality({**model.quality, 'parameter_deviation': None}), corrected
+    )
+    stated, motion = make_prediction_deviation(model, corrected), dataset.motion
+    assert np.all(stated(motion) >= constant(motion))
+    # Half of the samples or so are better known than the mean, and their excess is nothing.
+    assert np.median(stated(motion) / constant(motion)) < 1.05
+    fast = Motion(motion.q, 10.0 * motion.dq, 100.0 * motion.ddq)
+    assert np.median(stated(fast) / constant(fast)) > 2.0
+
+
+def test_what_was_taken_as_white_is_not_stated(identification):
+    """Standard errors that know nothing of correlated residuals say too little: no excess."""
+    model, dataset = identification.model, identification.datasets[0]
+    assert model.quality['parameter_deviation'] is not None
+    old = model.with_quality({
+        name: value for name, value in model.quality.items() if name != 'parameter_deviation'
+    })
+    deviation = make_prediction_deviation(old, corrected_joints(old, dataset))(dataset.motion)
+    assert len(np.unique(deviation[:, 0])) <= 2
