@@ -20,7 +20,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
-from robot_identification.processing import Dataset, find_position_step
+from robot_identification.processing import Dataset, find_position_steps
 from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
 
 # A recording with fewer samples in motion is taken to have none: 0.1 s of a UR's 500 Hz.
@@ -121,8 +121,11 @@ def choose_prior_weight(
     """Choose the weight of the CAD prior of a dictionary fit."""
     recipe, method = options.recipe, options.method
     estimator = cast(SparseNonnegativeRegression, method.estimator)
-    step = max(find_position_step(dataset.motion.drive_side.q) for dataset in datasets)
-    laws = tuple(law.with_position_step(step) for law in method.laws[0])
+    steps = np.max([find_position_steps(one.motion.drive_side.q) for one in datasets], axis=0)
+    friction = tuple(
+        FrictionTerm(joint, law.with_position_step(float(steps[joint])))
+        for law in method.laws[0] for joint in range(robot.n)
+    )
     notes = []
     weights: tuple[float, ...] = (0.0,)
     contradicting = _contradicting_joints(robot, datasets) if with_prior else []
@@ -152,11 +155,11 @@ def choose_prior_weight(
         )
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = cross_validate_prior_weights(
-        method.observe(robot, laws, datasets, rows), unexcited, estimator, weights,
+        method.observe(robot, friction, datasets, rows), unexcited, estimator, weights,
         Folds(recipe.folds, recipe.gap),
     )
     return with_prior_weight(Choice(
-        kinematic_filter, datasets, laws, estimator, trials[0], (), tuple(notes),
+        kinematic_filter, datasets, friction, estimator, trials[0], (), tuple(notes),
         by_prior_weight=tuple(zip(weights, trials, strict=True)),
     ))
 

@@ -74,10 +74,11 @@ class StandardParameters:
     friction: tuple[FrictionTerm, ...]  # friction terms
     reflected_inertia: bool  # whether reflected rotor inertias are among the parameters
 
-    def with_position_step(self, step: float) -> StandardParameters:
-        """Return them with friction for positions that are read in steps [rad]."""
+    def with_position_steps(self, steps: FloatArray) -> StandardParameters:
+        """Return them with friction for positions that are read in steps (n,) [rad or m]."""
         return replace(self, friction=tuple(
-            replace(term, law=term.law.with_position_step(step)) for term in self.friction
+            replace(term, law=term.law.with_position_step(float(steps[term.joint])))
+            for term in self.friction
         ))
 
     @property

@@ -14,7 +14,7 @@ from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.torque_predictor import lacks_temperature, TorquePredictor
 from robot_identification.processing import (
-    describe_damage, find_position_step, load_for_model, read_for_model, temperatures_so_far,
+    describe_damage, find_position_steps, load_for_model, read_for_model, temperatures_so_far,
 )
 from robot_identification.validation import (
     corrected_joints, describe_uncorrected, make_prediction_deviation, predict_effort,
@@ -52,8 +52,7 @@ def compare_effort(
             dataset.stamps, dataset.effort, predicted, _where_predicted(deviation, predicted)
         ), (*notes, *describe_uncorrected(model, dataset))
     measured, notes = read_measured(model, bag)
-    step = find_position_step(measured.q)
-    parameters = model.parameters.with_position_step(step)
+    parameters = model.parameters.with_position_steps(find_position_steps(measured.q))
     predictor = TorquePredictor(
         replace(model, reduction=replace(model.reduction, parameters=parameters))
     )

@@ -41,7 +41,7 @@ from .position_error import (
     CommandDelay as CommandDelay, find_command_delay as find_command_delay,
     with_position_error as with_position_error,
 )
-from .position_step import find_position_step as find_position_step
+from .position_step import find_position_steps as find_position_steps
 from .processing import (
     check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
     process as process,

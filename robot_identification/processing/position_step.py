@@ -20,14 +20,14 @@ FEWEST_CHANGES = 20
 ROUNDING = 0.01
 
 
-def find_position_step(q: FloatArray) -> float:
+def find_position_steps(q: FloatArray) -> FloatArray:
     """
-    Return the coarsest step in which positions (N, n) are read [rad], 0 if it is too fine.
+    Return the steps in which positions (N, n) are read [rad or m], 0 where it is too fine.
 
     Positions have a step where all small changes from sample to sample are multiples of one.
     """
-    steps = [_step_of(of_joint) for of_joint in np.asarray(q[:MOST_SAMPLES]).T]
-    return max((step for step in steps if step > FINEST_STEP), default=0.0)
+    steps = np.array([_step_of(of_joint) for of_joint in np.asarray(q[:MOST_SAMPLES]).T])
+    return np.where(steps > FINEST_STEP, steps, 0.0)
 
 
 def _step_of(q: FloatArray) -> float:

@@ -18,7 +18,7 @@ from robot_identification.model import (
     block_slices, continue_torque, correction_blocks, IdentifiedModel, initial_friction_states,
     KinematicFilter, RELEASED_BLOCKS, rigid_torque,
 )
-from robot_identification.processing import Dataset, find_position_step
+from robot_identification.processing import Dataset, find_position_steps
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import join_details, measure_details
 from robot_identification.validation.interval import make_prediction_deviation
@@ -71,8 +71,8 @@ def predict_effort(
     `corrected` adds the corrections of the model, where the recording has their rate.
     """
     effort = allocate(dataset.motion.q.shape)
-    parameters = model.parameters.with_position_step(
-        find_position_step(dataset.motion.drive_side.q)
+    parameters = model.parameters.with_position_steps(
+        find_position_steps(dataset.motion.drive_side.q)
     )
     states = initial_friction_states(parameters)
     for rows in _blocks_of(dataset, effort):

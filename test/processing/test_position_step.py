@@ -6,7 +6,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from robot_identification.processing.position_step import find_position_step, FINEST_STEP
+from robot_identification.processing.position_step import find_position_steps, FINEST_STEP
 
 
 def swings(rng, noise=0.0):
@@ -17,23 +17,24 @@ def swings(rng, noise=0.0):
 
 @given(step=st.floats(-4.5, -2.3), noise=st.floats(-6.0, -4.0), seed=st.integers(0, 2**32 - 1))
 def test_a_step_is_found_whatever_its_size(step, noise, seed):
-    """Also where only one joint has one; the largest counts."""
+    """Each joint has its own, and none where positions are noise to the last digit."""
     rng, step = np.random.default_rng(seed), 10.0**step
     q = swings(rng, 10.0**noise)
     q[:, 1] = step * np.round(q[:, 1] / step)
     q[:, 2] = 0.3 * step * np.round(q[:, 2] / (0.3 * step))
-    np.testing.assert_allclose(find_position_step(q), step, rtol=1e-6)
+    other = 0.3 * step if 0.3 * step > FINEST_STEP else 0.0
+    np.testing.assert_allclose(find_position_steps(q), [0.0, step, other], rtol=1e-6)
 
 
 @given(noise=st.floats(-9.0, -3.0), seed=st.integers(0, 2**32 - 1))
 def test_noise_has_no_step(noise, seed):
     rng = np.random.default_rng(seed)
-    assert find_position_step(swings(rng, 10.0**noise)) == 0.0
+    np.testing.assert_array_equal(find_position_steps(swings(rng, 10.0**noise)), 0.0)
 
 
 def test_fine_steps_and_joints_at_rest_need_none(rng):
     q = swings(rng)
     fine = 0.9 * FINEST_STEP
-    assert find_position_step(fine * np.round(q / fine)) == 0.0
-    assert find_position_step(np.zeros((100, 3))) == 0.0
-    assert find_position_step(np.zeros((0, 3))) == 0.0
+    np.testing.assert_array_equal(find_position_steps(fine * np.round(q / fine)), 0.0)
+    for still in (np.zeros((100, 3)), np.zeros((0, 3))):
+        np.testing.assert_array_equal(find_position_steps(still), np.zeros(3))
