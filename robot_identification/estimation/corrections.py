@@ -215,6 +215,19 @@ def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) ->
     return partial_rms(np.concatenate(left), np.concatenate(moving))
 
 
+def joints_of_one_motion(choice: Choice) -> tuple[int, ...]:
+    """
+    Return the joints with torque that bodies take a part of, a different one in each motion.
+
+    They are those of a recording that repeats one motion: others show it in more poses.
+    """
+    if len(choice.datasets) > 1 or choice.datasets[0].period is None:
+        return ()
+    return tuple(sorted({
+        one.joint for one in choice.groups if one.group.is_shared_with_bodies
+    }))
+
+
 def deviation_figures(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], loads: FloatArray,
     live_ratios: FloatArray | None, covariance: Covariance,

@@ -15,7 +15,9 @@ from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.corrections import deviation_figures, fit_corrections
+from robot_identification.estimation.corrections import (
+    deviation_figures, fit_corrections, joints_of_one_motion,
+)
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification
@@ -211,6 +213,9 @@ def _judge(
         unidentifiable=fitted.fit.unidentifiable,
         recommendations=tuple(
             str(one) for one in examined.recommendations[:RECOMMENDATIONS_IN_VERDICT]
+        ),
+        of_one_motion=tuple(
+            fitted.robot.joint_names[joint] for joint in joints_of_one_motion(choice)
         ),
     )
     return judge(

@@ -80,6 +80,9 @@ class Findings:
     contradictions: tuple[str, ...] = ()
     unidentifiable: tuple[str, ...] = ()  # parameters that the training data do not determine
     recommendations: tuple[str, ...] = ()  # what would show them, most important first
+    # Joints whose torque depends on the position otherwise than by bodies, found in one motion
+    # that repeats itself.
+    of_one_motion: tuple[str, ...] = ()
 
 
 NOTHING_FOUND = Findings()
@@ -260,6 +263,12 @@ def judge(
     reasons += _noise_reasons(noisy, bool(judged))
     reasons += _baseline_reasons(bags, missing)
     reasons += _coverage_reasons(bags)
+    if findings.of_one_motion:
+        reasons.append(
+            f'part of the torque of {", ".join(findings.of_one_motion)} depends on the position '
+            'otherwise than by bodies: in one motion that repeats itself the bodies take a share '
+            'of it, and are wrong in other poses'
+        )
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
@@ -570,6 +579,13 @@ def _next_step(
             f'look at {joint} in the report: a low torque next to its friction, a wrong drive '
             'gain or an unmodelled payload are the usual causes'
         )
+    return _step_of_good(findings, unseen)
+
+
+def _step_of_good(findings: Findings, unseen: bool) -> str:
+    """Return what to do with a model that nothing speaks against."""
+    if findings.of_one_motion:
+        return 'record a second, different motion and identify from both'
     if not unseen:
         return 'record a second, different motion and run `validate` on it'
     return 'use it; validate again when payload, mounting or temperature change'

@@ -9,14 +9,17 @@ that no group explains.
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.correction_groups import (
     AcceptedGroup, choose_groups, fit_groups, Residuals, solve_ridge,
 )
+from robot_identification.estimation.corrections import joints_of_one_motion
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import CORRECTIONS, CorrectionSignals, Motion
 from robot_identification.pipeline import identify
@@ -88,6 +91,20 @@ def test_an_effect_is_accepted_and_found(robots, rng, name):
     # A ridge of 1 halves what a single column explains; none of the groups relies on one alone.
     assert np.std(found - effect) < 0.5 * np.std(effect)
     assert groups[0].decrease > 0.3
+
+
+@pytest.mark.parametrize(('name', 'periods', 'found'), [
+    ('position_series', (20.0,), (JOINT,)), ('joint_deviation', (20.0,), (JOINT,)),
+    ('ripple', (20.0,), ()), ('position_series', (20.0, 20.0), ()),
+    ('position_series', (None,), ()),
+])
+def test_one_motion_does_not_distinguish_some_effects_from_bodies(name, periods, found):
+    """Others differ from bodies wherever the arm is, and a second motion has other poses."""
+    choice = Choice(
+        None, tuple(SimpleNamespace(period=one) for one in periods), (), None, None, (),
+        groups=(AcceptedGroup(JOINT, CORRECTIONS[name]((1,)), 1.0, 0.1),),
+    )
+    assert joints_of_one_motion(choice) == found
 
 
 def coloured(rng, count):

@@ -247,6 +247,15 @@ def test_recommendations_are_the_next_step_of_what_is_unidentifiable():
     assert 'every joint moves fast and slowly' in without.next_step
 
 
+def test_torque_of_the_position_in_one_motion_asks_for_another_to_identify_from():
+    """Errors on the same motion do not show it, so that the level stays."""
+    bags = [errors(smooth([0.01] * 3))]
+    verdict = judge(bags, unseen=False, findings=Findings(of_one_motion=('two',)))
+    assert verdict.level == GOOD
+    assert 'part of the torque of two depends on the position' in text_of(verdict)
+    assert verdict.next_step == 'record a second, different motion and identify from both'
+
+
 def test_a_doubt_makes_no_good_model_however_small_the_error():
     """It comes first, with its evidence, and what to check is what to do next."""
     warning = DataWarning(

@@ -119,6 +119,8 @@ class CorrectionGroup(ABC):
     # Shorter motions show too little: accepted there by chance [s].
     shortest_motion: ClassVar[float] = 0.0
     needs_velocity: ClassVar[bool] = False  # whether its columns are of the measured velocity
+    # Whether bodies take a part of what it stands for, a different one in each motion.
+    is_shared_with_bodies: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod

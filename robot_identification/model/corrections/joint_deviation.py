@@ -33,6 +33,7 @@ class JointDeviation(CorrectionGroup):
     certainty = 2.0
     # As for the series of positions.
     shortest_motion = 20.0
+    is_shared_with_bodies = True
 
     def __post_init__(self) -> None:
         if not self.parameters or not all(

@@ -45,6 +45,7 @@ class PositionSeries(CorrectionGroup):
     certainty = 2.0
     # On 15 s a residual shifted in time was accepted for 5 to 30 % of the joints.
     shortest_motion = 20.0
+    is_shared_with_bodies = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'orders', check_orders(self.orders, self.name))
