@@ -175,7 +175,8 @@ def offline(model, predictor, rows):
     """Return torque and residual of the class that the node wraps, on the stamps of messages."""
     recording = predictor.recording
     stamps = np.array([seconds(predictor.message(k).header.stamp) for k in rows])
-    effort = TorquePredictor(model).run(stamps, recording.q[rows], recording.dq[rows])
+    predicted = TorquePredictor(model).run(stamps, recording.q[rows], recording.dq[rows])
+    effort = predicted.effort
     torque = effort / model.effort_per_torque
     return torque, recording.effort[rows] / model.effort_per_torque - torque
 
@@ -370,7 +371,7 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
         expected = TorquePredictor(warm).run(
             stamps, predictor.recording.q[rows], predictor.recording.dq[rows],
             np.full((4, 6), 30.0),
-        )
+        ).effort
         np.testing.assert_allclose(live, expected, rtol=1e-12, atol=1e-12)
     finally:
         assert not graph.configure('torque_predictor', {'model_file': str(model_file)})
