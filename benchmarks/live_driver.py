@@ -186,7 +186,7 @@ def difference(driver: Driver, rate: float) -> float:
     rows = numbers % len(driver.measured.stamps)
     offline = TorquePredictor(driver.model).run(
         FIRST_STAMP + numbers / rate, driver.measured.q[rows], driver.measured.dq[rows]
-    ) / driver.model.effort_per_torque
+    ).effort / driver.model.effort_per_torque
     live = np.array([
         deserialize_message(driver.answers[number], JointState).effort for number in numbers
     ])

@@ -59,7 +59,11 @@ from .friction.nearest import (
 )
 from .friction.offset import FrictionOffset as FrictionOffset
 from .friction.power_viscous import PowerViscousFriction as PowerViscousFriction
-from .friction.stop_operator import PLAY as PLAY, run_stops as run_stops
+from .friction.sample_basis import (
+    evaluation_order as evaluation_order, JointFunction as JointFunction,
+    SampleBasis as SampleBasis,
+)
+from .friction.stop_operator import run_stops as run_stops
 from .friction.stribeck import StribeckFriction as StribeckFriction
 from .friction.temperature_viscous import TemperatureViscousFriction as TemperatureViscousFriction
 from .friction.viscous import ViscousFriction as ViscousFriction

@@ -131,7 +131,7 @@ def _take(
 
 
 def inertial_regressor(
-    robot: RobotModel, motion: Motion, out: FloatArray | None = None
+    robot: RobotModel, motion: Motion, out: FloatArray | None = None, data: pin.Data | None = None
 ) -> FloatArray:
     """
     Return the inertial columns of the observation matrix.
@@ -144,6 +144,8 @@ def inertial_regressor(
         N samples.
     out : ndarray, shape (N, n, p), p >= 10 n, optional
         Where to write; columns after the first 10 n are left as they are.
+    data : pinocchio.Data, optional
+        Working memory of the arm's Pinocchio model, for callers with a sample at a time.
 
     Returns
     -------
@@ -153,7 +155,7 @@ def inertial_regressor(
 
     """
     model, n = robot.pinocchio, robot.n
-    data = model.createData()
+    data = model.createData() if data is None else data
     blocks = np.empty((len(motion), n, 10 * n)) if out is None else out[:, :, : 10 * n]
     compute = pin.computeJointTorqueRegressor
     rows = zip(*_take(slice(None), motion.q, motion.dq, motion.ddq), strict=True)

@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
-from robot_identification.model import IdentifiedModel, RobotModel, run_stops
+from robot_identification.model import (
+    evaluation_order, IdentifiedModel, RobotModel, run_stops, SampleBasis,
+)
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.prediction.sample_basis import evaluation_order, SampleBasis
 from robot_identification.prediction.sample_friction import FrictionLayout, lay_out_friction
 from robot_identification.processing import Dataset, uses_rotors
 from robot_identification.simulation import Drive

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model import BasisTerm, IdentifiedModel
-from robot_identification.prediction.sample_basis import (
-    evaluation_order, JointFunction, SampleBasis,
+from robot_identification.model import (
+    BasisTerm, evaluation_order, IdentifiedModel, JointFunction, SampleBasis,
 )
 
 

@@ -5,28 +5,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    BasisTerm, block_slices, CURVES, IdentifiedModel, inertial_regressor, Motion, STOP,
+    block_slices, evaluation_order, IdentifiedModel, inertial_regressor, JointFunction, Motion,
+    SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
 import scipy.special
 
 # Half-width of a band of 95 % in standard deviations.
 BAND = 1.96
-
-
-class _Functions(NamedTuple):
-    """Friction columns whose functions of motion are of one kind."""
-
-    kind: str
-    columns: IntArray  # among the friction columns, (k,)
-    joints: IntArray  # (k,)
-    constants: FloatArray  # (c, k)
 
 
 class ParameterError:
@@ -54,24 +44,44 @@ class ParameterError:
             wider = scipy.special.stdtrit(np.maximum(freedom, 1.0), 0.975) / BAND
             covariance = covariance * wider * wider[:, None]
         known = np.flatnonzero(np.diag(covariance) > 0.0)
-        values, vectors = np.linalg.eigh(covariance[np.ix_(known, known)])
-        self._root = vectors * np.sqrt(np.maximum(values, 0.0))
-        place = {int(model.reduction.independent[one]): at for at, one in enumerate(known)}
-        self._bodies = [column for column in place if column < 10 * model.robot.n]
+        base = {int(model.reduction.independent[one]): int(one) for one in known}
+        bodies = [column for column in base if column < 10 * model.robot.n]
         first = parameters.reflected_inertia_slice.start
-        self._rotors = [column - first for column in place if column >= first]
+        rotors = [column - first for column in base if column >= first]
         terms = [
             (term.joint, basis, column)
             for term, columns in parameters.friction_columns
             for basis, column in zip(
                 term.law.basis, range(columns.start, columns.stop), strict=True
-            ) if column in place
+            ) if column in base
         ]
-        self._of_bodies = [place[column] for column in self._bodies]
-        self._of_rotors = [place[first + joint] for joint in self._rotors]
-        self._of_friction = [place[column] for _, _, column in terms]
+        # A joint has its own friction and rotor beside all bodies; where it has fewer columns
+        # than another, the rest are zero.
+        own = [bodies.copy() for _ in range(model.robot.n)]
+        places = []
+        for joint, column in [
+            *((joint, column) for joint, _, column in terms),
+            *((joint, first + joint) for joint in rotors),
+        ]:
+            places.append(len(own[joint]))
+            own[joint].append(column)
+        size = max(len(columns) for columns in own)
+        self._roots = np.zeros((model.robot.n, size, size))
+        for root, columns in zip(self._roots, own, strict=True):
+            rows = [base[column] for column in columns]
+            values, vectors = np.linalg.eigh(covariance[np.ix_(rows, rows)])
+            root[: len(rows), : len(rows)] = vectors * np.sqrt(np.maximum(values, 0.0))
         self._joints = np.array([joint for joint, _, _ in terms], dtype=int)
-        self._functions = _by_kind([(joint, basis) for joint, basis, _ in terms])
+        self._bodies, self._rotors = (np.array(one, dtype=int) for one in (bodies, rotors))
+        self._acting = np.append(self._joints, self._rotors)
+        self._places = np.array(places, dtype=int)
+        functions = [
+            JointFunction(basis.kind, basis.constants, joint) for joint, basis, _ in terms
+        ]
+        ordered = sorted(set(functions), key=evaluation_order)
+        self._basis = SampleBasis(model.robot.n, ordered)
+        self._of_term = np.array([ordered.index(function) for function in functions], dtype=int)
+        self._data = model.robot.pinocchio.createData()
         self._loaded = np.array([basis.per_load for _, basis, _ in terms], dtype=bool)
         self._any_loaded = bool(self._loaded.any())
         self._heated = np.array([basis.reference is not None for _, basis, _ in terms], dtype=bool)
@@ -108,46 +118,31 @@ class ParameterError:
 
     def _variance(self, motion: Motion) -> FloatArray:
         N, n = motion.q.shape
-        W = np.zeros((N, n, len(self._root)))
-        bodies = inertial_regressor(self._robot, motion).reshape(N, n, 10 * n)
-        W[:, :, self._of_bodies] = bodies[:, :, self._bodies]
-        W[:, self._joints, self._of_friction] = self._friction(motion, bodies)
-        W[:, self._rotors, self._of_rotors] = motion.drive_side.ddq[:, self._rotors]
-        spread = W.reshape(N * n, -1) @ self._root
-        variance: FloatArray = np.einsum('ij,ij->i', spread, spread).reshape(N, n)
+        bodies = inertial_regressor(self._robot, motion, data=self._data).reshape(N, n, 10 * n)
+        W = np.zeros((n, N, self._roots.shape[1]))
+        W[:, :, : len(self._bodies)] = bodies[:, :, self._bodies].swapaxes(0, 1)
+        W[self._acting, :, self._places] = np.concatenate([
+            self._friction(motion, bodies), motion.drive_side.ddq.T[self._rotors]
+        ])
+        spread = W @ self._roots
+        variance: FloatArray = np.einsum('jik,jik->ij', spread, spread)
         return variance
 
     def _friction(self, motion: Motion, bodies: FloatArray) -> FloatArray:
-        """Return what each friction coefficient multiplies, (N, f)."""
+        """Return what each friction coefficient multiplies, (f, N)."""
         dq = motion.drive_side.dq
-        friction = np.empty((len(motion), len(self._joints)))
-        for kind, columns, joints, constants in self._functions:
-            of_joint = dq[:, joints]
-            friction[:, columns] = (
-                np.where(np.abs(of_joint) > MOVING_SPEED, np.sign(of_joint), 0.0)
-                if kind == STOP else CURVES[kind](of_joint, *constants)
-            )
+        joints, radii = self._basis.stops
+        ways = np.where(np.abs(dq) > MOVING_SPEED, np.sign(dq), 0.0)
+        friction = self._basis.at(dq, ways[:, joints] * radii).take(self._of_term, axis=0)
         if self._any_loaded:
-            load = np.abs(bodies @ self._theta)
-            friction[:, self._loaded] *= load[:, self._joints[self._loaded]]
+            load = np.abs(bodies @ self._theta).T
+            friction[self._loaded] *= load[self._joints[self._loaded]]
         if self._reference.size:
             if motion.temperature is None:
                 raise DataError(
                     f'friction of {self._robot.name} depends on joint temperatures, which are not '
                     'known: give them, or choose laws without temperature'
                 )
-            temperature = motion.temperature[:, self._joints[self._heated]]
-            friction[:, self._heated] *= temperature - self._reference
+            temperature = motion.temperature.T[self._joints[self._heated]]
+            friction[self._heated] *= temperature - self._reference[:, None]
         return friction
-
-
-def _by_kind(terms: list[tuple[int, BasisTerm]]) -> list[_Functions]:
-    """Return the functions of joints, those of a kind together."""
-    found = []
-    for kind in dict.fromkeys(basis.kind for _, basis in terms):
-        columns = [at for at, (_, basis) in enumerate(terms) if basis.kind == kind]
-        found.append(_Functions(
-            kind, np.array(columns), np.array([terms[at][0] for at in columns]),
-            np.array([terms[at][1].constants for at in columns]).T,
-        ))
-    return found

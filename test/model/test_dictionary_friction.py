@@ -18,7 +18,7 @@ from robot_identification.model.friction.nearest import (
     nearest_plain_friction, sliding_speeds, sliding_torque,
 )
 from robot_identification.model.friction.stop_operator import run_stops, steady_positions
-from robot_identification.prediction.sample_basis import (
+from robot_identification.model.friction.sample_basis import (
     evaluation_order, JointFunction, SampleBasis,
 )
 from scipy.optimize import lsq_linear

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
-from robot_identification.model import CURVES, PLAY, STOP
+from robot_identification.model.friction.basis import CURVES, STOP
+from robot_identification.model.friction.stop_operator import PLAY
 
 
 class JointFunction(NamedTuple):

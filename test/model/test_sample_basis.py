@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 from robot_identification.model import CURVES, run_stops, STOP
-from robot_identification.prediction.sample_basis import (
+from robot_identification.model.friction.sample_basis import (
     evaluation_order, JointFunction, SampleBasis,
 )
 
