@@ -71,7 +71,7 @@ class PredictionDeviation:
         trained = model.quality.get('parameter_deviation')
         self._trained = None if trained is None else np.asarray(trained, dtype=float) ** 2
         self._parameters = None if trained is None else ParameterError(
-            model, np.asarray(model.quality['degrees_of_freedom'])
+            model, model.quality.get('degrees_of_freedom')
         )
 
     def __call__(self, motion: Motion) -> FloatArray:

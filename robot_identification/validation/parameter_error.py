@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
@@ -30,18 +31,19 @@ class ParameterError:
     ----------
     model : IdentifiedModel
         With b base parameters.
-    freedom : ndarray, shape (b,), optional
+    freedom : array_like, shape (b,), optional
         Degrees of freedom of their standard errors: one with few of them counts as that of a
         normal distribution with the same interval of 95 %. By default they are many.
 
     """
 
-    def __init__(self, model: IdentifiedModel, freedom: FloatArray | None = None) -> None:
+    def __init__(self, model: IdentifiedModel, freedom: ArrayLike | None = None) -> None:
         self._robot, parameters = model.robot, model.parameters
         self._theta = model.theta_lifted[: 10 * model.robot.n]
         covariance = model.covariance
         if freedom is not None:
-            wider = scipy.special.stdtrit(np.maximum(freedom, 1.0), 0.975) / BAND
+            at_least_one = np.maximum(np.asarray(freedom, dtype=float), 1.0)
+            wider = scipy.special.stdtrit(at_least_one, 0.975) / BAND
             covariance = covariance * wider * wider[:, None]
         known = np.flatnonzero(np.diag(covariance) > 0.0)
         base = {int(model.reduction.independent[one]): int(one) for one in known}
