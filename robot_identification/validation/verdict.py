@@ -263,12 +263,7 @@ def judge(
     reasons += _noise_reasons(noisy, bool(judged))
     reasons += _baseline_reasons(bags, missing)
     reasons += _coverage_reasons(bags)
-    if findings.of_one_motion:
-        reasons.append(
-            f'part of the torque of {", ".join(findings.of_one_motion)} depends on the position '
-            'otherwise than by bodies: in one motion that repeats itself the bodies take a share '
-            'of it, and are wrong in other poses'
-        )
+    reasons += _reasons_of_one_motion(findings.of_one_motion)
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
@@ -467,6 +462,16 @@ def _coverage_reasons(bags: Sequence[BagErrors]) -> list[str]:
             f'{", ".join(name for _, name in sorted(wide))}'
         )
     return reasons
+
+
+def _reasons_of_one_motion(joints: Sequence[str]) -> list[str]:
+    if not joints:
+        return []
+    return [
+        f'part of the torque of {", ".join(joints)} depends on the position otherwise than by '
+        'bodies: in one motion that repeats itself the bodies take a share of it, and are wrong '
+        'in other poses'
+    ]
 
 
 def _rest_share(error: _JointError) -> float:
