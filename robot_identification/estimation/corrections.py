@@ -230,22 +230,17 @@ def joints_of_one_motion(choice: Choice) -> tuple[int, ...]:
 
 def deviation_figures(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], loads: FloatArray,
-    live_ratios: FloatArray | None, covariance: Covariance,
+    live_ratios: FloatArray | None,
 ) -> dict[str, Any]:
     """
     Return the standard deviations of predictions, in motion and at rest (2, n), for the file.
 
     They are those of a normal distribution with 95 % of the errors on held-out blocks, of the
     prediction with corrections and of that without. At rest they are no less than what friction
-    under `loads` (n,) [N m] leaves open. Beside them stands what the errors of the parameters by
-    their `covariance` are in the training motion (n,); None where residuals were taken as white.
+    under `loads` (n,) [N m] leaves open.
     """
     friction = friction_level(model, loads) * np.abs(model.effort_per_torque)
-    figures: dict[str, Any] = {
-        'parameter_deviation': None if covariance.kind == 'residual' else _parameter_deviation(
-            ParameterError(model, covariance.freedom), choice.datasets, rows
-        ) * np.abs(model.effort_per_torque),
-    }
+    figures: dict[str, Any] = {}
     for at, (prefix, trial) in enumerate((
         ('', choice.trial), ('uncorrected_', choice.of_parameters),
     )):
@@ -260,15 +255,24 @@ def deviation_figures(
     return figures
 
 
-def _parameter_deviation(
-    error: ParameterError, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
-) -> FloatArray:
-    """Return the RMS of the error of the torque by the parameters over some samples, (n,)."""
+def parameter_deviation(
+    model: IdentifiedModel, covariance: Covariance, datasets: Sequence[Dataset],
+    rows: Sequence[BoolArray],
+) -> FloatArray | None:
+    """
+    Return the RMS of the error of the effort that the parameters make over some samples, (n,).
+
+    None where their covariance takes residuals as white.
+    """
+    if covariance.kind == 'residual':
+        return None
+    error = ParameterError(model, covariance.freedom)
     variances = [
         error.variance(dataset.motion.rows(np.flatnonzero(chosen)))
         for dataset, chosen in zip(datasets, thin_rows(list(rows), AVERAGED_SAMPLES), strict=True)
     ]
-    deviation: FloatArray = np.sqrt(np.mean(np.concatenate(variances), axis=0))
+    torque = np.sqrt(np.mean(np.concatenate(variances), axis=0))
+    deviation: FloatArray = torque * np.abs(model.effort_per_torque)
     return deviation
 
 

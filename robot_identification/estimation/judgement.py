@@ -16,7 +16,7 @@ from robot_identification.estimation.acceptance import (
 )
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.corrections import (
-    deviation_figures, fit_corrections, joints_of_one_motion,
+    deviation_figures, fit_corrections, joints_of_one_motion, parameter_deviation,
 )
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
@@ -158,9 +158,8 @@ def judge_identification(
     model = model.with_quality({
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
         **covered,
-        **deviation_figures(
-            model, choice, fitted.rows, covered['loads'], live_ratios, covariance
-        ),
+        **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
+        'parameter_deviation': parameter_deviation(model, covariance, datasets, fitted.rows),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,
