@@ -8,6 +8,8 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
+from robot_identification.estimation.corrections import parameter_deviation
+from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix,
 )
@@ -103,12 +105,21 @@ def test_the_band_is_wider_where_the_parameters_are_worse_known_and_nowhere_narr
     assert np.median(stated(fast) / constant(fast)) > 2.0
 
 
-def test_what_was_taken_as_white_is_not_stated(identification):
-    """Standard errors that know nothing of correlated residuals say too little: no excess."""
+def test_errors_that_take_residuals_as_white_are_not_stated(identification):
+    """They know nothing of correlated residuals and say too little; older files have none."""
     model, dataset = identification.model, identification.datasets[0]
-    assert model.quality['parameter_deviation'] is not None
+    freedom = np.array(model.quality['degrees_of_freedom'])
+    held = np.zeros(len(freedom), dtype=bool)
+    rows = [dataset.fitted]
+    found = {
+        kind: parameter_deviation(
+            model, Covariance(kind, model.covariance, freedom, held), [dataset], rows
+        ) for kind in ('hac', 'residual')
+    }
+    assert found['residual'] is None and np.all(found['hac'] > 0.0)
     old = model.with_quality({
         name: value for name, value in model.quality.items() if name != 'parameter_deviation'
     })
     deviation = make_prediction_deviation(old, corrected_joints(old, dataset))(dataset.motion)
+    # One value in motion, and one at rest.
     assert len(np.unique(deviation[:, 0])) <= 2
