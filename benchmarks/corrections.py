@@ -66,6 +66,8 @@ EFFECTS = {
     'sticks, torque of the angle': replace(STICKS, position_torque=0.2),
     'sticks, gain errors': replace(STICKS, gain_error=0.03),
 }
+# Different motions that an arm is identified from; of the others one, three times.
+MOTIONS = {'sticks, torque of the angle': (1, 2, 3)}
 DATA = 'ROBOT_IDENTIFICATION_DATA'
 # Of a public recording: first seconds that are identified from [s].
 UR10, UR10_TRAINED = 'ur10_exciting_trajectory', 16.5
@@ -75,11 +77,11 @@ PANDA_JOINTS = tuple(f'panda_joint{number}' for number in range(1, 8))
 
 @dataclass(frozen=True)
 class Scene:
-    """An arm with a recording to identify from, and one to judge on."""
+    """An arm with recordings to identify from, and one to judge on."""
 
     name: str
     robot: RobotModel
-    training: Path
+    training: tuple[Path, ...]
     judged: Path  # of another kind, of simulated arms
     alike: Path  # of the same kind
     options: IdentifyOptions = field(default_factory=IdentifyOptions)
@@ -113,24 +115,25 @@ class Scene:
 
 @contextmanager
 def simulated(
-    name: str, options: SimulatedArmOptions, seed: int, arm: str = 'ur5'
+    name: str, options: SimulatedArmOptions, seed: int, arm: str = 'ur5', motions: int = 1
 ) -> Iterator[Scene]:
     """Yield an arm with an effect, its bags in a folder that goes afterwards."""
     robot = load_robot(arm)
     period, truth = driver_period(robot), options.truth(robot, seed)
-    lively, other = (recorded_motion(robot, period, number) for number in range(2))
+    lively, other, *more = (recorded_motion(robot, period, i) for i in range(1 + motions))
     rests = tracked_motion()
     rests = rests.rows(np.arange(0, len(rests), round(CONTROL_RATE * period)))
     with tempfile.TemporaryDirectory() as folder:
         bags = []
-        for number, motion in enumerate((lively, rests, other)):
+        for number, motion in enumerate((lively, rests, other, *more)):
             simulator = MujocoRobot(robot, truth, Sensors(), motion.q[0], seed + number)
             run = record_motion(
                 robot, simulator, motion, period * np.arange(float(len(motion))), period
             )
             bags.append(Path(folder) / str(number))
             write_simulated_bag(bags[-1], robot, run)
-        yield Scene(name, robot, *bags)
+        first, judged, alike, *others = bags
+        yield Scene(name, robot, (first, *others), judged, alike)
 
 
 def public_scenes() -> Iterator[Scene]:
@@ -139,7 +142,7 @@ def public_scenes() -> Iterator[Scene]:
     if (folder / UR10).is_dir():
         options = IdentifyOptions(effort_unit='Nm', stop=UR10_TRAINED)
         bag = folder / UR10
-        yield Scene('UR10, real', load_robot('ur10'), bag, bag, bag, options, UR10_TRAINED)
+        yield Scene('UR10, real', load_robot('ur10'), (bag,), bag, bag, options, UR10_TRAINED)
     # Of the PyPI package example-robot-data.
     urdf = Path(
         sysconfig.get_path('purelib'), 'cmeel.prefix', 'share', 'example-robot-data', 'robots',
@@ -150,7 +153,7 @@ def public_scenes() -> Iterator[Scene]:
         options = IdentifyOptions(effort_unit='Nm', joint_names=names, stop=PANDA_TRAINED)
         bag = folder / PANDA
         yield Scene(
-            'Panda, real', load_robot(urdf=urdf, joints=PANDA_JOINTS), bag, bag, bag, options,
+            'Panda, real', load_robot(urdf=urdf, joints=PANDA_JOINTS), (bag,), bag, bag, options,
             PANDA_TRAINED,
         )
 
@@ -161,10 +164,11 @@ def public_scenes() -> Iterator[Scene]:
 def measure_effects(seeds: range) -> list[Figure]:
     """Return errors, coverage and accepted groups of arms with one effect each."""
     figures = []
-    for name, options in EFFECTS.items():
+    cases = [(name, motions) for name in EFFECTS for motions in MOTIONS.get(name, (1,))]
+    for name, motions in cases:
         rows = []
         for seed in seeds:
-            with simulated(name, options, seed) as scene:
+            with simulated(name, EFFECTS[name], seed, motions=motions) as scene:
                 model, plain = scene.fit(), scene.fit(corrections='none')
                 accepted = [one.group.name for one in model.corrections.offline]
                 rows.append((
@@ -186,7 +190,7 @@ def measure_effects(seeds: range) -> list[Figure]:
             *(f'joints with {kind}' for kind in CORRECTIONS),
         )
         figures += [
-            Figure(f'{name}: {head}', '', values)
+            Figure(f'{name}, motions {motions}: {head}', '', values)
             for head, values in zip(heads, zip(*rows, strict=True), strict=True)
         ]
     return figures
@@ -195,7 +199,7 @@ def measure_effects(seeds: range) -> list[Figure]:
 def residuals_of(scene: Scene) -> tuple[Choice, Residuals]:
     """Return the choice without corrections, and its residuals on held-out blocks."""
     options = replace(scene.options, corrections='none')
-    inputs = read_inputs(scene.robot, [scene.training], options)
+    inputs = read_inputs(scene.robot, scene.training, options)
     choice = choose(inputs.robot, inputs.recordings, inputs.unit, options, with_prior=True)
     rows = thin_rows([one.fitted for one in choice.datasets], options.recipe.samples_in_choice)
     return choice, residuals_at(
@@ -352,7 +356,7 @@ def whitened_over_plain(scene: Scene) -> float:
     deviation that is left, found in three passes.
     """
     plain = scene.fit(friction=PLAIN_FRICTION, corrections='none')
-    training, _ = load_for_model(plain, scene.training, stop=scene.options.stop)
+    training, _ = load_for_model(plain, scene.training[0], stop=scene.options.stop)
     judged, _ = load_for_model(plain, scene.judged, start=scene.start)
 
     def columns(dataset: Dataset) -> np.ndarray:
