@@ -47,7 +47,7 @@ from robot_identification.recording import (
     read_driver_record, recommend_names, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
-from robot_identification.validation import LOW_RATE
+from robot_identification.validation import is_low_rate
 
 UNUSABLE = 4  # exit code for data or descriptions that cannot be used
 FEW_DEGREES = 0.05  # [rad]; chosen: about 3 degrees
@@ -401,7 +401,7 @@ def _time_warnings(recording: Recording) -> list[str]:
 def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
     """Return what the rate and the clock of a recording cost."""
     warnings = []
-    if period > 1.0 / (0.98 * LOW_RATE):
+    if period > 0.0 and is_low_rate(1.0 / period):
         warnings.append(
             f'{1.0 / period:.3g} Hz is slow: acceleration can be computed for motion below about '
             f'{0.1 / period:.2g} Hz; record faster, or excite slowly'

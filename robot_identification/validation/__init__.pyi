@@ -58,8 +58,8 @@ from .validation import (
 )
 from .verdict import (
     DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
-    join_verdicts as join_verdicts, judge as judge, LOW_RATE as LOW_RATE, Verdict as Verdict,
-    verdict_content as verdict_content,
+    is_low_rate as is_low_rate, join_verdicts as join_verdicts, judge as judge,
+    Verdict as Verdict, verdict_content as verdict_content,
 )
 from .whiteness import (
     autocovariance as autocovariance, correlation_distance as correlation_distance,

@@ -69,15 +69,15 @@ class PredictionDeviation:
         ))
         self._squared_scale = model.effort_per_torque**2
         trained = model.quality.get('parameter_deviation')
-        self._trained = None if trained is None else np.asarray(trained, dtype=float) ** 2
-        self._parameters = None if trained is None else ParameterError(
-            model, model.quality.get('degrees_of_freedom')
-        )
+        self._parameters = None
+        if trained is not None:
+            self._trained = np.asarray(trained, dtype=float) ** 2
+            self._parameters = ParameterError(model, model.quality.get('degrees_of_freedom'))
 
     def __call__(self, motion: Motion) -> FloatArray:
         """Return the standard deviation along N samples, in the effort's unit, shape (N, n)."""
         found: FloatArray = np.where(np.abs(motion.dq) > MOVING_SPEED, self._moving, self._resting)
-        if self._parameters is None or self._trained is None:
+        if self._parameters is None:
             return found
         variance = self._parameters.variance(motion) * self._squared_scale
         more = np.maximum(variance - self._trained, 0.0)

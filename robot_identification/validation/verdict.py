@@ -90,6 +90,12 @@ NOTHING_FOUND = Findings()
 OF_TRAINING = 'of the data that the model was identified from:'
 
 
+def is_low_rate(rate: float) -> bool:
+    """Return whether a rate of joint states [Hz] is low."""
+    # Clocks and stamps of a driver at the limit are a per cent off.
+    return rate < 0.98 * LOW_RATE
+
+
 @dataclass(frozen=True)
 class Bandwidth:
     """Up to which frequency the errors that a verdict is about could be seen."""
@@ -103,8 +109,7 @@ class Bandwidth:
             f', kinematics smoothed at {self.cutoff:g} Hz' if math.isfinite(self.cutoff) else ''
         )
         seen = f'joint states at {self.rate:.4g} Hz{motion}'
-        # Clocks and stamps of a driver at that rate are a per cent off.
-        if self.rate >= 0.98 * LOW_RATE:
+        if not is_low_rate(self.rate):
             return f'{seen}: vibration above {self.rate / 2.0:.4g} Hz is not seen'
         return (
             f'{seen}: at this low rate friction near reversals and vibration above '
