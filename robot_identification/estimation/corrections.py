@@ -178,7 +178,9 @@ def fit_corrections(
     offline = fit_groups(smooth, choice.groups, recipe.huber)
     signals = [one for one in map(causal_signals, datasets) if one is not None]
     if len(signals) < len(datasets) or choice.delay != 0.0:
-        return FittedCorrections(Corrections(rate, offline), None)
+        return FittedCorrections(
+            Corrections(rate, offline, offline_limit=_largest(smooth, offline)), None
+        )
     causal = residuals_at(
         model.robot, datasets, rows,
         [
@@ -193,7 +195,9 @@ def fit_corrections(
         groups += choose_groups(causal, kinds, joint, recipe.huber)
     live = fit_groups(causal, groups, recipe.huber)
     return FittedCorrections(
-        Corrections(rate, offline, live),
+        Corrections(
+            rate, offline, live, _largest(smooth, offline), _largest(causal, live)
+        ),
         np.array([
             _rms_moving(causal, with_live) / _rms_moving(smooth, with_offline)
             for with_live, with_offline in ((live, offline), ((), ()))
@@ -201,17 +205,38 @@ def fit_corrections(
     )
 
 
+def _corrections_at(
+    residuals: Residuals, corrections: Sequence[JointCorrection]
+) -> list[FloatArray]:
+    """Return the sum of corrections at the rows of each recording, (m, n) [N m]."""
+    found = [np.zeros_like(torque) for torque in residuals.torque]
+    for torque, signals, rows in zip(found, residuals.signals, residuals.rows, strict=True):
+        for one in corrections:
+            torque[:, one.joint] += one.torque_at(residuals.robot, signals, rows)
+    return found
+
+
+def _largest(residuals: Residuals, corrections: Sequence[JointCorrection]) -> FloatArray | None:
+    """Return the largest correction of each joint, (n,) [N m]; None without corrections."""
+    if not corrections:
+        return None
+    largest: FloatArray = np.max(
+        [np.abs(one).max(axis=0) for one in _corrections_at(residuals, corrections)], axis=0
+    )
+    return largest
+
+
 def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) -> FloatArray:
     """Return the RMS of what corrections leave where each joint moves, shape (n,) [N m]."""
-    left, moving = [], []
-    for signals, rows, torque in zip(
-        residuals.signals, residuals.rows, residuals.torque, strict=True
-    ):
-        rest = torque.copy()
-        for one in corrections:
-            rest[:, one.joint] -= one.torque_at(residuals.robot, signals, rows)
-        left.append(rest)
-        moving.append(np.abs(signals.motion.dq[rows]) > MOVING_SPEED)
+    left = [
+        torque - corrected for torque, corrected in zip(
+            residuals.torque, _corrections_at(residuals, corrections), strict=True
+        )
+    ]
+    moving = [
+        np.abs(signals.motion.dq[rows]) > MOVING_SPEED
+        for signals, rows in zip(residuals.signals, residuals.rows, strict=True)
+    ]
     return partial_rms(np.concatenate(left), np.concatenate(moving))
 
 

@@ -18,7 +18,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, dump_yaml, read_yaml, to_list, to_mapping,
-    to_plain, to_switch,
+    to_numbers, to_plain, to_switch,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.corrections import CORRECTIONS
@@ -116,7 +116,12 @@ def _corrections_content(model: IdentifiedModel) -> dict[str, Any] | None:
     corrections = model.corrections
     if not corrections.offline and not corrections.live:
         return None
-    return {'rate': corrections.rate, **{
+    limits = {
+        f'{kinematics}_limit': limit for kinematics, limit in (
+            ('offline', corrections.offline_limit), ('live', corrections.live_limit)
+        ) if limit is not None
+    }
+    return {'rate': corrections.rate, **limits, **{
         kinematics: [
             {
                 'joint': model.robot.joint_names[one.joint],
@@ -326,7 +331,17 @@ def _corrections(content: Any, joints: Sequence[str]) -> Corrections:
         tuple(_joint_correction(entry, joints) for entry in content[kinematics])
         for kinematics in ('offline', 'live')
     )
-    return Corrections(float(rate), offline, live)
+    limits = {}
+    for name in ('offline_limit', 'live_limit'):
+        if content.get(name) is not None:
+            limits[name] = np.array(
+                to_numbers(content[name], len(joints), f'corrections.{name}')
+            )
+            if np.any(limits[name] < 0.0):
+                raise DescriptionError(
+                    f'corrections.{name} is {content[name]!r:.60}: it must not be negative'
+                )
+    return Corrections(float(rate), offline, live, **limits)
 
 
 def _joint_correction(entry: Mapping[str, Any], joints: Sequence[str]) -> JointCorrection:

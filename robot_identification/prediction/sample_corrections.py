@@ -31,6 +31,7 @@ class SampleCorrections:
             one.group.add_to(self, one.joint, one.coefficients)
         self._past = np.zeros_like(self._taps)
         self._deviates = bool(self._deviation.any())
+        self._limit = model.corrections.live_limit
 
     def add_taps(self, joint: int, taps: FloatArray) -> None:
         """See `SampleSums`."""
@@ -72,4 +73,6 @@ class SampleCorrections:
                 self._robot.pinocchio, self._data, q, dq, ddq
             )
             torque += np.einsum('jp,jp->j', regressor, self._deviation)
+        if self._limit is not None:
+            np.clip(torque, -self._limit, self._limit, out=torque)
         return torque

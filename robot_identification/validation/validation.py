@@ -103,9 +103,10 @@ def _corrections(
     model: IdentifiedModel, dataset: Dataset
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Yield samples and the corrections there in the bag's unit, none at another rate."""
-    if model.corrections.fit_rate(dataset.rate):
+    corrections = model.corrections
+    if corrections.fit_rate(dataset.rate):
         for rows, torque in correction_blocks(
-            model.corrections.offline, model.robot, dataset.correction_signals
+            corrections.offline, model.robot, dataset.correction_signals, corrections.offline_limit
         ):
             yield rows, torque * model.effort_per_torque
 

@@ -199,6 +199,22 @@ def test_errors_have_them_and_say_what_they_are_without(identification):
     assert corrected_joints(model, dataset).all() and not describe_uncorrected(model, dataset)
 
 
+def test_they_are_no_larger_than_in_training(identification):
+    """Velocities with twenty times the noise of those that they were found in say no more."""
+    model, dataset = identification.model, identification.datasets[0]
+    plain = predict_effort(model, dataset, corrected=False)
+    limit = model.corrections.offline_limit * np.abs(model.effort_per_torque)
+    fast = [one.joint for one in model.corrections.offline if one.group.needs_velocity]
+    # Every sample of this recording is fitted, so that the largest one is among them.
+    seen = np.abs(predict_effort(model, dataset) - plain)[dataset.fitted]
+    np.testing.assert_allclose(seen.max(axis=0), limit, rtol=1e-9, atol=1e-12)
+    noise = dataset.measured_dq - dataset.motion.dq
+    loud = replace(dataset, measured_dq=dataset.motion.dq + 20.0 * noise)
+    added = np.abs(predict_effort(model, loud) - plain)
+    assert np.all(added <= limit + 1e-12)
+    assert np.all(np.mean(added[:, fast] > 0.99 * limit[fast], axis=0) > 0.2)
+
+
 def test_a_recording_that_does_not_allow_them_is_predicted_without_and_told(identification):
     """Of another rate, or without velocities; the band is then that without corrections."""
     model, dataset = identification.model, identification.datasets[0]

@@ -9,6 +9,7 @@ from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     correction_blocks, CORRECTIONS, Corrections, CorrectionSignals, dump_model, Evidence,
     FastVelocity, find_ripple_order, JointCorrection, JointDeviation, load_model, Motion,
@@ -81,6 +82,9 @@ def test_blocks_are_parts_of_the_whole(robots, rng, starts):
     # Sums in another order: rounding of numbers of some tens.
     np.testing.assert_allclose(by_block[:, 1], whole, atol=1e-11)
     np.testing.assert_array_equal(by_block[:, [0, 2]], 0.0)
+    limit = np.full(3, np.median(np.abs(whole)))
+    for rows, torque in correction_blocks(corrections, robot, signals, limit):
+        np.testing.assert_array_equal(torque, np.clip(by_block[rows], -limit, limit))
 
 
 def test_fast_velocity_by_hand(robots):
@@ -173,9 +177,14 @@ def test_a_model_file_keeps_them(robots, rng, tmp_path):
     )
     path = tmp_path / 'model.yaml'
     path.write_text(dump_model(replace(
-        model, corrections=Corrections(RATE, joint_corrections, joint_corrections[:2])
+        model, corrections=Corrections(
+            RATE, joint_corrections, joint_corrections[:2], np.array([0.0, 0.1, 0.0]),
+            np.array([0.0, 1.0 / 3.0, 0.0]),
+        )
     )))
     again = load_model(path).corrections
+    np.testing.assert_array_equal(again.offline_limit, [0.0, 0.1, 0.0])
+    np.testing.assert_array_equal(again.live_limit, [0.0, 1.0 / 3.0, 0.0])
     assert again.rate == RATE
     assert [one.group for one in again.offline] == groups
     for one, other in zip(again.offline, joint_corrections, strict=True):
@@ -184,6 +193,23 @@ def test_a_model_file_keeps_them(robots, rng, tmp_path):
     assert [one.group for one in again.live] == groups[:2]
     path.write_text(dump_model(model))
     assert load_model(path).corrections.offline == ()
+
+
+@pytest.mark.parametrize('limit, said', [
+    ([1.0, 2.0], 'list of 3 numbers'), ([1.0, -0.1, 2.0], 'must not be negative'),
+    ([1.0, float('nan'), 2.0], 'offline_limit'),
+])
+def test_wrong_limits_of_a_file_are_refused(robots, rng, tmp_path, limit, said):
+    model = known_model(robots['mixed'], 'viscous', fv=2.0)
+    groups = groups_of(model.robot, signals_of(rng), rng)
+    path = tmp_path / 'model.yaml'
+    corrections = Corrections(RATE, (JointCorrection(1, groups[0], np.ones(groups[0].size)),))
+    path.write_text(dump_model(replace(model, corrections=corrections)))
+    content = dict(read_yaml(path))
+    content['corrections']['offline_limit'] = limit
+    path.write_text(dump_yaml(content))
+    with pytest.raises(DescriptionError, match=said):
+        load_model(path)
 
 
 def test_recordings_of_another_rate_are_not_corrected():

@@ -43,16 +43,18 @@ def model(robots, rng):
     )))
 
 
-@pytest.mark.parametrize('gap', [0.0, 0.5])
-def test_samples_equal_the_recording(model, rng, gap):
+@pytest.mark.parametrize(('gap', 'limit'), [(0.0, None), (0.5, None), (0.0, [3.0, 0.0, 1.0])])
+def test_samples_equal_the_recording(model, rng, gap, limit):
     """Kinematics, parameters and every group; after a gap all of them begin anew."""
+    limit = None if limit is None else np.array(limit)
+    model = replace(model, corrections=replace(model.corrections, live_limit=limit))
     assert {type(group) for group in GROUPS} == set(CORRECTIONS.values())
     stamps = np.arange(600) / RATE
     stamps[300:] += gap
     dataset = dataset_of(rng, stamps)
     signals = causal_signals(dataset)
     expected = model.effort(signals.motion)
-    for rows, torque in correction_blocks(model.corrections.live, model.robot, signals):
+    for rows, torque in correction_blocks(model.corrections.live, model.robot, signals, limit):
         expected[rows] += torque * model.effort_per_torque
     predictor = TorquePredictor(model)
     found = predictor.run(stamps, dataset.motion.q, dataset.measured_dq).effort

@@ -202,12 +202,18 @@ class Corrections:
         For recordings with zero-phase kinematics.
     live : tuple of JointCorrection
         For the causal kinematics of live prediction.
+    offline_limit, live_limit : ndarray, shape (n,), optional
+        Largest correction of each joint in the recordings that they were found in [N m]. Noise
+        of another recording may be many times larger, and a correction beyond what was seen is
+        not made. None in files of earlier versions, which have no limit.
 
     """
 
     rate: float = float('nan')
     offline: tuple[JointCorrection, ...] = ()
     live: tuple[JointCorrection, ...] = ()
+    offline_limit: FloatArray | None = None
+    live_limit: FloatArray | None = None
 
     def fit_rate(self, rate: float) -> bool:
         """Return whether recordings of a rate [Hz] can be corrected."""
@@ -215,10 +221,11 @@ class Corrections:
 
 
 def correction_blocks(
-    corrections: Sequence[JointCorrection], robot: RobotModel, signals: CorrectionSignals
+    corrections: Sequence[JointCorrection], robot: RobotModel, signals: CorrectionSignals,
+    limit: FloatArray | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
     """
-    Yield samples and the sum of corrections there, shape (N, n) [N m].
+    Yield samples and the sum of corrections there, shape (N, n) [N m], no larger than `limit`.
 
     A joint whose velocity was not recorded has no correction by it.
     """
@@ -231,7 +238,7 @@ def correction_blocks(
         torque = np.zeros((rows.stop - rows.start, robot.n))
         for one in corrections:
             torque[:, one.joint] += np.nan_to_num(one.torque(robot, around)[inner])
-        yield rows, torque
+        yield rows, torque if limit is None else np.clip(torque, -limit, limit)
 
 
 def rigid_columns(independent: Sequence[int], parameters: StandardParameters) -> tuple[int, ...]:
