@@ -208,19 +208,22 @@ def residuals_of(scene: Scene) -> tuple[Choice, Residuals]:
     )
 
 
-def shifted(residuals: Residuals, share: float) -> Residuals:
-    """Return residuals that are moved round by a share of the recording."""
-    (torque,) = residuals.torque
-    return replace(residuals, torque=(np.roll(torque, round(share * len(torque)), axis=0),))
+def shifted(choice: Choice, residuals: Residuals, share: float) -> Residuals:
+    """Return residuals moved round by a share of the recording, or of the motion it repeats."""
+    (dataset,), (torque,) = choice.datasets, residuals.torque
+    whole = len(torque)
+    if dataset.period is not None:
+        whole *= dataset.period * dataset.rate / len(dataset)
+    return replace(residuals, torque=(np.roll(torque, round(share * whole), axis=0),))
 
 
 def null_shares(scene: Scene) -> dict[str, float]:
     """Return the share of joints that accept each group where nothing is to be found."""
-    _, residuals = residuals_of(scene)
+    choice, residuals = residuals_of(scene)
     counts = dict.fromkeys(CORRECTIONS, 0)
     shifts = (0.2, 0.35, 0.5, 0.65, 0.8)
     for share in shifts:
-        moved = shifted(residuals, share)
+        moved = shifted(choice, residuals, share)
         for joint in range(scene.robot.n):
             for name, kind in CORRECTIONS.items():
                 counts[name] += bool(choose_groups(moved, [kind], joint, Recipe().huber))

@@ -25,14 +25,16 @@ from robot_identification.estimation.correction_groups import (
     AcceptedGroup, choose_groups, fit_groups, gather_columns, predict_held_out, Residuals,
     residuals_at,
 )
+from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import make_trial
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe, thin_rows
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.position_torque import find_position_torque
 from robot_identification.model import (
     CorrectionGroup, CORRECTIONS, Corrections, IdentifiedModel, JointCorrection,
-    make_standard_parameters, reduce_to_base, rigid_columns, RobotModel,
+    make_standard_parameters, PositionSeries, reduce_to_base, rigid_columns, RobotModel,
 )
 from robot_identification.processing import causal_signals, Dataset, MOVING_SPEED
 from robot_identification.validation import (
@@ -280,25 +282,35 @@ def deviation_figures(
     return figures
 
 
-def parameter_deviation(
-    model: IdentifiedModel, covariance: Covariance, datasets: Sequence[Dataset],
-    rows: Sequence[BoolArray],
-) -> FloatArray | None:
+def parameter_figures(
+    model: IdentifiedModel, covariance: Covariance, fitted: FittedRecordings,
+    datasets: Sequence[Dataset],
+) -> dict[str, Any]:
     """
-    Return the RMS of the error of the effort that the parameters make over some samples, (n,).
+    Return what the file states of the error of the effort that the parameters make.
 
-    None where their covariance takes residuals as white.
+    They are the torque of the positions that they may have absorbed, and the RMS of their error
+    over the samples of a choice, (n,); None where their covariance takes residuals as white.
     """
     if covariance.kind == 'residual':
-        return None
-    error = ParameterError(model, covariance.freedom)
+        return {'position_torque': None, 'parameter_deviation': None}
+    rows = thin_rows(list(fitted.rows), AVERAGED_SAMPLES)
+    torque = find_position_torque(
+        fitted.fit.estimate, fitted.in_choice.select(rows).with_reduction(model.reduction), {
+            one.joint: one.coefficients for one in model.corrections.offline
+            if one.group == PositionSeries()
+        },
+    )
+    error = ParameterError(model, covariance.freedom, torque)
     variances = [
         error.variance(dataset.motion.rows(np.flatnonzero(chosen)))
-        for dataset, chosen in zip(datasets, thin_rows(list(rows), AVERAGED_SAMPLES), strict=True)
+        for dataset, chosen in zip(datasets, rows, strict=True)
     ]
-    torque = np.sqrt(np.mean(np.concatenate(variances), axis=0))
-    deviation: FloatArray = torque * np.abs(model.effort_per_torque)
-    return deviation
+    deviation = np.sqrt(np.mean(np.concatenate(variances), axis=0))
+    return {
+        'position_torque': None if torque is None else torque.content(model.robot.joint_names),
+        'parameter_deviation': deviation * np.abs(model.effort_per_torque),
+    }
 
 
 def _deviations(

@@ -16,7 +16,7 @@ from robot_identification.estimation.acceptance import (
 )
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.corrections import (
-    deviation_figures, fit_corrections, joints_of_one_motion, parameter_deviation,
+    deviation_figures, fit_corrections, joints_of_one_motion, parameter_figures,
 )
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
@@ -159,7 +159,7 @@ def judge_identification(
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
         **covered,
         **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
-        'parameter_deviation': parameter_deviation(model, covariance, datasets, fitted.rows),
+        **parameter_figures(model, covariance, fitted, datasets),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,

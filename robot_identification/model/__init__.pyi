@@ -30,7 +30,9 @@ from .corrections.correction import (
 )
 from .corrections.fast_velocity import FastVelocity as FastVelocity
 from .corrections.joint_deviation import JointDeviation as JointDeviation
-from .corrections.position_series import PositionSeries as PositionSeries
+from .corrections.position_series import (
+    harmonics as harmonics, PositionSeries as PositionSeries,
+)
 from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
 from .couplings import find_coupled as find_coupled, held_leaders as held_leaders
 from .denavit_hartenberg import joint_axes as joint_axes
@@ -104,6 +106,10 @@ from .payload import (
     tool_frame as tool_frame, TOOL_FRAMES as TOOL_FRAMES, tool_placements as tool_placements,
 )
 from .plausibility import find_implausibilities as find_implausibilities
+from .position_torque import (
+    position_torque_from_content as position_torque_from_content,
+    PositionTorque as PositionTorque,
+)
 from .published_orders import (
     PUBLISHED_ORDERS as PUBLISHED_ORDERS, published_rows as published_rows,
 )

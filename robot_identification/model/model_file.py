@@ -32,6 +32,7 @@ from robot_identification.model.identified_model import (
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
+from robot_identification.model.position_torque import position_torque_from_content
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
 )
@@ -298,15 +299,17 @@ def _covariance(matrix: Any, names: list[str]) -> FloatArray:
     return covariance
 
 
-def _quality(content: Any, n: int, b: int) -> Mapping[str, Any]:
-    """Return the quality figures of a model with n joints and b parameters."""
+def _quality(content: Any, joints: Sequence[str], b: int) -> Mapping[str, Any]:
+    """Return the quality figures of a model with some joints and b parameters."""
     figures = to_mapping(content, 'quality')
-    shapes = {name: (*rows, n) for name, rows in _JOINT_FIGURES.items()}
+    shapes = {name: (*rows, len(joints)) for name, rows in _JOINT_FIGURES.items()}
     for name, shape in {**shapes, 'degrees_of_freedom': (b,)}.items():
         stated = figures.get(name)
         if stated is not None and np.array(stated, dtype=float).shape != shape:
             raise DescriptionError(f'quality.{name} is {stated!r:.60}, numbers of shape {shape} '
                                    'are needed')
+    if figures.get('position_torque') is not None:
+        position_torque_from_content(figures['position_torque'], joints, b)
     for name in ('reasons', 'lost'):
         to_list(figures.get(name, []), f'quality.{name}')
     to_mapping(figures.get('cross_validation', {}), 'quality.cross_validation')
@@ -396,7 +399,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
             command_delay=None if command is None else float(command),
         ),
         provenance=_provenance(content['provenance']),
-        quality=_quality(content['quality'], robot.n, len(names)),
+        quality=_quality(content['quality'], robot.joint_names, len(names)),
         relative_scale=to_switch(content['effort']['relative_scale'], 'relative_scale'),
         covariance_kind=str(content['covariance']['kind']),
         payloads=tuple(

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.model import FrictionTerm, IdentifiedModel, Motion, STOP
+from robot_identification.model import (
+    FrictionTerm, IdentifiedModel, Motion, position_torque_from_content, STOP,
+)
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.validation.parameter_error import ParameterError
 
@@ -72,7 +74,13 @@ class PredictionDeviation:
         self._parameters = None
         if trained is not None:
             self._trained = np.asarray(trained, dtype=float) ** 2
-            self._parameters = ParameterError(model, model.quality.get('degrees_of_freedom'))
+            torque = model.quality.get('position_torque')
+            self._parameters = ParameterError(
+                model, model.quality.get('degrees_of_freedom'),
+                None if torque is None else position_torque_from_content(
+                    torque, model.robot.joint_names, len(model.theta_base)
+                ),
+            )
 
     def __call__(self, motion: Motion) -> FloatArray:
         """Return the standard deviation along N samples, in the effort's unit, shape (N, n)."""

@@ -11,7 +11,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
     block_slices, evaluation_order, IdentifiedModel, inertial_regressor, JointFunction, Motion,
-    SampleBasis,
+    PositionTorque, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
 import scipy.special
@@ -34,10 +34,16 @@ class ParameterError:
     freedom : array_like, shape (b,), optional
         Degrees of freedom of their standard errors: one with few of them counts as that of a
         normal distribution with the same interval of 95 %. By default they are many.
+    position_torque : PositionTorque, optional
+        Torque of the positions that the parameters have absorbed a part of; by default there is
+        none.
 
     """
 
-    def __init__(self, model: IdentifiedModel, freedom: ArrayLike | None = None) -> None:
+    def __init__(
+        self, model: IdentifiedModel, freedom: ArrayLike | None = None,
+        position_torque: PositionTorque | None = None,
+    ) -> None:
         self._robot, parameters = model.robot, model.parameters
         self._theta = model.theta_lifted[: 10 * model.robot.n]
         covariance = model.covariance
@@ -49,7 +55,7 @@ class ParameterError:
         base = {int(model.reduction.independent[one]): int(one) for one in known}
         bodies = [column for column in base if column < 10 * model.robot.n]
         first = parameters.reflected_inertia_slice.start
-        rotors = [column - first for column in base if column >= first]
+        rotors = [column for column in base if column >= first]
         terms = [
             (term.joint, basis, column)
             for term, columns in parameters.friction_columns
@@ -57,25 +63,32 @@ class ParameterError:
                 term.law.basis, range(columns.start, columns.stop), strict=True
             ) if column in base
         ]
-        # A joint has its own friction and rotor beside all bodies; where it has fewer columns
-        # than another, the rest are zero.
-        own = [bodies.copy() for _ in range(model.robot.n)]
+        self._series = position_torque
+        series: tuple[tuple[int, int], ...] = ()
+        if position_torque is not None:
+            series = tuple(enumerate(position_torque.joint_of_coefficient, len(covariance)))
+            covariance = position_torque.beside(covariance)
+        # A joint has its own friction, rotor and series beside all bodies; where it has fewer
+        # columns than another, the rest are zero.
+        acting = [
+            *((joint, base[column]) for joint, _, column in terms),
+            *((column - first, base[column]) for column in rotors),
+            *((joint, row) for row, joint in series),
+        ]
+        own = [[base[column] for column in bodies] for _ in range(model.robot.n)]
         places = []
-        for joint, column in [
-            *((joint, column) for joint, _, column in terms),
-            *((joint, first + joint) for joint in rotors),
-        ]:
+        for joint, row in acting:
             places.append(len(own[joint]))
-            own[joint].append(column)
-        size = max(len(columns) for columns in own)
+            own[joint].append(row)
+        size = max(map(len, own))
         self._roots = np.zeros((model.robot.n, size, size))
-        for root, columns in zip(self._roots, own, strict=True):
-            rows = [base[column] for column in columns]
+        for root, rows in zip(self._roots, own, strict=True):
             values, vectors = np.linalg.eigh(covariance[np.ix_(rows, rows)])
             root[: len(rows), : len(rows)] = vectors * np.sqrt(np.maximum(values, 0.0))
         self._joints = np.array([joint for joint, _, _ in terms], dtype=int)
-        self._bodies, self._rotors = (np.array(one, dtype=int) for one in (bodies, rotors))
-        self._acting = np.append(self._joints, self._rotors)
+        self._bodies = np.array(bodies, dtype=int)
+        self._rotors = np.array(rotors, dtype=int) - first
+        self._acting = np.array([joint for joint, _ in acting], dtype=int)
         self._places = np.array(places, dtype=int)
         functions = [
             JointFunction(basis.kind, basis.constants, joint) for joint, basis, _ in terms
@@ -124,7 +137,8 @@ class ParameterError:
         W = np.zeros((n, N, self._roots.shape[1]))
         W[:, :, : len(self._bodies)] = bodies[:, :, self._bodies].swapaxes(0, 1)
         W[self._acting, :, self._places] = np.concatenate([
-            self._friction(motion, bodies), motion.drive_side.ddq.T[self._rotors]
+            self._friction(motion, bodies), motion.drive_side.ddq.T[self._rotors],
+            *([] if self._series is None else [self._series.columns(motion.q)]),
         ])
         spread = W @ self._roots
         variance: FloatArray = np.einsum('jik,jik->ij', spread, spread)

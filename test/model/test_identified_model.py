@@ -13,8 +13,8 @@ from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     dump_model, FRICTION_LAWS, IdentifiedModel, JointEncoders, KinematicFilter, load_model,
-    make_standard_parameters, Motion, observation_matrix, parse_friction, reduce_to_base,
-    SignalSource,
+    make_standard_parameters, Motion, observation_matrix, parse_friction,
+    position_torque_from_content, PositionTorque, reduce_to_base, SignalSource,
 )
 
 
@@ -167,6 +167,45 @@ def test_a_wrong_file_is_refused_by_its_name(saved, keys, value, message):
     with pytest.raises(DescriptionError, match=message) as refusal:
         load_model(path)
     assert str(path) in str(refusal.value)
+
+
+@pytest.fixture
+def torque(robots, rng):
+    """Return torque of the positions of two joints, and the names and count of its model."""
+    robot = robots['mixed']
+    b = len(make_model(robot).theta_base)
+    root, absorbed = rng.normal(size=(8, 8)), rng.normal(size=(b, 8))
+    return PositionTorque((0, 2), (1, 3), root @ root.T, absorbed), robot.joint_names, b
+
+
+def test_position_torque_has_six_digits(torque):
+    torque, names, b = torque
+    read = position_torque_from_content(json.loads(json.dumps(torque.content(names))), names, b)
+    assert (read.joints, read.orders) == (torque.joints, torque.orders)
+    for name in ('second_moments', 'absorbed'):
+        np.testing.assert_allclose(getattr(read, name), getattr(torque, name), rtol=5.1e-6)
+
+
+@pytest.mark.parametrize(('key', 'value', 'message'), [
+    ('joints', ['elbow'], r'joints is \[.elbow.\]: names among'),
+    ('joints', [], 'joints is'),
+    ('orders', [0, 1], 'orders of .* are'),
+    ('second_moments', [[1.0]], r'second_moments is \[\[1.0\]\]: finite numbers of shape'),
+    ('second_moments', np.full((8, 8), NAN).tolist(), 'second_moments is'),
+    ('absorbed', [[0.0] * 8], 'absorbed is'),
+    ('colour', 'blue', 'unknown key colour'),
+])
+def test_wrong_position_torque_is_refused(torque, key, value, message):
+    torque, names, b = torque
+    with pytest.raises(DescriptionError, match=message):
+        position_torque_from_content({**torque.content(names), key: value}, names, b)
+
+
+def test_position_torque_is_checked_when_the_file_is_read(saved):
+    path, content = saved
+    path.write_text(as_yaml(changed(content, ('quality', 'position_torque', 5))))
+    with pytest.raises(DescriptionError, match=r'position_torque is 5'):
+        load_model(path)
 
 
 # What each version added: the key that older files do not have.

@@ -8,8 +8,9 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.estimation.corrections import parameter_deviation
+from robot_identification.estimation.corrections import parameter_figures
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.model import harmonics, PositionTorque
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix,
 )
@@ -81,6 +82,25 @@ def test_few_degrees_of_freedom_widen_it_as_students_distribution_is_wider(robot
     np.testing.assert_allclose(np.sqrt(wide / narrow), ratio, rtol=1e-4)
 
 
+def test_absorbed_torque_of_the_positions_adds_its_scatter(robots, rng):
+    """By 4000 draws of its coefficients: two joints have it, and all are moved by what it took."""
+    model, _ = erroneous(robots['mixed'], rng, 'coulomb,viscous')
+    model, b = replace(model, covariance=np.zeros_like(model.covariance)), len(model.theta_base)
+    root, orders, motion = rng.normal(size=(8, 8)), (1, 3), swing(rng, 3)
+    torque = PositionTorque((0, 2), orders, root @ root.T, rng.normal(size=(b, 8)) / b)
+    # Parameters without error are known exactly, and none is absorbed by them.
+    exact = replace(model, covariance=1e-18 * np.eye(b))
+    errors = []
+    for a in rng.normal(size=(4000, 8)) @ root.T:
+        moved = replace(model, theta_base=model.theta_base + torque.absorbed @ a)
+        error = model.torque(motion) - moved.torque(motion)
+        for joint, own in ((0, a[:4]), (2, a[4:])):
+            error[:, joint] += harmonics(motion.q[:, joint], orders) @ own
+        errors.append(error)
+    found = ParameterError(exact, None, torque).variance(motion)
+    np.testing.assert_allclose(np.sqrt(found), np.std(errors, axis=0), rtol=0.07)
+
+
 def test_parameters_without_error_add_none(robots, rng):
     model, _ = erroneous(robots['mixed'], rng, 'coulomb,viscous')
     model = replace(model, covariance=np.zeros_like(model.covariance))
@@ -108,17 +128,15 @@ def test_the_band_is_wider_where_the_parameters_are_worse_known_and_nowhere_narr
 def test_errors_that_take_residuals_as_white_are_not_stated(identification):
     """They know nothing of correlated residuals and say too little; older files have none."""
     model, dataset = identification.model, identification.datasets[0]
-    freedom = np.array(model.quality['degrees_of_freedom'])
-    held = np.zeros(len(freedom), dtype=bool)
-    rows = [dataset.fitted]
-    found = {
-        kind: parameter_deviation(
-            model, Covariance(kind, model.covariance, freedom, held), [dataset], rows
-        ) for kind in ('hac', 'residual')
-    }
-    assert found['residual'] is None and np.all(found['hac'] > 0.0)
+    white = Covariance(
+        'residual', model.covariance, np.array(model.quality['degrees_of_freedom']),
+        np.zeros(len(model.theta_base), dtype=bool),
+    )
+    stated = parameter_figures(model, white, None, [dataset])
+    assert stated == {'position_torque': None, 'parameter_deviation': None}
+    assert np.all(np.array(model.quality['parameter_deviation']) > 0.0)
     old = model.with_quality({
-        name: value for name, value in model.quality.items() if name != 'parameter_deviation'
+        name: value for name, value in model.quality.items() if name not in stated
     })
     deviation = make_prediction_deviation(old, corrected_joints(old, dataset))(dataset.motion)
     # One value in motion, and one at rest.

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    BaseReduction, FrictionTerm, IdentifiedModel, StandardParameters, TemperatureViscousFriction,
-    ViscousFriction,
+    BaseReduction, FrictionTerm, IdentifiedModel, position_torque_from_content, StandardParameters,
+    TemperatureViscousFriction, ViscousFriction,
 )
 from robot_identification.studies.temperature.trend import TemperatureStudy
 
@@ -160,6 +161,7 @@ def _with_terms(model: IdentifiedModel, terms: tuple[FrictionTerm, ...]) -> Iden
     if 'degrees_of_freedom' in quality:
         freedom = np.append(np.asarray(quality['degrees_of_freedom'], float), np.ones(len(added)))
         quality['degrees_of_freedom'] = freedom[order]
+    _move_position_torque(model, quality, np.eye(len(theta))[order][:, :b])
     return replace(
         model,
         reduction=replace(
@@ -187,6 +189,9 @@ def _with_values(
         stated = np.array(quality['degrees_of_freedom'], dtype=float)
         stated[rows] = freedom
         quality['degrees_of_freedom'] = stated
+    kept = np.ones(len(theta))
+    kept[rows] = 0.0
+    _move_position_torque(model, quality, np.diag(kept))
     consistent = model.theta_consistent
     if consistent is not None:
         consistent = consistent.copy()
@@ -194,6 +199,16 @@ def _with_values(
     return replace(
         model, theta_base=theta, covariance=whole, theta_consistent=consistent, quality=quality
     )
+
+
+def _move_position_torque(
+    model: IdentifiedModel, quality: dict[str, Any], move: FloatArray
+) -> None:
+    """Write the position torque of ``move @ theta_base`` over that of a model."""
+    stated, names = quality.get('position_torque'), model.robot.joint_names
+    if stated is not None:
+        torque = position_torque_from_content(stated, names, model.reduction.rank)
+        quality['position_torque'] = torque.of_parameters(move).content(names)
 
 
 def _without_slopes(
@@ -227,6 +242,7 @@ def _without_slopes(
     quality = dict(model.quality)
     if 'degrees_of_freedom' in quality:
         quality['degrees_of_freedom'] = np.asarray(quality['degrees_of_freedom'], float)[left]
+    _move_position_torque(model, quality, move)
     theta = move @ model.theta_base
     consistent = None
     if model.theta_consistent is not None:
