@@ -31,7 +31,7 @@ from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe, thin_rows
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.position_torque import find_position_torque
+from robot_identification.estimation.uncertainty.discrepancy import find_discrepancy
 from robot_identification.model import (
     CorrectionGroup, CORRECTIONS, Corrections, IdentifiedModel, JointCorrection,
     make_standard_parameters, PositionSeries, reduce_to_base, rigid_columns, RobotModel,
@@ -289,26 +289,28 @@ def parameter_figures(
     """
     Return what the file states of the error of the effort that the parameters make.
 
-    They are the torque of the positions that they may have absorbed, and the RMS of their error
-    over the samples of a choice, (n,); None where their covariance takes residuals as white.
+    They are the discrepancy that they may have absorbed, and the RMS of their error over the
+    samples of a choice, (n,); None where their covariance takes residuals as white.
     """
     if covariance.kind == 'residual':
-        return {'position_torque': None, 'parameter_deviation': None}
+        return {'discrepancy': None, 'parameter_deviation': None}
     rows = thin_rows(list(fitted.rows), AVERAGED_SAMPLES)
-    torque = find_position_torque(
+    discrepancy = find_discrepancy(
         fitted.fit.estimate, fitted.in_choice.select(rows).with_reduction(model.reduction), {
             one.joint: one.coefficients for one in model.corrections.offline
             if one.group == PositionSeries()
         },
     )
-    error = ParameterError(model, covariance.freedom, torque)
+    error = ParameterError(model, covariance.freedom, discrepancy)
     variances = [
         error.variance(dataset.motion.rows(np.flatnonzero(chosen)))
         for dataset, chosen in zip(datasets, rows, strict=True)
     ]
     deviation = np.sqrt(np.mean(np.concatenate(variances), axis=0))
     return {
-        'position_torque': None if torque is None else torque.content(model.robot.joint_names),
+        'discrepancy': (
+            None if discrepancy is None else discrepancy.content(model.robot.joint_names)
+        ),
         'parameter_deviation': deviation * np.abs(model.effort_per_torque),
     }
 

@@ -106,9 +106,9 @@ from .payload import (
     tool_frame as tool_frame, TOOL_FRAMES as TOOL_FRAMES, tool_placements as tool_placements,
 )
 from .plausibility import find_implausibilities as find_implausibilities
-from .position_torque import (
-    position_torque_from_content as position_torque_from_content,
-    PositionTorque as PositionTorque,
+from .discrepancy import (
+    discrepancy_from_content as discrepancy_from_content,
+    Discrepancy as Discrepancy,
 )
 from .published_orders import (
     PUBLISHED_ORDERS as PUBLISHED_ORDERS, published_rows as published_rows,

@@ -23,6 +23,7 @@ from robot_identification.files import (
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import Corrections, JointCorrection
+from robot_identification.model.discrepancy import discrepancy_from_content
 from robot_identification.model.effort_units import EFFORT_UNITS
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive
@@ -32,7 +33,6 @@ from robot_identification.model.identified_model import (
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
-from robot_identification.model.position_torque import position_torque_from_content
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
 )
@@ -308,8 +308,8 @@ def _quality(content: Any, joints: Sequence[str], b: int) -> Mapping[str, Any]:
         if stated is not None and np.array(stated, dtype=float).shape != shape:
             raise DescriptionError(f'quality.{name} is {stated!r:.60}, numbers of shape {shape} '
                                    'are needed')
-    if figures.get('position_torque') is not None:
-        position_torque_from_content(figures['position_torque'], joints, b)
+    if figures.get('discrepancy') is not None:
+        discrepancy_from_content(figures['discrepancy'], joints, b)
     for name in ('reasons', 'lost'):
         to_list(figures.get(name, []), f'quality.{name}')
     to_mapping(figures.get('cross_validation', {}), 'quality.cross_validation')

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import (
-    FrictionTerm, IdentifiedModel, Motion, position_torque_from_content, STOP,
+    discrepancy_from_content, FrictionTerm, IdentifiedModel, Motion, STOP,
 )
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.validation.parameter_error import ParameterError
@@ -74,11 +74,11 @@ class PredictionDeviation:
         self._parameters = None
         if trained is not None:
             self._trained = np.asarray(trained, dtype=float) ** 2
-            torque = model.quality.get('position_torque')
+            discrepancy = model.quality.get('discrepancy')
             self._parameters = ParameterError(
                 model, model.quality.get('degrees_of_freedom'),
-                None if torque is None else position_torque_from_content(
-                    torque, model.robot.joint_names, len(model.theta_base)
+                None if discrepancy is None else discrepancy_from_content(
+                    discrepancy, model.robot.joint_names, len(model.theta_base)
                 ),
             )
 

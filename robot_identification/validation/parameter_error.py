@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    block_slices, evaluation_order, IdentifiedModel, inertial_regressor, JointFunction, Motion,
-    PositionTorque, SampleBasis,
+    block_slices, Discrepancy, evaluation_order, IdentifiedModel, inertial_regressor,
+    JointFunction, Motion, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
 import scipy.special
@@ -34,15 +34,14 @@ class ParameterError:
     freedom : array_like, shape (b,), optional
         Degrees of freedom of their standard errors: one with few of them counts as that of a
         normal distribution with the same interval of 95 %. By default they are many.
-    position_torque : PositionTorque, optional
-        Torque of the positions that the parameters have absorbed a part of; by default there is
-        none.
+    discrepancy : Discrepancy, optional
+        Torque that the parameters have absorbed a part of; by default there is none.
 
     """
 
     def __init__(
         self, model: IdentifiedModel, freedom: ArrayLike | None = None,
-        position_torque: PositionTorque | None = None,
+        discrepancy: Discrepancy | None = None,
     ) -> None:
         self._robot, parameters = model.robot, model.parameters
         self._theta = model.theta_lifted[: 10 * model.robot.n]
@@ -63,17 +62,17 @@ class ParameterError:
                 term.law.basis, range(columns.start, columns.stop), strict=True
             ) if column in base
         ]
-        self._series = position_torque
-        series: tuple[tuple[int, int], ...] = ()
-        if position_torque is not None:
-            series = tuple(enumerate(position_torque.joint_of_coefficient, len(covariance)))
-            covariance = position_torque.beside(covariance)
-        # A joint has its own friction, rotor and series beside all bodies; where it has fewer
+        self._discrepancy = discrepancy
+        missing: tuple[tuple[int, int], ...] = ()
+        if discrepancy is not None:
+            missing = tuple(enumerate(discrepancy.joint_of_coefficient, len(covariance)))
+            covariance = discrepancy.beside(covariance)
+        # A joint has its own friction, rotor and discrepancy beside all bodies; where it has fewer
         # columns than another, the rest are zero.
         acting = [
             *((joint, base[column]) for joint, _, column in terms),
             *((column - first, base[column]) for column in rotors),
-            *((joint, row) for row, joint in series),
+            *((joint, row) for row, joint in missing),
         ]
         own = [[base[column] for column in bodies] for _ in range(model.robot.n)]
         places = []
@@ -136,23 +135,23 @@ class ParameterError:
         bodies = inertial_regressor(self._robot, motion, data=self._data).reshape(N, n, 10 * n)
         W = np.zeros((n, N, self._roots.shape[1]))
         W[:, :, : len(self._bodies)] = bodies[:, :, self._bodies].swapaxes(0, 1)
+        rigid = bodies @ self._theta
         W[self._acting, :, self._places] = np.concatenate([
-            self._friction(motion, bodies), motion.drive_side.ddq.T[self._rotors],
-            *([] if self._series is None else [self._series.columns(motion.q)]),
+            self._friction(motion, rigid), motion.drive_side.ddq.T[self._rotors],
+            *([] if self._discrepancy is None else [self._discrepancy.columns(motion.q, rigid)]),
         ])
         spread = W @ self._roots
         variance: FloatArray = np.einsum('jik,jik->ij', spread, spread)
         return variance
 
-    def _friction(self, motion: Motion, bodies: FloatArray) -> FloatArray:
+    def _friction(self, motion: Motion, rigid: FloatArray) -> FloatArray:
         """Return what each friction coefficient multiplies, (f, N)."""
         dq = motion.drive_side.dq
         joints, radii = self._basis.stops
         ways = np.where(np.abs(dq) > MOVING_SPEED, np.sign(dq), 0.0)
         friction = self._basis.at(dq, ways[:, joints] * radii).take(self._of_term, axis=0)
         if self._any_loaded:
-            load = np.abs(bodies @ self._theta).T
-            friction[self._loaded] *= load[self._joints[self._loaded]]
+            friction[self._loaded] *= np.abs(rigid).T[self._joints[self._loaded]]
         if self._reference.size:
             if motion.temperature is None:
                 raise DataError(

@@ -425,8 +425,9 @@ def model_seeds() -> Seeds:
         'residual_standard_deviation': [0.1, 0.2], 'temperatures': [[20.0, 21.0], [30.0, 31.0]],
         'degrees_of_freedom': [99.0] * made.reduction.rank,
         'cross_validation': {'nrmse_mean': 0.1},
-        'position_torque': {
-            'joints': list(JOINTS[:1]), 'orders': [1], 'second_moments': [[1.0, 0.1], [0.1, 1.0]],
+        'discrepancy': {
+            'joints': list(JOINTS[:1]), 'orders': [1], 'of_gains': False,
+            'second_moments': [[1.0, 0.1], [0.1, 1.0]],
             'absorbed': [[0.5, 0.0]] * made.reduction.rank,
         },
     }

@@ -12,9 +12,9 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    dump_model, FRICTION_LAWS, IdentifiedModel, JointEncoders, KinematicFilter, load_model,
-    make_standard_parameters, Motion, observation_matrix, parse_friction,
-    position_torque_from_content, PositionTorque, reduce_to_base, SignalSource,
+    Discrepancy, discrepancy_from_content, dump_model, FRICTION_LAWS, IdentifiedModel,
+    JointEncoders, KinematicFilter, load_model, make_standard_parameters, Motion,
+    observation_matrix, parse_friction, reduce_to_base, SignalSource,
 )
 
 
@@ -170,41 +170,43 @@ def test_a_wrong_file_is_refused_by_its_name(saved, keys, value, message):
 
 
 @pytest.fixture
-def torque(robots, rng):
-    """Return torque of the positions of two joints, and the names and count of its model."""
+def discrepancy(robots, rng):
+    """Return a discrepancy of two joints and all gains, and the names and count of its model."""
     robot = robots['mixed']
     b = len(make_model(robot).theta_base)
-    root, absorbed = rng.normal(size=(8, 8)), rng.normal(size=(b, 8))
-    return PositionTorque((0, 2), (1, 3), root @ root.T, absorbed), robot.joint_names, b
+    root, absorbed = rng.normal(size=(11, 11)), rng.normal(size=(b, 11))
+    return Discrepancy((0, 2), (1, 3), True, root @ root.T, absorbed), robot.joint_names, b
 
 
-def test_position_torque_has_six_digits(torque):
-    torque, names, b = torque
-    read = position_torque_from_content(json.loads(json.dumps(torque.content(names))), names, b)
-    assert (read.joints, read.orders) == (torque.joints, torque.orders)
+def test_a_discrepancy_has_six_digits(discrepancy):
+    discrepancy, names, b = discrepancy
+    read = discrepancy_from_content(json.loads(json.dumps(discrepancy.content(names))), names, b)
+    for name in ('joints', 'orders', 'of_gains'):
+        assert getattr(read, name) == getattr(discrepancy, name)
     for name in ('second_moments', 'absorbed'):
-        np.testing.assert_allclose(getattr(read, name), getattr(torque, name), rtol=5.1e-6)
+        np.testing.assert_allclose(getattr(read, name), getattr(discrepancy, name), rtol=5.1e-6)
 
 
 @pytest.mark.parametrize(('key', 'value', 'message'), [
     ('joints', ['elbow'], r'joints is \[.elbow.\]: names among'),
-    ('joints', [], 'joints is'),
     ('orders', [0, 1], 'orders of .* are'),
+    ('of_gains', 1, 'of_gains is 1'),
+    ('of_gains', False, 'second_moments is'),
     ('second_moments', [[1.0]], r'second_moments is \[\[1.0\]\]: finite numbers of shape'),
-    ('second_moments', np.full((8, 8), NAN).tolist(), 'second_moments is'),
-    ('absorbed', [[0.0] * 8], 'absorbed is'),
+    ('second_moments', np.full((11, 11), NAN).tolist(), 'second_moments is'),
+    ('absorbed', [[0.0] * 11], 'absorbed is'),
     ('colour', 'blue', 'unknown key colour'),
 ])
-def test_wrong_position_torque_is_refused(torque, key, value, message):
-    torque, names, b = torque
+def test_a_wrong_discrepancy_is_refused(discrepancy, key, value, message):
+    discrepancy, names, b = discrepancy
     with pytest.raises(DescriptionError, match=message):
-        position_torque_from_content({**torque.content(names), key: value}, names, b)
+        discrepancy_from_content({**discrepancy.content(names), key: value}, names, b)
 
 
-def test_position_torque_is_checked_when_the_file_is_read(saved):
+def test_a_discrepancy_is_checked_when_the_file_is_read(saved):
     path, content = saved
-    path.write_text(as_yaml(changed(content, ('quality', 'position_torque', 5))))
-    with pytest.raises(DescriptionError, match=r'position_torque is 5'):
+    path.write_text(as_yaml(changed(content, ('quality', 'discrepancy', 5))))
+    with pytest.raises(DescriptionError, match=r'discrepancy is 5'):
         load_model(path)
 
 

@@ -13,10 +13,8 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals
+from robot_identification.model.discrepancy import Discrepancy, discrepancy_from_content
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.position_torque import (
-    position_torque_from_content, PositionTorque,
-)
 from robot_identification.processing.loading import temperature_note
 from robot_identification.studies.comparison.torque_change import model_torque
 from robot_identification.studies.temperature.line import (
@@ -316,20 +314,21 @@ def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
         model_at(model, study, np.array([20.0, 30.0]))
 
 
-def test_absorbed_torque_of_the_positions_stays_with_its_parameters(models, study, rng):
+def test_what_parameters_absorbed_stays_with_them(models, study, rng):
     """What friction of the lines had absorbed is nothing any more, wherever parameters stand."""
     b = models[0].reduction.rank
-    torque = PositionTorque((1,), (1,), np.eye(2), rng.uniform(1.0, 2.0, (b, 2)))
     names = models[0].robot.joint_names
-    content = torque.content(names)
+    content = Discrepancy(
+        (1,), (1,), False, np.eye(2), rng.uniform(1.0, 2.0, (b, 2))
+    ).content(names)
     stated = [
-        one.with_quality({**one.quality, 'position_torque': content}) for one in models
+        one.with_quality({**one.quality, 'discrepancy': content}) for one in models
     ]
     expected = dict(zip(models[0].reduction.names, content['absorbed'], strict=True))
     warm = model_over_temperature(stated, study)
     for model in (warm, model_at(warm, study, np.full(3, 30.0))[0]):
-        moved = position_torque_from_content(
-            model.quality['position_torque'], names, model.reduction.rank
+        moved = discrepancy_from_content(
+            model.quality['discrepancy'], names, model.reduction.rank
         )
         assert moved.joints == (1,)
         for name, row in zip(model.reduction.names, moved.absorbed, strict=True):

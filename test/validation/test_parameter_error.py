@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.estimation.corrections import parameter_figures
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.model import harmonics, PositionTorque
+from robot_identification.model import Discrepancy, harmonics
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix,
 )
@@ -82,22 +82,24 @@ def test_few_degrees_of_freedom_widen_it_as_students_distribution_is_wider(robot
     np.testing.assert_allclose(np.sqrt(wide / narrow), ratio, rtol=1e-4)
 
 
-def test_absorbed_torque_of_the_positions_adds_its_scatter(robots, rng):
-    """By 4000 draws of its coefficients: two joints have it, and all are moved by what it took."""
+def test_an_absorbed_discrepancy_adds_its_scatter(robots, rng):
+    """By 4000 draws of coefficients: series of two joints, all gains, and what was absorbed."""
     model, _ = erroneous(robots['mixed'], rng, 'coulomb,viscous')
-    model, b = replace(model, covariance=np.zeros_like(model.covariance)), len(model.theta_base)
-    root, orders, motion = rng.normal(size=(8, 8)), (1, 3), swing(rng, 3)
-    torque = PositionTorque((0, 2), orders, root @ root.T, rng.normal(size=(b, 8)) / b)
+    b, orders, motion = len(model.theta_base), (1, 3), swing(rng, 3)
     # Parameters without error are known exactly, and none is absorbed by them.
-    exact = replace(model, covariance=1e-18 * np.eye(b))
+    model = replace(model, covariance=1e-18 * np.eye(b))
+    root = rng.normal(size=(11, 11))
+    root[8:] *= 0.03
+    discrepancy = Discrepancy((0, 2), orders, True, root @ root.T, rng.normal(size=(b, 11)) / b)
+    bodies = (inertial_regressor(model.robot, motion) @ model.theta_lifted[:30]).reshape(-1, 3)
     errors = []
-    for a in rng.normal(size=(4000, 8)) @ root.T:
-        moved = replace(model, theta_base=model.theta_base + torque.absorbed @ a)
-        error = model.torque(motion) - moved.torque(motion)
-        for joint, own in ((0, a[:4]), (2, a[4:])):
+    for a in rng.normal(size=(4000, 11)) @ root.T:
+        moved = replace(model, theta_base=model.theta_base + discrepancy.absorbed @ a)
+        error = model.torque(motion) - moved.torque(motion) + a[8:] * bodies
+        for joint, own in ((0, a[:4]), (2, a[4:8])):
             error[:, joint] += harmonics(motion.q[:, joint], orders) @ own
         errors.append(error)
-    found = ParameterError(exact, None, torque).variance(motion)
+    found = ParameterError(model, None, discrepancy).variance(motion)
     np.testing.assert_allclose(np.sqrt(found), np.std(errors, axis=0), rtol=0.07)
 
 
@@ -133,7 +135,7 @@ def test_errors_that_take_residuals_as_white_are_not_stated(identification):
         np.zeros(len(model.theta_base), dtype=bool),
     )
     stated = parameter_figures(model, white, None, [dataset])
-    assert stated == {'position_torque': None, 'parameter_deviation': None}
+    assert stated == {'discrepancy': None, 'parameter_deviation': None}
     assert np.all(np.array(model.quality['parameter_deviation']) > 0.0)
     old = model.with_quality({
         name: value for name, value in model.quality.items() if name not in stated

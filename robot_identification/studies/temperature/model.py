@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    BaseReduction, FrictionTerm, IdentifiedModel, position_torque_from_content, StandardParameters,
+    BaseReduction, discrepancy_from_content, FrictionTerm, IdentifiedModel, StandardParameters,
     TemperatureViscousFriction, ViscousFriction,
 )
 from robot_identification.studies.temperature.trend import TemperatureStudy
@@ -161,7 +161,7 @@ def _with_terms(model: IdentifiedModel, terms: tuple[FrictionTerm, ...]) -> Iden
     if 'degrees_of_freedom' in quality:
         freedom = np.append(np.asarray(quality['degrees_of_freedom'], float), np.ones(len(added)))
         quality['degrees_of_freedom'] = freedom[order]
-    _move_position_torque(model, quality, np.eye(len(theta))[order][:, :b])
+    _move_discrepancy(model, quality, np.eye(len(theta))[order][:, :b])
     return replace(
         model,
         reduction=replace(
@@ -191,7 +191,7 @@ def _with_values(
         quality['degrees_of_freedom'] = stated
     kept = np.ones(len(theta))
     kept[rows] = 0.0
-    _move_position_torque(model, quality, np.diag(kept))
+    _move_discrepancy(model, quality, np.diag(kept))
     consistent = model.theta_consistent
     if consistent is not None:
         consistent = consistent.copy()
@@ -201,14 +201,14 @@ def _with_values(
     )
 
 
-def _move_position_torque(
+def _move_discrepancy(
     model: IdentifiedModel, quality: dict[str, Any], move: FloatArray
 ) -> None:
-    """Write the position torque of ``move @ theta_base`` over that of a model."""
-    stated, names = quality.get('position_torque'), model.robot.joint_names
+    """Write the discrepancy of ``move @ theta_base`` over that of a model."""
+    stated, names = quality.get('discrepancy'), model.robot.joint_names
     if stated is not None:
-        torque = position_torque_from_content(stated, names, model.reduction.rank)
-        quality['position_torque'] = torque.of_parameters(move).content(names)
+        discrepancy = discrepancy_from_content(stated, names, model.reduction.rank)
+        quality['discrepancy'] = discrepancy.of_parameters(move).content(names)
 
 
 def _without_slopes(
@@ -242,7 +242,7 @@ def _without_slopes(
     quality = dict(model.quality)
     if 'degrees_of_freedom' in quality:
         quality['degrees_of_freedom'] = np.asarray(quality['degrees_of_freedom'], float)[left]
-    _move_position_torque(model, quality, move)
+    _move_discrepancy(model, quality, move)
     theta = move @ model.theta_base
     consistent = None
     if model.theta_consistent is not None:
