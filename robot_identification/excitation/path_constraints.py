@@ -146,9 +146,10 @@ class WorkspaceBox(PathConstraint):
         N, n = motion.q.shape
         places, jacobians = np.empty((N, 3)), np.empty((N, 3, n))
         for k, q in enumerate(motion.q):
+            # One joint's comes as a vector.
             jacobians[k] = pin.computeFrameJacobian(
                 model, data, q, self._id, pin.LOCAL_WORLD_ALIGNED
-            )[:3]
+            ).reshape(6, -1)[:3]
             places[k] = data.oMf[self._id].translation
         by_q = jacobians[:, self._axes] / self.scale[:, None]
         nothing = np.zeros_like(by_q)
@@ -192,8 +193,9 @@ class ToolSpeed(PathConstraint):
             pin.computeForwardKinematicsDerivatives(model, data, q, dq, still)
             # In its own frame a velocity is as long as in any other.
             velocities[k] = pin.getFrameVelocity(model, data, self._id, pin.LOCAL).linear
-            by_q, by_dq = pin.getFrameVelocityDerivatives(model, data, self._id, pin.LOCAL)
-            slopes[:, k] = by_q[:3], by_dq[:3]
+            both = pin.getFrameVelocityDerivatives(model, data, self._id, pin.LOCAL)
+            # Of one joint they come as vectors.
+            slopes[:, k] = [by.reshape(6, -1)[:3] for by in both]
         shares = self._shares(velocities)
         by = np.einsum('ka,skaj->skj', velocities, slopes) / (self.scale**2 * shares)
         by_q, by_dq = by[:, :, None]

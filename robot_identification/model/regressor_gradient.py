@@ -198,7 +198,8 @@ def _bodies(robot: RobotModel) -> list[_Body]:
     at_right, at_half, at_one, at_zero = (
         transforms(q) for q in (0.5 * np.pi, np.pi, 1.0, 0.0)
     )
-    axes = pin.computeJointJacobians(model, data, np.zeros(model.nq))
+    # One joint's comes as a vector.
+    axes = pin.computeJointJacobians(model, data, np.zeros(model.nq)).reshape(6, -1)
     bodies: list[_Body] = []
     for i in range(robot.n):
         parent = model.parents[i + 1] - 1

@@ -39,6 +39,12 @@ PLANAR = (
     + '</robot>'
 )
 
+PENDULUM = (
+    '<robot name="pendulum"><link name="base"/>'
+    + LINK.format('rod', L1 / 2, M1, J1) + JOINT.format('a', 'base', 'rod', 0, 'revolute')
+    + '<link name="tip"/>' + JOINT.format('tip_joint', 'rod', 'tip', L1, 'fixed') + '</robot>'
+)
+
 
 @pytest.fixture(scope='module')
 def planar():
@@ -78,7 +84,15 @@ CONSTRAINTS = {
 @pytest.mark.parametrize('make', CONSTRAINTS.values(), ids=CONSTRAINTS)
 def test_derivatives_are_slopes(robots, rng, name, make):
     """By central differences, of position, velocity and acceleration."""
-    robot = robots[name]
+    check_slopes(robots[name], rng, make)
+
+
+@pytest.mark.parametrize('name', ['torque', 'workspace', 'tool speed'])
+def test_derivatives_of_an_arm_of_one_joint(rng, name):
+    check_slopes(make_robot_model(parse_urdf(PENDULUM, 'pendulum')), rng, CONSTRAINTS[name])
+
+
+def check_slopes(robot, rng, make):
     constraint, motion = make(robot), random_motion(rng, robot.n)
     seen = constraint.evaluate(motion)
     shape = (len(motion), len(constraint.labels()))

@@ -34,6 +34,12 @@ def branched():
     ), 'branched'))
 
 
+def pendulum():
+    return make_robot_model(parse_urdf(robot_urdf(
+        link('ground'), link('rod'), joint('pivot', 'ground', 'rod', axis=(0.8, 0, -0.6)),
+    ), 'pendulum'))
+
+
 ARMS = {
     'ur5': lambda robots: robots['ur5'],
     'on a wall': lambda robots: robots['ur5'].with_gravity(gravity_of_mounting(1.2, 0.4, 0.0)),
@@ -41,6 +47,7 @@ ARMS = {
     'mixed': lambda robots: robots['mixed'],
     'ur5_tika': lambda robots: robots['ur5_tika'],
     'branched': lambda robots: branched(),
+    'one joint': lambda robots: pendulum(),
 }
 EACH_ARM = pytest.mark.parametrize('make', ARMS.values(), ids=ARMS)
 
