@@ -66,6 +66,15 @@ def _declare_prefixes(text: str) -> str:
     return _ROOT.sub(lambda match: match[0] + names, text, count=1)
 
 
+def _drop_default_namespace(root: Element) -> None:
+    """Take the namespace of the root off all names, as URDF parsers know of none."""
+    space, closing, name = root.tag.rpartition('}')
+    if not closing or name != 'robot':
+        return
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(space + closing)
+
+
 def parse_robot_xml(text: str, source: str) -> Element:
     """
     Return the <robot> of a URDF text.
@@ -86,6 +95,7 @@ def parse_robot_xml(text: str, source: str) -> Element:
         ) from error
     except (ParseError, ValueError, DefusedXmlException) as error:
         raise DescriptionError(f'{source} is not a URDF that parses: {error}') from error
+    _drop_default_namespace(root)
     if root.tag != 'robot':
         raise DescriptionError(
             f'{source}: the root element is <{root.tag:.80}>, a URDF starts with <robot>'

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree.ElementTree import Element, tostring
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import read_text
@@ -30,6 +30,8 @@ from robot_identification.model.xacro import expand_xacro, holds_xacro
 
 # Chosen: far above any robot, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_LINKS = 1000
+# Root of a description for Drake, which need not name it as a link.
+_WORLD = 'world'
 _NAME_KEYS = ('name', 'link', 'joint', 'type', 'filename')
 
 
@@ -111,7 +113,8 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
             f'{source}: no moving joint, nor a link; a xacro that only defines macros is used by '
             'another file: name that one'
         )
-    remarks = drop_lone_links(root, links, joints)
+    remarks = _add_world(root, links, joints)
+    remarks += drop_lone_links(root, links, joints)
     for what, elements in (('links', links), ('joints', joints)):
         if len(elements) > MAXIMUM_LINKS:
             raise DescriptionError(
@@ -166,6 +169,23 @@ def _named(root: Element, tag: str, source: str) -> dict[str, Element]:
     return elements
 
 
+def _add_world(
+    root: Element, links: dict[str, Element], joints: dict[str, Element]
+) -> list[str]:
+    """Add the link 'world' if a joint hangs on it and none has this name, and return a remark."""
+    if _WORLD in links:
+        return []
+    for name, joint in joints.items():
+        parent = joint.find('parent')
+        if parent is not None and parent.get('link') == _WORLD:
+            links[_WORLD] = SubElement(root, 'link', name=_WORLD)
+            return [
+                f'the link {_WORLD!r} is added: the joint {name!r:.80} hangs on it, and ROS needs '
+                'it in the file'
+            ]
+    return []
+
+
 def _read_tree(
     links: dict[str, Element], joints: dict[str, Element], source: str
 ) -> dict[str, tuple[str, str]]:
@@ -177,7 +197,7 @@ def _read_tree(
             if link_name not in links:
                 raise DescriptionError(
                     f'{source}: joint {name!r:.80} names the link {link_name!r:.80}, which does '
-                    'not exist'
+                    'not exist; correct the name, or add the link'
                 )
         if child in parents:
             raise DescriptionError(

@@ -54,6 +54,30 @@ def test_moving_joints_limits_and_links_are_read():
     assert urdf.links_without_inertial == ()
 
 
+def test_default_namespace_is_ignored():
+    """Names of URDF have none: parsers of others take `xmlns` for an attribute."""
+    plain = two_link_urdf()
+    named = plain.replace('<robot ', '<robot xmlns="http://drake.mit.edu" ', 1)
+    assert parse_urdf(named, 'arm.urdf') == parse_urdf(plain, 'arm.urdf')
+
+
+def test_world_need_not_be_a_link():
+    """Descriptions for Drake weld their base to a link that they do not have."""
+    links = link('base'), link('rod')
+    joints = (
+        joint('weld', 'world', 'base', 'fixed', limit=''), joint('pivot', 'base', 'rod'),
+    )
+    found = parse_urdf(robot_urdf(*joints, *links), 'arm.urdf')
+    assert found.remarks == (
+        "the link 'world' is added: the joint 'weld' hangs on it, and ROS needs it in the file",
+    )
+    whole = parse_urdf(robot_urdf(*joints, *links, '<link name="world"/>'), 'arm.urdf')
+    assert not whole.remarks
+    np.testing.assert_array_equal(*(
+        torque(make_robot_model(urdf)) for urdf in (found, whole)
+    ))
+
+
 @pytest.mark.parametrize('limit', ['<limit lower="0" upper="0" velocity="0" effort="0"/>', ''])
 def test_missing_and_zero_limits_mean_unknown(limit):
     """Zero is written where nobody knows; a joint that may not move would be fixed."""
