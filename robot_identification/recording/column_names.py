@@ -218,6 +218,13 @@ def is_prefix(word: str) -> bool:
     return len(word) > 1 and word not in _FOREIGN | _WANTED and word.isalpha()
 
 
+def names_something(words: Collection[str]) -> bool:
+    """Return whether words are more than numbers, letters and how a quantity was obtained."""
+    return any(
+        word.isalpha() and len(word) > 1 and word not in _MEASURED | _INDIRECT for word in words
+    )
+
+
 def _find_noun(words: list[str]) -> tuple[str, str]:
     """Return the quantity that words name, and the word that does; empty texts if none does."""
     for k in range(len(words) - 1):

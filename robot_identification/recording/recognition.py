@@ -19,8 +19,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.recording.column_names import (
-    classify, ColumnName, INDEX, is_prefix, JOINT, Meaning, nanoseconds_of, split_words,
-    take_apart, time_rank, time_unit, unit_of,
+    classify, ColumnName, INDEX, is_prefix, JOINT, Meaning, names_something, nanoseconds_of,
+    split_words, take_apart, time_rank, time_unit, unit_of,
 )
 from robot_identification.recording.column_units import find_units, Rows
 from robot_identification.recording.joint_names import recommend_names
@@ -539,7 +539,7 @@ def _split_name(text: str, separator: str) -> tuple[bool, str, str] | None:
         if meaning is None or meaning.rank <= -2.0 or meaning.quantity != 'q':
             continue
         words = [word for other in rest for word in split_words(other)]
-        if any(word.isalpha() and len(word) > 1 for word in words):
+        if names_something(words):
             return at == 0, part, separator.join(rest)
     return None
 

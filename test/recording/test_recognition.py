@@ -238,6 +238,16 @@ def test_numbers_from_zero_are_no_names(run, tmp_path):
     np.testing.assert_array_equal(recording.effort, run.effort)
 
 
+def test_how_a_column_was_obtained_is_no_name_of_a_joint(run, tmp_path):
+    """A log of measured beside filtered values is read without an arm, as by `doctor`."""
+    path = tmp_path / 'a.csv'
+    table(path, ['t', *names('pos_meas{}'), *names('pos_filt{}'), *names('tau_meas{}')],
+          columns_of(run.t, run.q, 2.0 * run.q, run.effort))
+    joints = find_joint_names(path)
+    assert list(joints) == [f'joint_{k}' for k in range(1, 7)]
+    np.testing.assert_array_equal(read_recording(path, joints).q, run.q)
+
+
 def test_a_log_without_a_time(run, tmp_path):
     """It is asked for, and a rate may stand for it."""
     path = tmp_path / 'a.csv'
