@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+import shlex
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -265,7 +266,10 @@ def _choose(
             one for one in series
             if one.meaning.quantity == quantity and not one.meaning.wanted and one.is_whole
         ]
-        candidates = [_without_still_columns(table, one, len(joints)) for one in candidates]
+        candidates = [
+            _without_still_columns(table, _selected(one, joints, names), len(joints))
+            for one in candidates
+        ]
         if not candidates:
             continue
         anchor = chosen.get('q')
@@ -288,8 +292,9 @@ def _choose(
         if len(one.places) > len(joints):
             raise DataError(
                 f'{table.path} has more columns of {quantity} than the model has joints, '
-                f'{", ".join(joints)}: {_names(table, one)}; name one column a joint in a '
-                f'mapping:\n{_draft(table, series, joints)}'
+                f'{", ".join(joints)}: {_names(table, one)}. If the first are the joints, add '
+                f'{_first_joints(joints)}; else name one column a joint in a mapping:\n'
+                f'{_draft(table, series, joints)}'
             )
     for quantity in ('dq', 'effort'):
         part = [one for one in series if one.meaning.quantity == quantity
@@ -316,6 +321,28 @@ def _shared(one: Series, anchor: Series | None) -> int:
     pairs = list(zip(one.before, anchor.before, strict=False))
     equal = [a == b for a, b in pairs]
     return equal.index(False) if False in equal else len(pairs)
+
+
+def _selected(
+    one: Series, joints: Sequence[str], names: Mapping[str, str]
+) -> Series:
+    """Return a series of the columns whose numbers `names` gives to the joints, if it does."""
+    own = _own_names(joints, names)
+    listed = _numbered_joints(len(one.places))
+    if one.named or len(one.places) <= len(joints) or not set(own) <= set(names) & set(listed):
+        return one
+    return replace(one, places=tuple(one.places[listed.index(name)] for name in own))
+
+
+def _numbered_joints(count: int) -> tuple[str, ...]:
+    """Return the names of joints that only numbers name."""
+    return tuple(f'joint_{k + 1}' for k in range(count))
+
+
+def _first_joints(joints: Sequence[str]) -> str:
+    """Return the option by which the first numbered columns are those of the joints."""
+    pairs = zip(_numbered_joints(len(joints)), joints, strict=True)
+    return '--joint-names ' + shlex.quote(','.join(f'{name}={joint}' for name, joint in pairs))
 
 
 def _without_still_columns(table: TableSource, one: Series, n: int) -> Series:
@@ -506,7 +533,7 @@ def describe_joints(table: TableSource) -> tuple[str, ...]:
     best = max(counted, key=lambda one: (round(one.meaning.rank), len(one.places)))
     if len(table.joints) == len(best.places):
         return table.joints
-    return tuple(f'joint_{k + 1}' for k in range(len(best.places)))
+    return _numbered_joints(len(best.places))
 
 
 def _names_in_columns(columns: Sequence[ColumnName]) -> tuple[str, ...]:

@@ -224,8 +224,24 @@ def test_more_columns_than_joints(run, tmp_path):
         if still:
             np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
         else:
-            with pytest.raises(DataError, match='more columns of q than the model has joints'):
+            with pytest.raises(DataError, match='more columns of q than the model has joints.*'
+                               f'--joint-names joint_1={PLAIN[0]},joint_2={PLAIN[1]},'):
                 read_recording(path, PLAIN)
+
+
+@pytest.mark.parametrize('first', [1, 2])
+def test_numbers_of_columns_are_given_to_joints(first, run, tmp_path):
+    """Of an arm with a gripper, or on a rail: the option that the error recommends is obeyed."""
+    path = tmp_path / 'a.csv'
+    more = np.sin(run.t)
+    q, effort = (
+        np.insert(arm, 6 if first == 1 else 0, more, axis=1) for arm in (run.q, run.effort)
+    )
+    table(path, ['t', *names('q{}', 7), *names('tau{}', 7)], columns_of(run.t, q, effort))
+    given = {f'joint_{first + k}': joint for k, joint in enumerate(PLAIN)}
+    recording = read_recording(path, PLAIN, names=given)
+    np.testing.assert_array_equal(recording.q, run.q)
+    np.testing.assert_array_equal(recording.effort, run.effort)
 
 
 def test_numbers_from_zero_are_no_names(run, tmp_path):
