@@ -52,7 +52,8 @@ class Estimate:
     standard : ndarray, shape (p,), optional
         Standard parameters, where the estimator finds all of them.
     damping : PriorTerm, optional
-        Rows that shrink coefficients a little, too light to count in errors.
+        Rows that shrink coefficients a little, too light to count in errors but where the data
+        do not tell coefficients apart.
     weighted : bool
         Whether rows are known to have had weights of their own, beside those of the joints.
 

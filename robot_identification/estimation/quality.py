@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 import importlib.metadata
 import platform
 from typing import Any
@@ -43,20 +45,29 @@ def find_covariance(estimate: Estimate) -> Covariance:
     """
     Return the covariance of an estimate.
 
-    Where friction terms act alike, it is that of white residuals, with a note.
+    Where friction terms act alike, the shrinkage of their coefficients counts, with a note: the
+    data tell their sum, and without it the errors of each have no limit. Where the fit has none,
+    it is that of white residuals.
     """
     try:
         return covariance_of(estimate)
     except RankDeficientError:
-        b = len(estimate.theta)
-        return Covariance(
-            'residual', np.nan_to_num(estimate.covariance), np.full(b, MANY), np.zeros(b, bool),
-            notes=(
-                'friction terms act alike in this motion (a joint that never reverses, or never '
-                'changes its speed): standard errors are those of white residuals, and of little '
-                'meaning',
-            ),
+        alike = (
+            'friction terms act alike in this motion (a joint that never reverses, or never '
+            'changes its speed): standard errors '
         )
+    damping = estimate.damping
+    if damping is not None:
+        prior = damping if estimate.prior is None else estimate.prior.beside(damping)
+        with suppress(RankDeficientError):
+            found = covariance_of(replace(estimate, prior=prior))
+            note = f'{alike}of each are those that the fit sets by shrinking them'
+            return replace(found, notes=(*found.notes, note))
+    return Covariance(
+        'residual', np.nan_to_num(estimate.covariance), np.full(len(estimate.theta), MANY),
+        np.zeros(len(estimate.theta), bool),
+        notes=(f'{alike}are those of white residuals, and of little meaning',),
+    )
 
 
 def condition_notes(estimate: Estimate) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.prior import cad_prior
+from robot_identification.estimation.quality import find_covariance
 from robot_identification.model import (
     DictionaryFriction, JointMotion, make_robot_model, Motion, parse_friction, parse_urdf,
     standard_torque,
@@ -220,6 +221,31 @@ def test_terms_of_the_dictionary_itself_are_recovered_without_noise():
             ('viscous[1]', truth.viscous), ('load_sliding[0.02]', truth.load),
         ):
             assert values[term + name] == pytest.approx(expected[index], rel=0.15), term + name
+
+
+def test_errors_of_terms_that_act_alike_have_limits():
+    """The data tell the sum of two of them as that of one term; shrinkage limits each."""
+    # No sample is as slow as either width, so that both are the sign of the velocity.
+    laws = (DictionaryFriction(sliding=[1e-7, 2e-7], presliding=[], stribeck=[], load_sliding=[],
+                               load_presliding=[]),
+            DictionaryFriction(sliding=[1e-7], presliding=[], stribeck=[], load_sliding=[],
+                               load_presliding=[]))
+    alike, one = (fit_of([recording(0)], laws=(law, AUTOMATIC[1])) for law in laws)
+    found, expected = (find_covariance(fit.estimate) for fit in (alike, one))
+    assert any('act alike' in note for note in found.notes)
+    assert not any('act alike' in note for note in expected.notes)
+    assert np.linalg.eigvalsh(found.matrix).min() > 0.0
+    for number in '123':
+        sum_of_both = np.array([
+            name.startswith('sliding[') and name.endswith(number)
+            for name in alike.problem.reduction.names
+        ], dtype=float)
+        assert sum_of_both.sum() == 2.0
+        single = one.problem.reduction.names.index(f'sliding[1e-07]{number}')
+        of_sum = np.sqrt(sum_of_both @ found.matrix @ sum_of_both)
+        # Shrinkage of 1e-4 takes less than a tenth of an error.
+        assert of_sum == pytest.approx(expected.standard_errors[single], rel=0.1)
+        assert np.all(found.standard_errors[sum_of_both > 0.0] > of_sum)
 
 
 def test_a_held_joint_keeps_its_friction(found):
