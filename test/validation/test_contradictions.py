@@ -4,6 +4,7 @@
 """Effort that the URDF's bodies cannot have made is found, by joint and with its ratio."""
 
 from dataclasses import replace
+import re
 
 from estimation.arm_problems import fourier_motion
 from known_models import known_model, made_up_dataset
@@ -14,7 +15,9 @@ from robot_identification.model import (
 )
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.processing import effort_per_torque
-from robot_identification.validation.data_warnings.contradictions import contradicting_ratios
+from robot_identification.validation.data_warnings.contradictions import (
+    contradicting_ratios, exceeded_limits, find_contradictions,
+)
 
 SAMPLES = 500
 POSE = np.array([0.0, -1.2, 1.0, -0.5, 1.5, 0.0])
@@ -78,6 +81,33 @@ def test_a_wrong_unit_contradicts(ur5, seed):
         ratios = ratios_of(ur5, motion, torque, gains=np.full(6, gain))
         assert ratios['shoulder_lift_joint'] == pytest.approx(1.0 / gain, rel=0.1)
     assert ratios_of(ur5, motion, torque, 'A', np.full(6, 0.1)) == {}
+
+
+@pytest.mark.parametrize(('factor', 'beyond'), [(1.0, False), (100.0, True), (1000.0, True)])
+def test_effort_far_beyond_most_limits_contradicts(ur5, factor, beyond):
+    """As of an arm whose joints are nearly all friction, so that its bodies say nothing."""
+    motion = swinging(ur5)
+    friction = COULOMB * np.tanh(motion.dq / 0.02) + 3.0 * motion.dq
+    found = find_contradictions(ur5, [dataset_of(ur5, motion, factor * friction)])
+    assert [one.joints == ur5.joint_names and one.of_several for one in found] == [True] * beyond
+    if beyond:
+        largest = np.abs(friction[:, 0]).max()
+        said = re.search(r'shoulder_pan_joint ([0-9.e+]+)', found[0].text)
+        assert float(said[1]) == pytest.approx(
+            factor * largest / ur5.limits.effort[0], rel=0.1
+        )
+
+
+def test_limits_that_are_no_limits_contradict_nothing(ur5):
+    """Placeholders below what the bodies need, unknown ones, and those of a joint or two."""
+    motion = swinging(ur5)
+    torque = torque_of(ur5, motion)
+    limits = ur5.limits
+    for effort in (
+        np.ones(6), np.full(6, np.inf), np.where(np.arange(6) < 3, limits.effort, 0.1),
+    ):
+        robot = replace(ur5, limits=replace(limits, effort=effort))
+        assert exceeded_limits(robot, dataset_of(robot, motion, torque)) == {}
 
 
 def test_upside_down_contradicts(ur5):

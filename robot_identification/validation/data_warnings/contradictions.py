@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Effort that contradicts the bodies of the URDF in sign or size."""
+"""Effort that contradicts the URDF: its bodies in sign or size, or its limits."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ CREDIBLE_RATIO = (0.4, 2.5)
 FEW_JOINTS = 3
 # A tool weighs at most so much of the links that move [1]: the rated payload of few arms is more.
 HEAVIEST_TOOL = 0.5
+# Efforts over the limit that a description states, at most [1]; chosen: motors can do twice their
+# lasting torque for a moment.
+LARGEST_OVERLOAD = 3.0
+# Of the largest efforts this share may be spikes.
+SPIKES = 0.01
 # Efforts that scatter by less are constant [N m].
 SMALLEST_TORQUE = 1.0e-9
 # A few thousand samples show a wrong sign or unit.
@@ -48,9 +53,17 @@ class Contradiction:
 def find_contradictions(
     robot: RobotModel, datasets: Sequence[Dataset]
 ) -> tuple[Contradiction, ...]:
-    """Return where the effort of training data contradicts the URDF in sign or size."""
+    """Return where the effort of training data contradicts the URDF in sign, size or limits."""
     found = []
     for dataset in datasets:
+        if overloads := exceeded_limits(robot, dataset):
+            named = ', '.join(f'{name} {ratio:.2g}' for name, ratio in overloads.items())
+            found.append(Contradiction(
+                f'largest effort over the limit of the joint is {named}: check effort unit and '
+                'drive gains, or correct the limits',
+                of_several=True,
+                joints=tuple(overloads),
+            ))
         if ratios := contradicting_ratios(robot, dataset):
             named = ', '.join(f'{name} {ratio:.2g}' for name, ratio in ratios.items())
             found.append(Contradiction(
@@ -60,6 +73,26 @@ def find_contradictions(
                 joints=tuple(ratios),
             ))
     return tuple(found)
+
+
+def exceeded_limits(robot: RobotModel, dataset: Dataset) -> dict[str, float]:
+    """
+    Return the largest effort over its limit of the joints that clearly exceed it, by name.
+
+    None do unless most joints of the arm do. A limit that the URDF's own bodies need more than,
+    as a placeholder is, says nothing.
+    """
+    motion, effort = dataset.thinned(MOST_SAMPLES)
+    if not len(motion):
+        return {}
+    measured = np.abs(effort * dataset.torque_per_effort(robot))
+    limit = robot.limits.effort
+    credible = np.isfinite(limit) & (limit > np.abs(rigid_torque(robot, motion)).max(axis=0))
+    overload = np.quantile(measured, 1.0 - SPIKES, axis=0) / np.where(credible, limit, np.inf)
+    beyond = np.flatnonzero(overload > LARGEST_OVERLOAD)
+    if 2 * len(beyond) <= robot.n:
+        return {}
+    return {robot.joint_names[joint]: float(overload[joint]) for joint in beyond}
 
 
 def contradicting_ratios(robot: RobotModel, dataset: Dataset) -> dict[str, float]:
