@@ -343,6 +343,56 @@ def mat_73(path, run):
         file.write(lead)
 
 
+@style('run.h5', joints=PLAIN)
+def hdf5(path, run):
+    """Write h5py's datasets in groups, with what is no signal beside them."""
+    import pytest
+
+    h5py = pytest.importorskip('h5py')
+    with h5py.File(path, 'w') as file:
+        group = file.create_group('observations')
+        for name, values in {'time': run.t, 'qpos': run.q, 'qvel': run.dq,
+                             'torque': run.effort}.items():
+            group[name] = values
+        file['operator'] = 'somebody'
+
+
+@style('records.json', joints=PLAIN)
+def json_records(path, run):
+    """Write a record for every joint state, as `json.dump` of a list of messages does."""
+    path.write_text(json.dumps([
+        {'time': 1.7e9 + t, 'state': {'position': q, 'velocity': dq}, 'torque': tau, 'note': 'x'}
+        for t, q, dq, tau in zip(*(
+            values.tolist() for values in (run.t, run.q, run.dq, run.effort)
+        ), strict=True)
+    ]))
+
+
+@style('joint_states.jsonl', unit=None)
+def json_lines(path, run):
+    """Write a JointState message in every line, its joints in alphabetical order."""
+    joints = sorted(UR_JOINTS)
+    order = [UR_JOINTS.index(joint) for joint in joints]
+    lines = []
+    for t, q, dq, effort in zip(run.t, run.q, run.dq, run.effort, strict=True):
+        n = round((1_700_000_000 + t) * 1e9)
+        lines.append(json.dumps({
+            'header': {'stamp': {'sec': n // 10**9, 'nanosec': n % 10**9}, 'frame_id': ''},
+            'name': joints, 'position': q[order].tolist(), 'velocity': dq[order].tolist(),
+            'effort': effort[order].tolist(),
+        }))
+    path.write_text('\n'.join(lines) + '\n')
+
+
+@style('arrays.json')
+def json_arrays(path, run):
+    """Write an object of arrays, with the names of the joints."""
+    path.write_text(json.dumps({
+        'joint_names': list(UR_JOINTS), 't': run.t.tolist(), 'q': run.q.tolist(),
+        'dq': run.dq.tolist(), 'tau': run.effort.tolist(), 'robot': 'ur5',
+    }))
+
+
 @style('run.parquet')
 def parquet(path, run):
     """Write columns of numbers with the joints' names."""

@@ -46,6 +46,8 @@ from robot_identification.report import render_trajectory_report, trajectory_png
 # Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
 DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
+# Samples of a motion, and the message or table of another program.
+MOTION_SUFFIXES = ('.csv', '.json')
 
 
 def add_parser(subparsers: Any) -> None:
@@ -259,13 +261,13 @@ def _show_progress(progress: Progress) -> None:
 
 def _is_bag(path: Path) -> bool:
     # CSV files are samples of a motion here, as `excite --csv` writes them.
-    is_log = is_table(path) and path.suffix.lower() != '.csv'
+    is_log = is_table(path) and path.suffix.lower() not in MOTION_SUFFIXES
     return path.is_dir() or path.suffix in BAG_SUFFIXES or is_log
 
 
 def _read_motion(path: Path, robot: RobotModel) -> Trajectory:
     """Return the motion of a trajectory file, or one that another program made."""
-    if path.suffix.lower() in ('.csv', '.json') or _is_message(path):
+    if path.suffix.lower() in MOTION_SUFFIXES or _is_message(path):
         return import_motion(path, robot.joint_names, robot=robot.name)
     found = load_trajectory(path, check_hash=False)
     if found.joint_names != robot.joint_names:

@@ -1,12 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables that are arrays in one file: NPZ, and MAT of all versions."""
+"""Tables that are arrays in one file: NPZ, MAT of all versions, HDF5 and JSON."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -22,7 +24,9 @@ import scipy
 if TYPE_CHECKING:
     import h5py
 
-ARRAY_SUFFIXES = ('.npz', '.mat')
+_HDF5_SUFFIXES = ('.h5', '.hdf5')
+_JSON_SUFFIXES = ('.json', '.jsonl', '.ndjson')
+ARRAY_SUFFIXES = ('.npz', '.mat', *_HDF5_SUFFIXES, *_JSON_SUFFIXES)
 # Wider arrays are images or the like, not joints; chosen.
 _MOST_COLUMNS = 64
 # Structures in structures; chosen, no log goes deeper.
@@ -40,7 +44,7 @@ class ArrayTable(TableSource):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        arrays = _read_npz(path) if path.suffix.lower() == '.npz' else _read_mat(path)
+        arrays = _read(path, path.suffix.lower())
         self.rate = _find_rate(arrays)
         self.joints = _find_joints(arrays)
         self._columns = _to_columns(path, arrays)
@@ -68,6 +72,14 @@ class ArrayTable(TableSource):
         ]
 
 
+def _read(path: Path, suffix: str) -> Arrays:
+    if suffix == '.npz':
+        return _read_npz(path)
+    if suffix in _JSON_SUFFIXES:
+        return _read_json(path)
+    return _read_hdf5(path, 'HDF5') if suffix in _HDF5_SUFFIXES else _read_mat(path)
+
+
 def _read_npz(path: Path) -> Arrays:
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -84,7 +96,7 @@ def _read_mat(path: Path) -> Arrays:
     except Exception as error:
         raise BagError(f'{path} cannot be read as MAT: {error}') from error
     if version == _HDF5:
-        return _read_mat_73(path)
+        return _read_hdf5(path, 'MAT 7.3')
     try:
         content = scipy.io.loadmat(str(path), squeeze_me=True, struct_as_record=False)
     except Exception as error:
@@ -110,19 +122,20 @@ def _flatten(name: str, value: Any, arrays: Arrays, depth: int = 0) -> None:
     arrays[name] = array
 
 
-def _read_mat_73(path: Path) -> Arrays:
-    """Return the arrays of a MAT file of version 7.3, which is HDF5, its axes reversed."""
-    with needing(
-        'h5py', f'reading {path.name}, a MAT file of version 7.3,',
-        "pip install h5py` (or save it in MATLAB with `save(file, '-v7')",
-    ):
+def _read_hdf5(path: Path, kind: str) -> Arrays:
+    """Return the arrays of an HDF5 file; MAT files of version 7.3 have their axes reversed."""
+    what, fix = f'{path.name}, an HDF5 file,', 'pip install h5py'
+    if path.suffix.lower() == '.mat':
+        what = f'{path.name}, a MAT file of version 7.3,'
+        fix += "` (or save it in MATLAB with `save(file, '-v7')"
+    with needing('h5py', f'reading {what}', fix):
         import h5py
     arrays: Arrays = {}
     try:
         with h5py.File(path, 'r') as file:
             _flatten_h5(file, '', arrays, h5py)
     except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise BagError(f'{path} cannot be read as MAT 7.3: {error}') from error
+        raise BagError(f'{path} cannot be read as {kind}: {error}') from error
     return arrays
 
 
@@ -135,6 +148,48 @@ def _flatten_h5(group: h5py.Group, prefix: str, arrays: Arrays, library: Any) ->
                 _flatten_h5(item, f'{prefix}{name}.', arrays, library)
         elif item.dtype.kind in 'fiu' and item.ndim <= 2:
             arrays[prefix + name] = np.asarray(item).T.squeeze()
+
+
+def _read_json(path: Path) -> Arrays:
+    """Return the arrays of a JSON file: of one object, or of a record for every row."""
+    data = path.read_bytes()
+    try:
+        if path.suffix.lower() == '.json':
+            content = json.loads(data)
+        else:
+            content = [json.loads(line) for line in data.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise BagError(f'{path} cannot be read as JSON: {error}') from error
+    arrays: Arrays = {}
+    if isinstance(content, dict):
+        _flatten_json('', content, arrays)
+        return arrays
+    rows: list[Arrays] = []
+    for record in content if isinstance(content, list) else ():
+        if isinstance(record, dict):
+            rows.append({})
+            _flatten_json('', record, rows[-1])
+    for name, first in (rows[0] if rows else {}).items():
+        found = [row.get(name) for row in rows]
+        # Of a record without a value, or with another number of them, nothing is known.
+        arrays[name] = np.array([
+            value if value is not None and value.shape == first.shape
+            else np.full(first.shape, np.nan) for value in found
+        ]) if first.dtype.kind == 'f' else first
+    return arrays
+
+
+def _flatten_json(prefix: str, content: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> None:
+    """Put the numbers and texts of an object, and of those in it, among the arrays."""
+    for name, value in content.items():
+        if isinstance(value, dict):
+            if depth < _DEEPEST:
+                _flatten_json(f'{prefix}{name}.', value, arrays, depth + 1)
+            continue
+        is_text = isinstance(value, list) and value and all(isinstance(x, str) for x in value)
+        # Lists of several lengths, and integers beyond all floats, are no array.
+        with suppress(ValueError, TypeError, OverflowError):
+            arrays[prefix + name] = np.array(value, dtype=str if is_text else np.float64)
 
 
 def _find_rate(arrays: Arrays) -> float | None:

@@ -390,7 +390,7 @@ def log_seeds() -> Seeds:
 
 @cache
 def array_seeds() -> Seeds:
-    """Return a recording as NPZ and MAT."""
+    """Return a recording as NPZ, MAT and JSON."""
     from scipy.io import savemat
 
     t, q, dq, effort = log_arrays()
@@ -399,7 +399,12 @@ def array_seeds() -> Seeds:
     # As MATLAB writes them; without compression no checksum keeps damage from SciPy, which crashes
     # on some.
     savemat(mat, {'log': {'time': t, 'q': q, 'qd': dq, 'tau': effort}}, do_compression=True)
-    return [('a.npz', npz.getvalue()), ('b.mat', mat.getvalue())]
+    records = [
+        {'t': row[0], 'q': row[1], 'dq': row[2], 'tau': row[3]}
+        for row in zip(*(x.tolist() for x in (t, q, dq, effort)), strict=True)
+    ]
+    return [('a.npz', npz.getvalue()), ('b.mat', mat.getvalue()),
+            ('c.json', json.dumps(records).encode())]
 
 
 @cache

@@ -3,6 +3,8 @@
 
 """Columns are recognized, or asked for with a mapping that is ready to be edited."""
 
+import json
+
 from builders import refusal, run_command, succeed, UR_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from log_styles import (
 )
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, MissingDependencyError, UsageError
+from robot_identification.errors import BagError, DataError, MissingDependencyError, UsageError
 from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.recording.column_names import classify, INDEX, take_apart
@@ -418,6 +420,7 @@ def test_a_lerobot_dataset(version, listed, tmp_path):
 
 @pytest.mark.parametrize(('file', 'module', 'command'), [
     ('a.parquet', 'pyarrow', 'pip install pyarrow'), ('a.mat', 'h5py', 'pip install h5py'),
+    ('a.h5', 'h5py', 'pip install h5py'),
 ])
 def test_a_library_that_is_missing_is_named(file, module, command, tmp_path, monkeypatch):
     import sys
@@ -429,6 +432,25 @@ def test_a_library_that_is_missing_is_named(file, module, command, tmp_path, mon
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDependencyError, match=command):
         read_recording(tmp_path / file, PLAIN)
+
+
+def test_json_that_is_no_log_is_refused(tmp_path):
+    """Broken, of no records, or of records that are none; one short record is not known."""
+    path = tmp_path / 'a.json'
+    for text, words in (
+        ('[{"t": 0.0,', 'cannot be read as JSON'), ('[1, 2, 3]', 'holds no arrays'),
+        ('"text"', 'holds no arrays'), ('{"t": 5}', 'holds no arrays'),
+        ('[{"q": "a"}, {"q": "b"}]', 'holds no arrays'), ('[' * 100000, 'cannot be read as JSON'),
+        ('[{"t": 1' + '0' * 400 + '}]', 'holds no arrays'),
+    ):
+        path.write_text(text)
+        with pytest.raises(BagError, match=words):
+            understand_table(path, ['one'])
+    records = [{'t': 0.01 * k, 'q': [0.1 * k, -0.1 * k], 'tau': [1.0, k]} for k in range(50)]
+    records[7]['tau'] = []
+    path.write_text(json.dumps(records))
+    effort = read_recording(path, ['one', 'two']).effort
+    assert np.flatnonzero(np.isnan(effort).any(axis=1)).tolist() == [7]
 
 
 def test_commands_show_and_save_the_mapping(run, tmp_path):
