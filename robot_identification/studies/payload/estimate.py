@@ -508,8 +508,10 @@ class _Fit:
                 'errors'
             )
         if free is None:
-            notes.append('the mass found is not positive: there is no payload, or the model is '
-                         'not that of the bare arm')
+            notes.append(
+                'the mass found is not positive: there is no payload, the model is not that of '
+                'the bare arm, or efforts of the joints have scales that do not fit together'
+            )
         if self.rows.options.static:
             notes.append('inertia cannot be seen at rest: record a motion for it')
         if self.unseen:
