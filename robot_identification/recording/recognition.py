@@ -308,9 +308,16 @@ def _lacking(
     table: TableSource, quantity: str, part: Series, joints: Sequence[str]
 ) -> DataError:
     absent = [joint for joint, place in zip(joints, part.places, strict=True) if place < 0]
+    present = [joint for joint in joints if joint not in absent]
+    # Velocities can be differentiated from positions; nothing stands in for efforts.
+    fix = (
+        f'leave {quantity} out in a mapping' if quantity != 'effort' else
+        'if the joints without it stand still, take the others alone: --joints '
+        + ' '.join(shlex.quote(joint) for joint in present)
+    )
     return DataError(
         f'{table.path} has no column of {quantity} of {", ".join(absent)}, as it has for other '
-        f'joints, {_names(table, part)}: add it, or leave {quantity} out in a mapping'
+        f'joints, {_names(table, part)}: add it, or {fix}'
     )
 
 

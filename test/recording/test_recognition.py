@@ -305,6 +305,19 @@ def test_joints_that_a_log_lacks_are_named_beside_numbers(run, tmp_path):
         read_recording(path, joints)
 
 
+@pytest.mark.parametrize(('quantity', 'fix'), [
+    ('torque', 'if the joints without it stand still, take the others alone: --joints joint1$'),
+    ('velocity', 'add it, or leave dq out in a mapping$'),
+])
+def test_a_quantity_of_some_joints_is_asked_for(quantity, fix, run, tmp_path):
+    """What to do differs: velocities can be left out, efforts cannot."""
+    path = tmp_path / 'a.csv'
+    table(path, ['t', *by_joint('{}_position', PLAIN), f'{PLAIN[0]}_{quantity}'],
+          columns_of(run.t, run.q, run.effort[:, 0]))
+    with pytest.raises(DataError, match=f'of {PLAIN[1]}, .*{fix}'):
+        read_recording(path, PLAIN)
+
+
 def test_a_log_without_names(run, tmp_path):
     """Its columns are counted, and a mapping says what each is."""
     path = tmp_path / 'a.csv'
