@@ -16,13 +16,14 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.estimate import Estimate, PriorTerm
 from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.many_bags import BagSurvey
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
+from robot_identification.estimation.uncertainty.scatter import held_by_bounds, problem_of
 from robot_identification.model import (
     EFFORT_UNITS, IdentifiedModel, parameter_units, RobotModel, standard_torque,
     StandardParameters,
@@ -71,8 +72,14 @@ def find_covariance(estimate: Estimate) -> Covariance:
 
 
 def condition_notes(estimate: Estimate) -> tuple[str, ...]:
-    """Return a warning where the data hardly determine all parameters, none elsewhere."""
+    """
+    Return a warning where the data hardly determine all parameters, none elsewhere.
+
+    Coefficients that the fit shrinks need not be determined one by one.
+    """
     condition = estimate.condition_number_scaled
+    if condition > LARGEST_CONDITION and estimate.damping is not None:
+        condition = _condition_of_fit(estimate, estimate.damping)
     if condition <= LARGEST_CONDITION:
         return ()
     return (
@@ -80,6 +87,17 @@ def condition_notes(estimate: Estimate) -> tuple[str, ...]:
         f'of unit length, up to {LARGEST_CONDITION:.0e} is sound: record a richer motion, or '
         'compare --estimator consistent',
     )
+
+
+def _condition_of_fit(estimate: Estimate, damping: PriorTerm) -> float:
+    """Return the condition number of a fit with what shrinks it, columns of unit length."""
+    problem = problem_of(estimate)
+    R, _ = problem.stacked(estimate.weights)
+    terms = [damping] if estimate.prior is None else [damping, estimate.prior]
+    held = np.append(held_by_bounds(estimate), np.zeros(problem.nuisance, dtype=bool))
+    matrix = np.vstack([R, *(term.matrix for term in terms)])[:, ~held]
+    scale = np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
+    return float(np.linalg.cond(matrix / scale))
 
 
 def offset_notes(

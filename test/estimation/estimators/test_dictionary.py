@@ -25,7 +25,7 @@ from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.prior import cad_prior
-from robot_identification.estimation.quality import find_covariance
+from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.model import (
     DictionaryFriction, JointMotion, make_robot_model, Motion, parse_friction, parse_urdf,
     standard_torque,
@@ -235,6 +235,8 @@ def test_errors_of_terms_that_act_alike_have_limits():
     assert any('act alike' in note for note in found.notes)
     assert not any('act alike' in note for note in expected.notes)
     assert np.linalg.eigvalsh(found.matrix).min() > 0.0
+    assert alike.estimate.condition_number_scaled > 1e8
+    assert condition_notes(alike.estimate) == (), 'the motion is as rich as for one term'
     for number in '123':
         sum_of_both = np.array([
             name.startswith('sliding[') and name.endswith(number)
