@@ -180,7 +180,7 @@ def certify(
 
     """
     robot = robot.with_gravity(experiment.gravity)
-    check_rest_at_ends(trajectory)
+    check_rest_at_ends(trajectory, robot.position_units)
     times = certificate_times(trajectory.form)
     uses = certified_limit_uses(robot, experiment, trajectory, times)
     broken = broken_limits(uses)

@@ -9,7 +9,7 @@ Format: docs/formats/trajectory.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
 from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
 )
-from robot_identification.model import Motion
+from robot_identification.model import Motion, NamedJoints
 
 SCHEMA_VERSION = 1  # of the file
 MAXIMUM_PERIODS = 1000  # chosen: 2.8 h of the usual 10 s
@@ -83,21 +83,23 @@ class Trajectory:
         return np.linspace(0.0, self.duration, round(np.ceil(self.duration * rate)) + 1)
 
 
-def check_rest_at_ends(trajectory: Trajectory) -> None:
+def check_rest_at_ends(trajectory: Trajectory, position_units: Sequence[str] = ()) -> None:
     """
     Raise UnsafeMotionError if a motion does not start and end at rest.
 
-    The message names the joint and its speed. Motions of a closed form always pass.
+    The message names the joint and its speed; `position_units` are those of the joints, by
+    default of joints that turn. Motions of a closed form always pass.
     """
+    joints = NamedJoints(trajectory.joint_names, tuple(position_units))
     ends = np.array([0.0, trajectory.form.duration])
     _, dq, _ = trajectory.form.sample(trajectory.coefficients, ends)
     for place, speeds in zip(('start', 'end'), dq, strict=True):
         joint = int(np.argmax(np.abs(speeds)))
         if not abs(speeds[joint]) <= END_TOLERANCE:
             raise UnsafeMotionError(
-                f'{trajectory.joint_names[joint]} moves at {speeds[joint]:.4g} rad/s at the '
-                f'{place} of the motion, and the arm is to be at rest there: let the motion begin '
-                'and end with a rest'
+                f'{joints.names[joint]} moves at {speeds[joint]:.4g} '
+                f'{joints.unit("rad/s", joint)} at the {place} of the motion, '
+                'and the arm is to be at rest there: let the motion begin and end with a rest'
             )
 
 

@@ -30,7 +30,7 @@ from robot_identification.execution.safety import (
 )
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
-from robot_identification.model import limits_of_urdf, RobotModel
+from robot_identification.model import limits_of_urdf, NamedJoints, RobotModel
 from robot_identification.simulation import TrajectoryPoints
 
 # Mass of a payload that is not stated [kg]; a marker, as no mass is negative.
@@ -81,7 +81,7 @@ class Approval:
         return slow_speed(self.tool_speed, options.slow_speed)
 
     def note(self, options: ExecutionOptions, worst_tracking_error: float) -> None:
-        """Record the stage of the commissioning; the error is in rad."""
+        """Record the stage of the commissioning; the error is in rad or m."""
         if options.commissioning:
             note_stage(
                 self.file, self.key, self.stage(options), speed=options.speed,
@@ -108,8 +108,8 @@ class Approval:
             f'{plan.motion.times[-1]:.1f} s in {len(plan.motion.times)} knots by {way}, tool at '
             f'most {options.speed * self.tool_speed:.2f} m/s{plan.summary}',
             *compare_constraints(
-                joints, plan.motion, constraints, tracking=options.tracking_tolerance,
-                servo_delay=SERVO_DELAY,
+                NamedJoints(joints, self.robot.position_units), plan.motion, constraints,
+                tracking=options.tracking_tolerance, servo_delay=SERVO_DELAY,
             ),
         ]
         return '; '.join(sentences)

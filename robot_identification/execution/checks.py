@@ -146,9 +146,13 @@ def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
     except (DescriptionError, UsageError) as error:
         return [str(error)]
     reasons = broken_limits(refine_limit_uses(robot, limits, trajectory, times, constraints))
-    ends = np.abs(motion.dq[[0, -1]]).max()
-    if ends > REST_SPEED:
-        reasons.append(f'it does not start and end at rest (speed {ends:.2g} rad/s)')
+    ends = np.abs(motion.dq[[0, -1]]).max(axis=0)
+    fastest = int(np.argmax(ends))
+    if ends[fastest] > REST_SPEED:
+        reasons.append(
+            f'it does not start and end at rest ({robot.joint_names[fastest]} has a speed of '
+            f'{ends[fastest]:.2g} {robot.unit("rad/s", fastest)})'
+        )
     return reasons
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.files import is_number
+from robot_identification.model import NamedJoints
 from robot_identification.simulation import TrajectoryPoints
 
 JOINTS = 'joints'
@@ -162,7 +163,7 @@ def _why_held(
 
 
 def compare_constraints(
-    joints: Sequence[str],
+    joints: NamedJoints,
     knots: TrajectoryPoints,
     constraints: ControllerConstraints | None,
     *,
@@ -187,7 +188,7 @@ def compare_constraints(
 
 
 def _compare_paths(
-    joints: Sequence[str],
+    joints: NamedJoints,
     peaks: FloatArray,
     constraints: ControllerConstraints,
     tracking: float,
@@ -195,18 +196,21 @@ def _compare_paths(
 ) -> list[str]:
     """Compare the lags that end the motion at the peak speeds (n,) [rad/s]."""
     sentences = []
-    for joint, peak, tolerance in zip(joints, peaks, constraints.path, strict=True):
+    for index, (joint, peak, tolerance) in enumerate(
+        zip(joints.names, peaks, constraints.path, strict=True)
+    ):
         if peak == 0.0 or tolerance <= 0.0:
             continue
+        position, speed = joints.unit('rad', index), joints.unit('rad/s', index)
         controller, watch = tolerance / peak, servo_delay + tracking / peak
         sentences.append(
-            f'{joint}: at its peak speed of {peak:.3g} rad/s the controller aborts '
-            f'{tolerance:g} rad or {controller:.3f} s behind its reference, the watch stops '
-            f'{watch:.3f} s behind ({servo_delay:g} s and {tracking:g} rad): the '
+            f'{joint}: at its peak speed of {peak:.3g} {speed} the controller aborts '
+            f'{tolerance:g} {position} or {controller:.3f} s behind its reference, the watch '
+            f'stops {watch:.3f} s behind ({servo_delay:g} s and {tracking:g} {position}): the '
             f'{"controller" if controller < watch else "watch"} acts first'
         )
     free = [
-        joint for joint, tolerance in zip(joints, constraints.path, strict=True)
+        joint for joint, tolerance in zip(joints.names, constraints.path, strict=True)
         if tolerance <= 0.0
     ]
     if free:
@@ -217,7 +221,7 @@ def _compare_paths(
 
 
 def _compare_ends(
-    joints: Sequence[str],
+    joints: NamedJoints,
     knots: TrajectoryPoints,
     speeds: FloatArray,
     constraints: ControllerConstraints,
@@ -230,17 +234,19 @@ def _compare_ends(
     # Where an arm with the lag accepted is when the controller's patience ends.
     instant = knots.times[-1] - late
     sentences = []
-    for index, joint in enumerate(joints):
+    for index, joint in enumerate(joints.names):
         distance = abs(float(np.interp(instant, knots.times, knots.q[:, index]))
                        - float(knots.q[-1, index]))
         speed = abs(float(np.interp(instant, knots.times, speeds[:, index])))
         goal, stopped = float(constraints.goal[index]), constraints.stopped_velocity
         breaks = []
         if 0.0 < goal < distance:
-            breaks.append(f'{distance:.3g} rad from its end (goal tolerance {goal:g} rad)')
+            unit = joints.unit('rad', index)
+            breaks.append(f'{distance:.3g} {unit} from its end (goal tolerance {goal:g} {unit})')
         if 0.0 < stopped < speed:
+            unit = joints.unit('rad/s', index)
             breaks.append(
-                f'moving at {speed:.3g} rad/s (stopped_velocity_tolerance {stopped:g} rad/s)'
+                f'moving at {speed:.3g} {unit} (stopped_velocity_tolerance {stopped:g} {unit})'
             )
         if breaks:
             sentences.append(

@@ -75,9 +75,10 @@ def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
     ))
     if broken:
         raise UnsafeMotionError(
-            f'on a real arm a motion keeps {POSITION_MARGIN:g} rad from the position limits, '
-            f'{VELOCITY_SHARE:.0%} of the speeds, and {TORQUE_SHARE:.0%} of the torques even '
-            f'where masses are {MASS_UNCERTAINTY:.0%} larger: ' + '; '.join(broken)
+            f'on a real arm a motion keeps {POSITION_MARGIN:g} {robot.units("rad")} from '
+            f'the position limits, {VELOCITY_SHARE:.0%} of the speeds, and {TORQUE_SHARE:.0%} of '
+            f'the torques even where masses are {MASS_UNCERTAINTY:.0%} larger: '
+            + '; '.join(broken)
         )
 
 

@@ -30,6 +30,7 @@ from robot_identification.execution.stop import (
 from robot_identification.execution.watch import (
     FRESH, ImplausibleStateError, MotionWatch, REST_SPEED, STANDSTILL_SCALING,
 )
+from robot_identification.model import NamedJoints
 from robot_identification.simulation import TrajectoryPoints
 
 # How the reason begins where an execution that was accepted is given up before anything moved.
@@ -98,15 +99,14 @@ class ExecutionStateMachine:
     """
     State machine that decides what an execution does next.
 
-    `joint_names` (n) and `topic`, that of the joint states, are used in messages; `simulated`
+    `joints` (n) and `topic`, that of the joint states, are used in messages; `simulated`
     states that the stamps of the joint states are those of a simulation.
     """
 
     def __init__(
-        self, joint_names: tuple[str, ...], topic: str = 'joint_states', *,
-        simulated: bool = False,
+        self, joints: NamedJoints, topic: str = 'joint_states', *, simulated: bool = False,
     ) -> None:
-        self._joints, self._topic = joint_names, topic
+        self._joints, self._topic = joints, topic
         self._state: State = Idle('waiting for a trajectory')
         self._monitor = JointStateMonitor(simulated=simulated)
         self._robot = ev.RobotStateReceived()
@@ -318,7 +318,9 @@ class ExecutionStateMachine:
         """Send what was planned, from the first measurement after that on: proofs take seconds."""
         if latest.taken_at <= state.planned_at:
             return []
-        moved = float(np.max(np.abs(latest.q - state.plan.start)))
+        moved = np.abs(latest.q - state.plan.start)
+        worst = int(np.argmax(moved))
+        unit = self._joints.unit('rad', worst)
         robot = self._robot
         problem = (
             robot.unable or robot.inactive or robot.unlisted or robot.contested
@@ -328,10 +330,10 @@ class ExecutionStateMachine:
             self._state = self._expired(state.armed)
         elif problem:
             self._state = Idle(f'{NOT_EXECUTED}{problem}')
-        elif moved > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
+        elif moved[worst] > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
             self._state = Idle(
-                f'{NOT_EXECUTED}the arm moved by {moved:.3f} rad while its motion was planned, '
-                f'at most {START_TOLERANCE:g} rad are accepted: execute when it rests'
+                f'{NOT_EXECUTED}the arm moved by {moved[worst]:.3f} {unit} while its motion was '
+                f'planned, at most {START_TOLERANCE:g} {unit} are accepted: execute when it rests'
             )
         else:
             armed = replace(state.armed, executions=state.armed.executions - 1)
@@ -424,7 +426,7 @@ class ExecutionStateMachine:
             return self._send(state.armed, state.plan, EXECUTING, now, worst)
         self._state = replace(
             state.armed, name='DONE', until=now + AGAIN_SECONDS,
-            reason=f'executed, worst tracking error {worst:.4f} rad',
+            reason=f'executed, worst tracking error {worst:.4f} {self._joints.units("rad")}',
         )
         return [ev.NoteExecution(state.armed.approval, tuple(state.kept), worst)]
 

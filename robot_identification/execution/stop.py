@@ -24,6 +24,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.path import (
     cubic_coefficients, evaluate_polynomials, quintic_coefficients, SentPath,
 )
+from robot_identification.model import NamedJoints
 from robot_identification.simulation import TrajectoryPoints
 
 # Positions, velocities and accelerations.
@@ -101,7 +102,7 @@ class Whereabouts:
 
 
 def stop_on_path(
-    path: SentPath, where: Whereabouts, peaks: Peaks, joints: Sequence[str],
+    path: SentPath, where: Whereabouts, peaks: Peaks, joints: NamedJoints,
     durations: int = QUICK,
 ) -> TrajectoryPoints:
     """
@@ -132,7 +133,7 @@ def stop_on_path(
             places, problem = _places_within(starts, where, knots, allowed, joints)
             if problem:
                 continue
-            problem = _off_path(path, where, places, middle + rate * duration)
+            problem = _off_path(path, where, places, middle + rate * duration, joints)
             if not problem:
                 return knots
             # A slower blend onto the path only cuts its corners more; a harder one is quicker.
@@ -141,7 +142,7 @@ def stop_on_path(
 
 
 def stop_where_measured(
-    path: SentPath, where: Whereabouts, peaks: Peaks, joints: Sequence[str]
+    path: SentPath, where: Whereabouts, peaks: Peaks, joints: NamedJoints
 ) -> TrajectoryPoints:
     """
     Return the quickest of the gentlest proved stops of an arm that is not on its path.
@@ -179,7 +180,7 @@ def _possible_states(path: SentPath, where: Whereabouts) -> States:
 
 def _places_within(
     starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks,
-    joints: Sequence[str],
+    joints: NamedJoints,
 ) -> tuple[FloatArray, str]:
     """Return the positions (S, H, n) of the blends, and in words where they exceed the peaks."""
     assert knots.dq is not None
@@ -213,8 +214,9 @@ def _places_within(
         needed = np.abs(np.vstack(values)).max(axis=0)
         if np.any(needed > limit):
             joint = int(np.argmax(needed / limit))
+            unit = joints.unit(unit, joint)
             return blends[0], (
-                f'in a stop of {knots.times[-1]:.1f} s {joints[joint]} may reach '
+                f'in a stop of {knots.times[-1]:.1f} s {joints.names[joint]} may reach '
                 f'{needed[joint]:.3g} {unit}, at most {limit[joint]:.3g} {unit} are accepted'
             )
     return blends[0], ''
@@ -225,7 +227,9 @@ def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
     return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations[:, None])
 
 
-def _off_path(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> str:
+def _off_path(
+    path: SentPath, where: Whereabouts, places: FloatArray, end: float, joints: NamedJoints
+) -> str:
     """Return in words by how much blends leave the path, from the earliest place to the end."""
     around = path.sample(np.linspace(where.earliest, end, PATH_SAMPLES))[0]
     flat = places.reshape(-1, 1, places.shape[-1])
@@ -234,6 +238,8 @@ def _off_path(path: SentPath, where: Whereabouts, places: FloatArray, end: float
     allowed = LARGEST_DEVIATION + np.abs(where.q - around).max(axis=1).min()
     if distance <= allowed:
         return ''
+    unit = joints.units('rad')
     return (
-        f'a stop may leave the path by {distance:.3f} rad, at most {allowed:.3f} rad are accepted'
+        f'a stop may leave the path by {distance:.3f} {unit}, at most {allowed:.3f} {unit} are '
+        'accepted'
     )

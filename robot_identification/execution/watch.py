@@ -18,6 +18,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.stop import Whereabouts
+from robot_identification.model import NamedJoints
 
 # How far a servo may be behind its reference [s] (docs/execution.md); chosen: several times the
 # look-ahead of a UR, 0.03 s.
@@ -87,19 +88,19 @@ class MotionWatch:
     """
 
     def __init__(
-        self, joint_names: tuple[str, ...], path: SentPath, start: Measurement,
+        self, joints: NamedJoints, path: SentPath, start: Measurement,
         limits: WatchLimits, *, begun: float = 0.0, delay: float = 0.0,
     ) -> None:
-        self._joints, self._path, self._limits = joint_names, path, limits
+        self._joints, self._path, self._limits = joints, path, limits
         self._latest, self._scaling = start, 1.0
         self._begun, self._uncertainty = min(max(begun, 0.0), LARGEST_UNCERTAINTY), 0.0
         self._delay = delay
         self._hindered_since: float | None = None
-        self._effort_since = np.full(len(joint_names), np.nan)
+        self._effort_since = np.full(len(joints.names), np.nan)
         # Only what was there can go missing.
         self._with_effort = np.isfinite(start.effort) & np.isfinite(limits.effort)
-        self._effort_seen = np.full(len(joint_names), start.stamp)
-        self._error, self._measured_progress = np.zeros(len(joint_names)), 0.0
+        self._effort_seen = np.full(len(joints.names), start.stamp)
+        self._error, self._measured_progress = np.zeros(len(joints.names)), 0.0
         self._departure = LARGEST_DEPARTURE * path.peaks()[0]
         self.progress = 0.0
         self.worst_error = 0.0
@@ -191,20 +192,23 @@ class MotionWatch:
         plausible = DEPARTURE_MARGIN + min(step, LONGEST_DEPARTURE) * self._departure
         leaps = error - self._error - plausible
         worst = int(np.argmax(np.where(error > self._limits.tracking, leaps, -np.inf)))
+        unit = self._joints.unit('rad', worst)
         if leaps[worst] > 0.0 and error[worst] > self._limits.tracking:
             raise ImplausibleStateError(
-                f'the measured position of {self._joints[worst]} is {error[worst]:.3f} rad off '
-                f'the path, {error[worst] - self._error[worst]:.3f} rad more than '
+                f'the measured position of {self._joints.names[worst]} is '
+                f'{error[worst]:.3f} {unit} off the path, '
+                f'{error[worst] - self._error[worst]:.3f} {unit} more than '
                 f'{step:.3f} s before, and the arm is not that fast: check its encoders and what '
                 'publishes joint states'
             )
         self._error, self._measured_progress = error, measured_progress
         worst = int(np.argmax(error))
+        unit = self._joints.unit('rad', worst)
         self.worst_error = max(self.worst_error, float(error[worst]))
         if not error[worst] <= self._limits.tracking:
             raise UnsafeMotionError(
-                f'tracking error of {self._joints[worst]} is {error[worst]:.3f} rad, allowed are '
-                f'{self._limits.tracking} rad'
+                f'tracking error of {self._joints.names[worst]} is {error[worst]:.3f} {unit}, '
+                f'allowed are {self._limits.tracking} {unit}'
             )
 
     def _check_effort(self, stamp: float, effort: FloatArray) -> None:
@@ -215,16 +219,16 @@ class MotionWatch:
         if held.any():
             joint = int(np.argmax(held))
             raise UnsafeMotionError(
-                f'effort of {self._joints[joint]} is {effort[joint]:.3g}, expected is at most '
-                f'{self._limits.effort[joint]:.3g}: the arm pushes against something, or payload, '
-                'mounting or drive gains are others than stated'
+                f'effort of {self._joints.names[joint]} is {effort[joint]:.3g}, expected is at '
+                f'most {self._limits.effort[joint]:.3g}: the arm pushes against something, or '
+                'payload, mounting or drive gains are others than stated'
             )
         self._effort_seen = np.where(np.isfinite(effort), stamp, self._effort_seen)
         missing = self._with_effort & (stamp - self._effort_seen > MISSING_EFFORT_TIME)
         if missing.any():
             joint = int(np.argmax(missing))
             raise UnsafeMotionError(
-                f'no effort of {self._joints[joint]} has come for '
+                f'no effort of {self._joints.names[joint]} has come for '
                 f'{stamp - self._effort_seen[joint]:.2f} s, at most {MISSING_EFFORT_TIME:g} s are '
                 'accepted where efforts are watched: check the driver, or set watch_effort false'
             )

@@ -77,7 +77,7 @@ from .kinematic_calibration import (
     calibrate as calibrate, DhCorrections as DhCorrections, read_calibration as read_calibration,
 )
 from .joint_units import (
-    parameter_units as parameter_units, unit_of_joint as unit_of_joint,
+    NamedJoints as NamedJoints, parameter_units as parameter_units, unit_of_joint as unit_of_joint,
     unit_of_joints as unit_of_joints,
 )
 from .kinematic_filter import (

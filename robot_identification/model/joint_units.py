@@ -10,6 +10,8 @@ Units are written as those of a joint that turns, and put right where they are p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex
 
 from robot_identification.model.parameters import StandardParameters
 
@@ -33,6 +35,22 @@ def unit_of_joint(unit: str, position_unit: str) -> str:
 def unit_of_joints(unit: str, position_units: Sequence[str]) -> str:
     """Return the units of some joints in words: ``'rad'``, ``'m'``, or ``'rad or m'``."""
     return ' or '.join(dict.fromkeys(unit_of_joint(unit, one) for one in position_units)) or unit
+
+
+@dataclass(frozen=True)
+class NamedJoints:
+    """Names of the joints of an arm, and the units of their positions."""
+
+    names: tuple[str, ...]
+    position_units: tuple[str, ...] = ()  # 'rad' or 'm'; empty: all joints turn
+
+    def unit(self, unit: str, joint: SupportsIndex) -> str:
+        """Return a unit, written as that of a joint that turns, as that of a joint."""
+        return unit_of_joint(unit, self.position_units[joint]) if self.position_units else unit
+
+    def units(self, unit: str) -> str:
+        """Return a unit as those of all joints in words."""
+        return unit_of_joints(unit, self.position_units)
 
 
 def parameter_units(

@@ -43,7 +43,7 @@ from robot_identification.execution import (
     Stopping,
 )
 from robot_identification.execution import events as ev
-from robot_identification.model import RobotModel
+from robot_identification.model import NamedJoints, RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
@@ -99,8 +99,9 @@ class ExperimentRunner(Node):
         robot = robot_from_parameters(self)
         arm = DriverArm(robot, prefix, simulated=bool(self._token))
         self._joints = arm.joints
+        self._named = NamedJoints(robot.joint_names, robot.position_units)
         self._machine = ExecutionStateMachine(
-            robot.joint_names, joint_states,
+            self._named, joint_states,
             simulated=bool(self._token) or self._value('use_sim_time'),
         )
         # Held while the machine decides, and until its decision is on its way to the controller.
@@ -344,9 +345,10 @@ class ExperimentRunner(Node):
             raise UnsafeMotionError(silence)
         speeds = np.abs(latest.dq)
         if np.max(speeds) > REST_SPEED:
-            joint = self._joints[int(np.argmax(speeds))]
+            joint = int(np.argmax(speeds))
             raise UnsafeMotionError(
-                f'{joint} moves at {np.max(speeds):.3f} rad/s, and the arm is to rest first'
+                f'{self._joints[joint]} moves at {speeds[joint]:.3f} '
+                f'{self._named.unit("rad/s", joint)}, and the arm is to rest first'
             )
         self._driver.check_known()
         self._driver.check_able()
@@ -458,7 +460,8 @@ class ExperimentRunner(Node):
                 f'{self._scaling.scaling(self._driver.scaling, self._constraints.constraints):.3f}'
             ),
             'controller': self._interface.controller or 'none',
-            'worst tracking error [rad]': f'{self._machine.worst_error or self._worst_error:.4f}',
+            f'worst tracking error [{self._named.units("rad")}]':
+                f'{self._machine.worst_error or self._worst_error:.4f}',
         }
         if isinstance(state, Moving) and state.watch is not None:
             values['progress'] = f'{state.watch.progress / state.path.duration:.1%}'

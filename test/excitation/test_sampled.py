@@ -111,3 +111,5 @@ def test_a_motion_that_starts_or_ends_in_motion_is_found(knots, knot, place):
     knots[1][knot, 2] = 0.25
     with pytest.raises(UnsafeMotionError, match=rf'c moves at 0.25 rad/s at the {place}'):
         check_rest_at_ends(trajectory(knots))
+    with pytest.raises(UnsafeMotionError, match=r'c moves at 0.25 m/s'):
+        check_rest_at_ends(trajectory(knots), ('rad', 'rad', 'm'))

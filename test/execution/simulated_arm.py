@@ -12,6 +12,7 @@ from robot_identification.execution.path import SentPath
 from robot_identification.execution.state_machine import ExecutionStateMachine
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import WatchLimits
+from robot_identification.model import NamedJoints
 from robot_identification.simulation.controller import (
     quintic, TrajectoryController, TrajectoryPoints,
 )
@@ -153,7 +154,7 @@ class World:
         self.faults, self.told = Faults(), Told()
         drawn = bool(rng.random() < 0.3)
         self.simulated = drawn if simulated is None else simulated
-        self.machine = ExecutionStateMachine(JOINTS, simulated=self.simulated)
+        self.machine = ExecutionStateMachine(NamedJoints(JOINTS), simulated=self.simulated)
         self.queue, self.on_the_way, self.delayed = [], [], []
         self.goal = None
         self.plan, self.places = None, self.q[None]

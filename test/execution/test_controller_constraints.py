@@ -18,9 +18,11 @@ from robot_identification.execution.controller_constraints import (
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.watch import MotionWatch, SERVO_DELAY, WatchLimits
+from robot_identification.model import NamedJoints
 from robot_identification.simulation.controller import quintic, TrajectoryPoints
 
 JOINTS = ('lift', 'elbow')
+NAMED = NamedJoints(JOINTS)
 TRACKING = 0.1
 CYCLE = 0.01
 # An even speed for so long, so that a lag is a distance [s].
@@ -46,7 +48,7 @@ def ends_by_watch(knots, lag):
     start = np.zeros(2)
     nothing = np.full(2, np.nan)
     watch = MotionWatch(
-        JOINTS, SentPath(start, knots), Measurement(1000.0, 50.0, 50.0, start, start, nothing),
+        NAMED, SentPath(start, knots), Measurement(1000.0, 50.0, 50.0, start, start, nothing),
         WatchLimits(TRACKING, 30.0, np.full(2, np.inf)),
     )
     try:
@@ -65,7 +67,7 @@ def test_lags_are_those_at_which_controller_and_watch_end_the_motion(speed, path
     """Both are played with a lag 3 % or 10 ms below and above: two cycles, and rounding."""
     knots = even_motion(speed)
     first, cancelling = compare_constraints(
-        JOINTS, knots, constraints(path), tracking=TRACKING, servo_delay=SERVO_DELAY
+        NAMED, knots, constraints(path), tracking=TRACKING, servo_delay=SERVO_DELAY
     )
     found = re.fullmatch(
         r'lift: .* rad or (\S+) s behind its reference, the watch stops (\S+) s .* the '
@@ -80,14 +82,26 @@ def test_lags_are_those_at_which_controller_and_watch_end_the_motion(speed, path
     assert 'held at once' in cancelling
 
 
+def test_a_joint_that_slides_has_speeds_and_tolerances_in_metres():
+    """Of lags on the way and of the end alike."""
+    sliding = NamedJoints(JOINTS, ('m', 'rad'))
+    told = compare_constraints(
+        sliding, even_motion(1.0), constraints(0.2, goal=1e-3, stopped=1e-3, goal_time=0.1),
+        tracking=TRACKING, servo_delay=SERVO_DELAY,
+    )
+    assert 'peak speed of 1 m/s the controller aborts 0.2 m' in told[0]
+    lift, = (one for one in told if one.startswith('lift: with'))
+    assert 'goal tolerance 0.001 m)' in lift and 'tolerance 0.001 m/s)' in lift
+
+
 def test_without_tolerances_the_watch_alone_acts():
     """Zero is no constraint, and what could not be read was not checked."""
     free, _ = compare_constraints(
-        JOINTS, even_motion(1.0), constraints(), tracking=TRACKING, servo_delay=SERVO_DELAY
+        NAMED, even_motion(1.0), constraints(), tracking=TRACKING, servo_delay=SERVO_DELAY
     )
     assert 'no path tolerance for lift, elbow' in free
     assert compare_constraints(
-        JOINTS, even_motion(1.0), None, tracking=TRACKING, servo_delay=SERVO_DELAY
+        NAMED, even_motion(1.0), None, tracking=TRACKING, servo_delay=SERVO_DELAY
     ) == [NOT_CHECKED]
 
 
@@ -108,7 +122,7 @@ def test_an_end_that_the_controller_would_abort_is_told(velocities):
     def warnings(**wanted):
         return [
             sentence for sentence in compare_constraints(
-                JOINTS, knots, constraints(**wanted), tracking=TRACKING, servo_delay=SERVO_DELAY
+                NAMED, knots, constraints(**wanted), tracking=TRACKING, servo_delay=SERVO_DELAY
             ) if 'goal_time' in sentence
         ]
 
@@ -141,7 +155,7 @@ def cancelling(values, velocity=(3.0, 3.0)):
     """Return what is said of a cancel at 2 rad/s, of the parameters and the URDF's limits."""
     found = constraints_from_parameters(values, JOINTS)
     return compare_constraints(
-        JOINTS, even_motion(2.0), found.for_speed_limits(JOINTS, np.array(velocity)),
+        NAMED, even_motion(2.0), found.for_speed_limits(JOINTS, np.array(velocity)),
         tracking=TRACKING, servo_delay=SERVO_DELAY,
     )[-1]
 

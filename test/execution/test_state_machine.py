@@ -12,6 +12,7 @@ from robot_identification.execution.state_machine import (
     ARMED_SECONDS, ExecutionStateMachine, LEAVING_TIME,
 )
 from robot_identification.execution.states import Armed, Idle
+from robot_identification.model import NamedJoints
 
 SHARE = 1.1
 
@@ -419,7 +420,7 @@ def test_a_late_answer_of_the_planner_moves_nothing():
 
 
 def test_a_machine_without_joint_states_says_so():
-    machine = ExecutionStateMachine(('first',), 'arm/joint_states')
+    machine = ExecutionStateMachine(NamedJoints(('first',)), 'arm/joint_states')
     assert 'no joint state has come yet on arm/joint_states' in machine.silence(1.0)
     assert machine.handle(ev.ArmCalled(), 1.0) == [ev.Approve()]
     machine.handle(ev.Approved('x', 1, 'armed'), 1.0)

@@ -19,7 +19,7 @@ from robot_identification.execution.stop import (
     DURATIONS, HARDEST_SHARE, Peaks, QUICK, SHARE_OF_PEAKS, stop_on_path, stop_where_measured,
     Whereabouts,
 )
-from robot_identification.model import load_robot
+from robot_identification.model import load_robot, NamedJoints
 from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
 
 DURATION = 5.0
@@ -41,7 +41,7 @@ def swing():
     return SentPath(np.zeros(2), knots), knots
 
 
-JOINTS = 'shoulder_joint', 'elbow_joint'
+JOINTS = NamedJoints(('shoulder_joint', 'elbow_joint'))
 PATH, KNOTS = swing()
 PEAKS = Peaks.of([PATH])
 
@@ -86,15 +86,15 @@ def test_every_place_of_a_motion_at_its_limit_has_a_stop(width, durations):
     motion = designed_motion(load_robot('ur10'), 0)
     path = SentPath(motion.sample(np.zeros(1)).q[0], trajectory_knots(motion, 50.0))
     peaks = Peaks.of([path])
-    gentle = []
+    joints, gentle = NamedJoints(motion.joint_names), []
     for time in np.arange(0.1, path.duration - 0.2, 0.2):
         q, dq, _ = path.sample(np.array([time]))
         where = Whereabouts(time, time + width, False, 1.0, q[0], dq[0])
         stop = stop_on_path(
-            path, where, replace(peaks, hardest=HARDEST_SHARE), motion.joint_names, durations
+            path, where, replace(peaks, hardest=HARDEST_SHARE), joints, durations
         )
         with suppress(UnsafeMotionError):
-            same = stop_on_path(path, where, peaks, motion.joint_names, durations)
+            same = stop_on_path(path, where, peaks, joints, durations)
             np.testing.assert_array_equal(stop.q, same.q)
             gentle.append(time)
     assert 0 < len(gentle) < 0.9 * len(np.arange(0.1, path.duration - 0.2, 0.2))
@@ -124,6 +124,14 @@ def test_a_place_that_is_out_of_reach_is_never_sent(uncertainty, share, reason):
     peaks = Peaks(PEAKS.speed, share * PEAKS.acceleration)
     with pytest.raises(UnsafeMotionError, match=reason):
         stop_on_path(PATH, where, peaks, JOINTS)
+
+
+def test_what_a_stop_may_reach_is_in_the_unit_of_the_joint():
+    q, dq, _ = PATH.sample(np.array([0.4]))
+    where = Whereabouts(0.4, 0.4, True, 1.0, q[0], dq[0])
+    sliding = NamedJoints(JOINTS.names, ('rad', 'm'))
+    with pytest.raises(UnsafeMotionError, match=r'elbow_joint may reach \S+ m/s\^2'):
+        stop_on_path(PATH, where, Peaks(PEAKS.speed, 0.01 * PEAKS.acceleration), sliding)
 
 
 def test_an_arm_beside_its_path_is_stopped_where_it_is():

@@ -14,9 +14,11 @@ from robot_identification.execution.watch import (
     DEPARTURE_MARGIN, EFFORT_TIME, END_TIMEOUT, FRESH, ImplausibleStateError, LARGEST_UNCERTAINTY,
     LEAD, MISSING_EFFORT_TIME, MotionWatch, SERVO_DELAY, WatchLimits,
 )
+from robot_identification.model import NamedJoints
 from robot_identification.simulation.controller import TrajectoryPoints
 
 JOINTS = ('slow', 'fast', 'still')
+NAMED = NamedJoints(JOINTS)
 DURATION = 8.0
 FIRST_STAMP, FIRST_NOW = 1000.0, 50.0
 CYCLE = 0.02
@@ -57,12 +59,12 @@ class Follower:
 
     def __init__(
         self, path=position, duration=DURATION, tracking=0.1, timeout=30.0, effort=FREE,
-        begun=0.0, first_effort=NO_EFFORT,
+        begun=0.0, first_effort=NO_EFFORT, joints=NAMED,
     ):
         times = np.arange(1, round(duration / 0.02) + 1) * 0.02
         knots = TrajectoryPoints(times, np.array([path(t) for t in times]))
         self.watch = MotionWatch(
-            JOINTS, SentPath(path(0.0), knots), measured(0.0, path(0.0), effort=first_effort),
+            joints, SentPath(path(0.0), knots), measured(0.0, path(0.0), effort=first_effort),
             WatchLimits(tracking, timeout, effort), begun=begun,
         )
         self.time = 0.0
@@ -92,6 +94,18 @@ def test_a_motion_may_have_begun_before_it_was_known(ahead, known):
         follower.step(ramp(follower.time + CYCLE + ahead))
     expected = 0.0 if known else 0.5 * (ahead - LEAD)
     assert follower.watch.worst_error == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_distance_of_a_joint_that_slides_is_in_metres():
+    """Both where it grows and where it leaps."""
+    sliding = NamedJoints(JOINTS, ('rad', 'm', 'rad'))
+    for offset, reason in ((0.12, 'tracking error'), (5.0, 'check its encoders')):
+        follower = Follower(lambda t: np.zeros(3), tracking=0.1, joints=sliding)
+        with pytest.raises(UnsafeMotionError, match=reason) as raised:
+            for share in np.linspace(0.1, 1.0, 10):
+                follower.step(np.array([0.0, share * offset, 0.0]))
+        assert ' m' in str(raised.value)
+        assert 'rad' not in str(raised.value)
 
 
 @given(delay=st.floats(0.5, 2.0))
