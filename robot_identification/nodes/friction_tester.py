@@ -181,7 +181,7 @@ class FrictionTester(Node):
             values |= {
                 'phase': self._test.phase.value,
                 'progress': f'{self._test.progress:.1%}',
-                'torque of the ramp [N m]': f'{self._test.level:.3f}',
+                f'torque of the ramp [{self._joint.unit("N m")}]': f'{self._test.level:.3f}',
             }
         self._diagnostics.publish(
             DiagnosticStatus.ERROR if self._state == FAULT else DiagnosticStatus.OK,
@@ -223,7 +223,7 @@ class FrictionTester(Node):
         """Return what a person has to type back."""
         manual = self._value('mode') == PRE_TEST
         largest = settings.torque_limit if manual else settings.torque_cap
-        return f'{self._value("mode")} {self._joint.name} {largest:.4g} Nm'
+        return f'{self._value("mode")} {self._joint.name} {largest:.4g} {self._joint.unit("Nm")}'
 
     def _prepare(self) -> BreakAwayTest:
         """Return the test from where the joint stands, after everything was checked."""
@@ -234,6 +234,7 @@ class FrictionTester(Node):
         window = self._value('window')
         self._joint.check_range(reading.q, window)
         limit = self._joint.torque_limit(self._value('torque_limit'))
+        unit = self._joint.unit('N m')
         gravity = self._joint.gravity(message)
         subtracted = self._value('pose') != GRAVITY_FREE
         if subtracted and gravity is None:
@@ -246,26 +247,28 @@ class FrictionTester(Node):
         cap = limit - abs(moment) if manual else self._value('torque_cap')
         if cap <= 0.0:
             raise UnsafeMotionError(
-                f'torque_cap of {self._joint.name} is {cap:.3g} N m: run the mode pre_test '
+                f'torque_cap of {self._joint.name} is {cap:.3g} {unit}: run the mode pre_test '
                 'first, which sets it'
             )
         whose, found = self._found
         if not manual and cap == found and whose != self._joint.name:
             raise UnsafeMotionError(
-                f'torque_cap {cap:g} N m is that of {whose}: run the mode pre_test of '
+                f'torque_cap {cap:g} {unit} is that of {whose}: run the mode pre_test of '
                 f'{self._joint.name}, or set torque_cap'
             )
         inertia = self._value('inertia') or self._joint.inertia(message)
         if not inertia > 0.0:
             raise UsageError(
-                f'the inertia of {self._joint.name} is not known: set inertia [kg m^2], of link '
-                'and rotor'
+                f'the inertia of {self._joint.name} is not known: set inertia '
+                f'[{self._joint.unit("kg m^2")}], of link and rotor'
             )
-        settings = settings_of(self, cap, limit, inertia)
+        settings = settings_of(
+            self, cap, limit, inertia, slides=self._joint.unit('rad') == 'm'
+        )
         if not subtracted and abs(moment) > FREE_SHARE * cap:
             raise UnsafeMotionError(
-                f'gravity has a moment of {moment:.3g} N m on {self._joint.name} as it stands, '
-                f'more than {FREE_SHARE:.0%} of the torque_cap {cap:.3g} N m: turn it out of '
+                f'gravity has a moment of {moment:.3g} {unit} on {self._joint.name} as it stands, '
+                f'more than {FREE_SHARE:.0%} of the torque_cap {cap:.3g} {unit}: turn it out of '
                 'gravity, or set pose to gravity_subtracted'
             )
         if not manual:
@@ -313,15 +316,17 @@ class FrictionTester(Node):
                 f'controller_joints are {", ".join(listed)}, without {self._joint.name}'
             )
         if not (math.isfinite(reading.q) and abs(reading.dq) <= REST_SPEED):
+            unit = self._joint.unit('rad')
             raise UnsafeMotionError(
-                f'{self._joint.name} is at {reading.q:.3f} rad and moves at {reading.dq:.3f} '
-                f'rad/s: it must rest, below {REST_SPEED:g} rad/s'
+                f'{self._joint.name} is at {reading.q:.3f} {unit} and moves at '
+                f'{reading.dq:.3f} {unit}/s: it must rest, below {REST_SPEED:g} {unit}/s'
             )
         for name, (_, speed) in reading.others.items():
             if not abs(speed) <= REST_SPEED:
+                unit = self._joint.unit_of(name, 'rad/s')
                 raise UnsafeMotionError(
-                    f'{name} moves at {speed:.3f} rad/s: the other joints must be held, below '
-                    f'{REST_SPEED:g} rad/s'
+                    f'{name} moves at {speed:.3f} {unit}: the other joints must be held, below '
+                    f'{REST_SPEED:g} {unit}'
                 )
 
     def _check_others(self, reading: JointReading) -> None:
@@ -335,9 +340,10 @@ class FrictionTester(Node):
                 )
             moved = abs(position - before)
             if not moved <= OTHERS_TRAVEL:
+                unit = self._joint.unit_of(name, 'rad')
                 raise UnsafeMotionError(
-                    f'{name} has moved by {moved:.3f} rad, the limit is {OTHERS_TRAVEL:g} rad: '
-                    'the other joints must be held'
+                    f'{name} has moved by {moved:.3f} {unit}, the limit is {OTHERS_TRAVEL:g} '
+                    f'{unit}: the other joints must be held'
                 )
 
     # Results
@@ -393,7 +399,8 @@ class FrictionTester(Node):
             'medians': medians, 'uncorrected_medians': uncorrected,
             'correction': found.correction, 'file': str(folder / BREAK_AWAY_FILES[0]),
         }
-        words = ', '.join(f'{value:.4g} N m {way}' for way, value in medians.items())
+        unit = self._joint.unit('N m')
+        words = ', '.join(f'{value:.4g} {unit} {way}' for way, value in medians.items())
         return f'{self._joint.name} breaks away at {words}: {folder / BREAK_AWAY_FILES[0]}'
 
     # Executing
@@ -426,7 +433,8 @@ class FrictionTester(Node):
     def _plan(self, test: BreakAwayTest) -> str:
         """Say what would be done, and what the joint does without torque."""
         settings, held = test.settings, test.gravity(test.start)
-        inertia = f'inertia {settings.inertia:.3g} kg m^2'
+        unit = settings.unit
+        inertia = f'inertia {settings.inertia:.3g} {unit("kg m^2")}'
         if not self._value('inertia') and not self._joint.knows_rotor:
             inertia += ' without the rotor, which is not known'
         what = (
@@ -435,12 +443,12 @@ class FrictionTester(Node):
             'minutes at most without the returns'
         )
         return (
-            f'{self._joint.name} at {test.start:.3f} rad: {what}, {settings.rate:.3g} N m/s up '
-            f'to {settings.torque_cap:.4g} N m, at most {settings.torque_limit:.4g} N m with '
-            f'gravity; {inertia}'
+            f'{self._joint.name} at {test.start:.3f} {unit("rad")}: {what}, {settings.rate:.3g} '
+            f'{unit("N m/s")} up to {settings.torque_cap:.4g} {unit("N m")}, at most '
+            f'{settings.torque_limit:.4g} {unit("N m")} with gravity; {inertia}'
         ) + (
             f'; however it ends, the torque is then zero, and gravity pulls with {abs(held):.3g} '
-            f'N m on {self._joint.name}: keep clear of where it may fall' if held else ''
+            f'{unit("N m")} on {self._joint.name}: keep clear of where it may fall' if held else ''
         )
 
     def _step(self) -> str:
@@ -449,7 +457,7 @@ class FrictionTester(Node):
             raise UsageError(f'no pre-test is running: {self._state}')
         if not test.raise_torque(self._value('pre_test.step')):
             raise UsageError(f'{test.phase.value}: wait for the next ramp')
-        return f'{test.level:.4g} N m, growing'
+        return f'{test.level:.4g} {self._joint.unit("N m")}, growing'
 
     def _abort(self) -> str:
         if self._state == TESTING:
@@ -563,10 +571,10 @@ class FrictionTester(Node):
         """Take the cap of the test from the pre-test; return it in words."""
         largest = max(repeat.torque for repeat in test.repeats)
         cap = float(f'{CAP_FACTOR * largest:.4g}')
-        self._found = self._joint.name, cap
+        self._found, unit = (self._joint.name, cap), self._joint.unit('N m')
         self.set_parameters([Parameter('torque_cap', value=cap)])
         return (
-            f'{self._joint.name} moved at {largest:.4g} N m: torque_cap is {cap:.4g} N m, '
+            f'{self._joint.name} moved at {largest:.4g} {unit}: torque_cap is {cap:.4g} {unit}, '
             f'{CAP_FACTOR:g} times that'
         )
 

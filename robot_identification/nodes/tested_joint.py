@@ -47,6 +47,17 @@ class JointUnderTest:
             return cls(name, robot, names.index(name), prefix)
         return cls(name, None, 0, prefix)
 
+    def unit(self, unit: str) -> str:
+        """Return a unit, written as that of a joint that turns, as that of the joint."""
+        return unit if self.robot is None else self.robot.unit(unit, self.index)
+
+    def unit_of(self, name: str, unit: str) -> str:
+        """Do the same for another joint, by the name that the driver has for it."""
+        joint = name.removeprefix(self.prefix)
+        if self.robot is None or joint not in self.robot.joint_names:
+            return unit
+        return self.robot.unit(unit, self.robot.joint_names.index(joint))
+
     @property
     def sign(self) -> float:
         """1, or -1 where the driver counts against the model's axis."""
@@ -129,12 +140,14 @@ class JointUnderTest:
         limit = wanted or share
         if not math.isfinite(limit):
             raise UnsafeMotionError(
-                f'no limit of the torque of {self.name} is known: set torque_limit [N m]'
+                f'no limit of the torque of {self.name} is known: set torque_limit '
+                f'[{self.unit("N m")}]'
             )
         if limit > share:
+            unit = self.unit('N m')
             raise UnsafeMotionError(
-                f'torque_limit is {limit:g} N m, {TORQUE_SHARE:.0%} of the limit of {self.name} '
-                f'are {share:.4g} N m'
+                f'torque_limit is {limit:g} {unit}, {TORQUE_SHARE:.0%} of the limit of '
+                f'{self.name} are {share:.4g} {unit}'
             )
         return limit
 
@@ -147,8 +160,9 @@ class JointUnderTest:
             for values in (self.robot.limits.lower, self.robot.limits.upper)
         )
         if start - window < lower or start + window > upper:
+            unit = self.unit('rad')
             raise UnsafeMotionError(
-                f'{self.name} stands at {start:.3f} rad, and its window of {window:g} rad either '
-                f'side reaches beyond its limits {lower:.3f} and {upper:.3f} rad: move it away '
-                'from the limit, or make window smaller'
+                f'{self.name} stands at {start:.3f} {unit}, and its window of {window:g} {unit} '
+                f'either side reaches beyond its limits {lower:.3f} and {upper:.3f} {unit}: move '
+                'it away from the limit, or make window smaller'
             )

@@ -61,12 +61,12 @@ def declare_tester(node: Node) -> None:
 
 
 def settings_of(
-    node: Node, torque_cap: float, torque_limit: float, inertia: float
+    node: Node, torque_cap: float, torque_limit: float, inertia: float, *, slides: bool
 ) -> BreakAwaySettings:
     """Return the settings that the parameters make; raise UsageError if they conflict."""
     names = (*(one.name for one in options_of(BreakAwaySettings)), 'continuous')
     values = {name: node.get_parameter(name).value for name in names}
     return BreakAwaySettings(
         torque_cap=torque_cap, torque_limit=torque_limit, inertia=inertia,
-        longest_gap=node.get_parameter('state_timeout').value, **values,
+        longest_gap=node.get_parameter('state_timeout').value, slides=slides, **values,
     )

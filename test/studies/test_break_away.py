@@ -22,7 +22,7 @@ from robot_identification.studies.break_away.estimate import (
 from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.break_away.report import (
-    BREAK_AWAY_FILES, draw_boxes, save_break_away,
+    BREAK_AWAY_FILES, break_away_text, draw_boxes, save_break_away,
 )
 import scipy
 
@@ -44,6 +44,19 @@ def run_of(up, down, **changes):
               for sign, torque in zip((1, -1), pair, strict=True)),
         **changes,
     )
+
+
+def test_a_joint_that_slides_breaks_away_at_a_force():
+    """Of the report, its picture and its notes."""
+    run = run_of([1.0, 1.1, 1.2], [2.0, 2.1, 2.2])
+    found = estimate_break_away(
+        replace(run, settings=replace(SETTINGS, slides=True)), correction='inertia'
+    )
+    text = ' '.join(break_away_text('', [found]).split())
+    assert 'N/s up to 1.90 N, threshold 0.130 m/s' in text and 'inertia 0.400 kg ' in text
+    assert 'friction at 0.13 m/s' in text and '0.98 and 1.98 N. Is' in text
+    assert 'm^2' not in text and 'rad' not in text
+    assert 'torque [N]' in draw_boxes(found).markup
 
 
 @settings(max_examples=50)

@@ -166,6 +166,18 @@ def test_what_cannot_be_used_ends_the_test(state, words):
     assert test.reason == reason
 
 
+def test_a_joint_that_slides_has_metres_in_its_reasons():
+    sliding = replace(USUAL, slides=True)
+    for state, words in (((0.2, 0.31, 0.0), 'the joint is 0.31 m from'),
+                         ((0.2, 0.0, -1.6), 'the limit is 1.5 m/s')):
+        test = BreakAwayTest(sliding, 0.0)
+        test.step(0.1, 0.0, 0.0)
+        test.step(*state)
+        assert words in test.reason
+    with pytest.raises(UsageError, match=r'gravity takes 3 N and a ramp up to 1\.9 N,'):
+        BreakAwayTest(sliding, 0.0, lambda q: 3.0)
+
+
 def test_a_call_ends_the_test():
     test, t = ramping()
     assert test.abort('by hand') == test.step(t, 0.0, 0.0) == 0.0

@@ -223,7 +223,7 @@ def _notes(
     run: BreakAwayRun, correction: str, boxes: Mapping[int, BoxStatistics],
     uncorrected: Mapping[int, BoxStatistics],
 ) -> list[str]:
-    notes = []
+    notes, unit = [], run.settings.unit
     if run.aborted:
         notes.append(f'The test ended early: {run.aborted}.')
     if run.gravity == 'subtracted':
@@ -235,14 +235,15 @@ def _notes(
         notes += _unexplained(run.settings, boxes, uncorrected)
     elif correction == 'none':
         notes.append(
-            f'The values hold what accelerates the joint to {run.settings.threshold:g} rad/s, '
-            f'{largest_excess(run.settings):.3g} N m if friction stays what it is; a slower ramp, '
-            'or the correction onset, has less of it.'
+            f'The values hold what accelerates the joint to {run.settings.threshold:g} '
+            f'{unit("rad/s")}, {largest_excess(run.settings):.3g} {unit("N m")} if friction stays '
+            'what it is; a slower ramp, or the correction onset, has less of it.'
         )
     elif correction == 'inertia':
         notes.append(
             f'Corrected by inertia times acceleration, the values are friction at '
-            f'{run.settings.threshold:g} rad/s: below break-away where friction falls with speed.'
+            f'{run.settings.threshold:g} {unit("rad/s")}: below break-away where friction falls '
+            'with speed.'
         )
     missing = [name for sign, name in ((1, 'positive'), (-1, 'negative')) if sign not in boxes]
     if missing:
@@ -251,8 +252,8 @@ def _notes(
         boxes[1].median + boxes[-1].median
     ):
         notes.append(
-            f'The directions differ: {boxes[1].median:.4g} and {boxes[-1].median:.4g} N m. Is '
-            'the pose free of gravity, and is the offset of the drive known?'
+            f'The directions differ: {boxes[1].median:.4g} and {boxes[-1].median:.4g} '
+            f'{unit("N m")}. Is the pose free of gravity, and is the offset of the drive known?'
         )
     return notes
 
@@ -262,15 +263,15 @@ def _unexplained(
     uncorrected: Mapping[int, BoxStatistics],
 ) -> list[str]:
     """State where the onset of motion is further below the threshold than inertia explains."""
-    excess = largest_excess(settings)
+    excess, unit = largest_excess(settings), settings.unit
     return [
         f'In the {"positive" if direction > 0 else "negative"} direction the torque at the onset '
-        f'of motion is {taken:.3g} N m below that at the threshold; an inertia of '
-        f'{settings.inertia:.3g} kg m^2 explains {excess:.3g} N m. Either friction grows with '
-        'speed from the start, or inertia is set too low, or the joint yields before it breaks '
-        'away (play of the gear, elastic parts) by more than the onset_travel of '
-        f'{settings.onset_travel:.2g} rad: then the value is too low; repeat with a larger '
-        'onset_travel, and see the uncorrected one.'
+        f'of motion is {taken:.3g} {unit("N m")} below that at the threshold; an inertia of '
+        f'{settings.inertia:.3g} {unit("kg m^2")} explains {excess:.3g} {unit("N m")}. Either '
+        'friction grows with speed from the start, or inertia is set too low, or the '
+        'joint yields before it breaks away (play of the gear, elastic parts) by more than the '
+        f'onset_travel of {settings.onset_travel:.2g} {unit("rad")}: then the value is too low; '
+        'repeat with a larger onset_travel, and see the uncorrected one.'
         for direction, box in boxes.items()
         for taken in [uncorrected[direction].median - box.median]
         if taken > excess + UNEXPLAINED_SHARE * uncorrected[direction].median

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 import math
 
 from robot_identification.errors import UsageError
+from robot_identification.model import unit_of_joint
 from robot_identification.options import option
 
 # A ramp from zero to the cap takes so long where no rate is given [s]; chosen: 50 ramps take a
@@ -24,7 +25,8 @@ class BreakAwaySettings:
     `torque_cap` is the largest torque of a ramp, beyond gravity [N m], from the manual pre-test;
     `torque_limit` the largest of all, gravity included [N m]. `inertia` is that of link and rotor
     at the start [kg m^2] and sets the gains of the return. `longest_gap` is the longest time
-    between joint states [s]; a `continuous` position wraps around at a turn. Other fields are
+    between joint states [s]; a `continuous` position wraps around at a turn; of a joint that
+    `slides` all that is stated in rad is in m, and what is in N m is in N. Other fields are
     options of a node, explained in their declaration. Raises UsageError if a value is out of
     range, or two do not fit together.
     """
@@ -83,6 +85,7 @@ class BreakAwaySettings:
         maximum=300.0,
     )
     continuous: bool = False
+    slides: bool = False
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -103,6 +106,10 @@ class BreakAwaySettings:
                     f'{getattr(self, larger):g}'
                 )
 
+    def unit(self, unit: str) -> str:
+        """Return a unit, written as that of a joint that turns, as that of the joint."""
+        return unit_of_joint(unit, 'm' if self.slides else 'rad')
+
     @property
     def rate(self) -> float:
         """Rate of the ramp [N m/s]."""
@@ -115,4 +122,4 @@ class BreakAwaySettings:
 
 
 _COUNTS = ('confirming_samples', 'repeats')
-_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous')
+_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous', 'slides')

@@ -116,13 +116,15 @@ class BreakAwayTest:
         held = abs(self.gravity(start))
         if not math.isfinite(held):
             raise UsageError(
-                f'break-away test: the gravity torque at {start:.3g} rad is {self.gravity(start)}'
+                f'break-away test: the gravity torque at {start:.3g} {settings.unit("rad")} is '
+                f'{self.gravity(start)}'
             )
         if held + settings.torque_cap > settings.torque_limit:
+            unit = settings.unit('N m')
             raise UsageError(
-                f'break-away test: gravity takes {held:.3g} N m and a ramp up to '
-                f'{settings.torque_cap:g} N m, more than torque_limit '
-                f'{settings.torque_limit:g} N m: choose a pose with less moment of gravity'
+                f'break-away test: gravity takes {held:.3g} {unit} and a ramp up to '
+                f'{settings.torque_cap:g} {unit}, more than torque_limit '
+                f'{settings.torque_limit:g} {unit}: choose a pose with less moment of gravity'
             )
         self._ramps = 2 * (1 if manual else settings.repeats)
         self._repeats: list[BreakAwayRepeat] = []
@@ -169,7 +171,8 @@ class BreakAwayTest:
         added to the one before. Raises UsageError if the step is no positive number.
         """
         if not (math.isfinite(step) and step > 0.0):
-            raise UsageError(f'break-away test: a step of {step} N m is not positive')
+            unit = self.settings.unit('N m')
+            raise UsageError(f'break-away test: a step of {step} {unit} is not positive')
         if self.phase is not Phase.RAMPING:
             return False
         self._target, self._raised_at = self._level + step, self._time
@@ -215,15 +218,17 @@ class BreakAwayTest:
         wanted, limit = torque + self.gravity(q), self.settings.torque_limit
         if self.phase is Phase.RAMPING and abs(wanted) > limit:
             # A torque that is cut off would falsify the ramp.
+            unit = self.settings.unit('N m')
             return self.abort(
-                f'{abs(wanted):.3g} N m are needed with gravity, torque_limit is {limit:g} N m'
+                f'{abs(wanted):.3g} {unit} are needed with gravity, torque_limit is {limit:g} '
+                f'{unit}'
             )
         self._torque = _clip(wanted, limit)
         return self._torque
 
     def _problem(self, t: float, q: float, dq: float) -> str:
         """Return why a joint state ends the test; empty if it does not."""
-        settings = self.settings
+        settings, unit = self.settings, self.settings.unit('rad')
         for name, value in (('time', t), ('position', q), ('velocity', dq)):
             if not math.isfinite(value):
                 return f'the {name} of a joint state is {value}'
@@ -237,15 +242,16 @@ class BreakAwayTest:
         away = abs(self._error(q))
         if away > settings.window:
             return (
-                f'the joint is {away:.3g} rad from its start, the window is '
-                f'{settings.window:g} rad either side'
+                f'the joint is {away:.3g} {unit} from its start, the window is '
+                f'{settings.window:g} {unit} either side'
             )
         if abs(dq) > settings.speed_limit:
             return (
-                f'the joint moves at {dq:.3g} rad/s, the limit is {settings.speed_limit:g} rad/s'
+                f'the joint moves at {dq:.3g} {unit}/s, the limit is {settings.speed_limit:g} '
+                f'{unit}/s'
             )
         if not math.isfinite(self.gravity(q)):
-            return f'the torque against gravity at {q:.3g} rad is not finite'
+            return f'the torque against gravity at {q:.3g} {unit} is not finite'
         return ''
 
     def _error(self, q: float) -> float:
@@ -270,7 +276,7 @@ class BreakAwayTest:
             return 0.0
         if self._time - self._phase_began > self.settings.return_timeout:
             self.abort(
-                f'the joint is {abs(error):.3g} rad from its start after '
+                f'the joint is {abs(error):.3g} {self.settings.unit("rad")} from its start after '
                 f'{self.settings.return_timeout:g} s: is the torque cap enough to move it?'
             )
             return 0.0
@@ -312,7 +318,8 @@ class BreakAwayTest:
         self._level = level
         if self._level > settings.torque_cap:
             self.abort(
-                f'{settings.torque_cap:g} N m, the torque cap, did not move the joint '
+                f'{settings.torque_cap:g} {settings.unit("N m")}, the torque cap, did not move '
+                f'the joint '
                 f'{"up" if self.direction > 0 else "down"}: repeat the manual pre-test'
             )
             return 0.0

@@ -31,11 +31,11 @@ WIDTH_OF_REPEATS = 0.35
 # Scales show at least this share of the torque; chosen: less is no news.
 LEAST_SCALE = 0.01
 TABLE_WORDS = (
-    'Torques are in N m, signs those of the direction. From, to: the interval of the median, by '
-    'bootstrap of the repeats, 95 %. IQR: Q3 less Q1, over the median. Outliers are more than 1.5 '
-    'IQR beyond the quartiles; the median counts them. Uncorrected: the median of the torques '
-    'commanded when the joint passed the threshold, as Rajagopal 2017 reports it; what '
-    'accelerated the joint until then is in it.'
+    'Torques are in N m (of a joint that slides in N), signs those of the direction. From, to: '
+    'the interval of the median, by bootstrap of the repeats, 95 %. IQR: Q3 less Q1, over the '
+    'median. Outliers are more than 1.5 IQR beyond the quartiles; the median counts them. '
+    'Uncorrected: the median of the torques commanded when the joint passed the threshold, as '
+    'Rajagopal 2017 reports it; what accelerated the joint until then is in it.'
 )
 # What the two panels of a picture show.
 CORRECTION_WORDS = {
@@ -81,15 +81,16 @@ def _compared(found: Sequence[BreakAway]) -> list[list[str]]:
 
 def _how(joint: BreakAway) -> str:
     """State in a sentence how a joint was tested."""
-    settings = joint.run.settings
+    settings, unit = joint.run.settings, joint.run.settings.unit
     pose = {
         'free': 'in a gravity-free pose', 'subtracted': 'with the moment of gravity subtracted',
     }[joint.run.gravity]
     return (
-        f'{joint.run.joint}: {len(joint.run.repeats)} ramps of {number(settings.rate)} N m/s up '
-        f'to {number(settings.torque_cap)} N m, threshold {number(settings.threshold)} rad/s in '
-        f'{settings.confirming_samples} samples, {pose}; correction {joint.correction}, inertia '
-        f'{number(settings.inertia)} kg m^2'
+        f'{joint.run.joint}: {len(joint.run.repeats)} ramps of {number(settings.rate)} '
+        f'{unit("N m/s")} up to {number(settings.torque_cap)} {unit("N m")}, threshold '
+        f'{number(settings.threshold)} {unit("rad/s")} in {settings.confirming_samples} '
+        f'samples, {pose}; correction {joint.correction}, inertia '
+        f'{number(settings.inertia)} {unit("kg m^2")}'
     )
 
 
@@ -102,7 +103,7 @@ def break_away_text(robot: str, found: Sequence[BreakAway]) -> str:
         '',
         *wrap(TABLE_WORDS),
         '',
-        'Medians by correction [N m]:',
+        'Medians by correction:',
         *text_table(_COMPARED, _compared(found)),
         '',
     ]
@@ -137,6 +138,7 @@ def draw_boxes(joint: BreakAway) -> Picture:
             for direction in joint.uncorrected
         }
         panels.append(('none', joint.uncorrected, torques))
+    unit = joint.run.settings.unit('N m')
     drawing = Drawing(WIDTH, HEIGHT)
     span = max(
         *(float(np.ptp(np.concatenate([*values.values()]))) for _, _, values in panels),
@@ -150,14 +152,14 @@ def draw_boxes(joint: BreakAway) -> Picture:
         every = np.concatenate([*values.values()])
         middle = 0.5 * float(every.min() + every.max())
         panel.y.set_limits(middle - 0.55 * span, middle + 0.55 * span)
-        panel.label('' if panel is not placed[0] else 'torque [N m]', 'direction')
+        panel.label('' if panel is not placed[0] else f'torque [{unit}]', 'direction')
         drawing.add(text_at(
             panel.left + 0.5 * panel.x.length, panel.top - 0.5 * FONT_SIZE,
             CORRECTION_WORDS[correction], anchor='middle',
         ))
     medians = ' and '.join(
-        f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]} '
-        f'(uncorrected {fixed(joint.uncorrected[direction].median)} N m)'
+        f'{fixed(box.median)} {unit} in direction {DIRECTIONS[direction]} '
+        f'(uncorrected {fixed(joint.uncorrected[direction].median)} {unit})'
         for direction, box in joint.boxes.items()
     )
     return drawing.picture(
