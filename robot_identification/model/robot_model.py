@@ -21,7 +21,9 @@ from robot_identification.model.arm_choice import choose_arm
 from robot_identification.model.couplings import find_coupled, find_leading_fingers
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg, joint_axes
 from robot_identification.model.effort_units import EFFORT_UNITS
-from robot_identification.model.joint_units import unit_of_joint, unit_of_joints
+from robot_identification.model.joint_units import (
+    NamedJoints, unit_of_joint, unit_of_joints,
+)
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_elements import UrdfLink
 from robot_identification.model.urdf_reach import reach_of_joints
@@ -198,6 +200,11 @@ class RobotModel:
         """Return the unit of every position: 'm' of a joint that slides, else 'rad'."""
         _, _, slides = joint_axes(self.pinocchio)
         return tuple('m' if one else 'rad' for one in slides)
+
+    @property
+    def joints(self) -> NamedJoints:
+        """Return the names of the joints with the units of their positions."""
+        return NamedJoints(self.joint_names, self.position_units)
 
     def unit(self, unit: str, joint: SupportsIndex) -> str:
         """Return a unit, written as that of a joint that turns, as that of a joint."""

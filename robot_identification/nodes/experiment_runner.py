@@ -43,7 +43,7 @@ from robot_identification.execution import (
     Stopping,
 )
 from robot_identification.execution import events as ev
-from robot_identification.model import NamedJoints, RobotModel
+from robot_identification.model import RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
@@ -99,7 +99,7 @@ class ExperimentRunner(Node):
         robot = robot_from_parameters(self)
         arm = DriverArm(robot, prefix, simulated=bool(self._token))
         self._joints = arm.joints
-        self._named = NamedJoints(robot.joint_names, robot.position_units)
+        self._named = robot.joints
         self._machine = ExecutionStateMachine(
             self._named, joint_states,
             simulated=bool(self._token) or self._value('use_sim_time'),

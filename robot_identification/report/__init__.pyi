@@ -8,7 +8,7 @@ from .figures import (
 )
 from .formatting import (
     fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
-    text_table as text_table, wrap as wrap,
+    sliding_text as sliding_text, text_table as text_table, wrap as wrap,
 )
 from .json_file import json_text as json_text
 from .page import Meaning as Meaning, render_page as render_page

@@ -226,19 +226,21 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
 
 
 def temperature_picture(
-    name: str, temperature: FloatArray, values: FloatArray, errors: FloatArray, line: FloatArray
+    words: tuple[str, str], temperature: FloatArray, values: FloatArray, errors: FloatArray,
+    line: FloatArray,
 ) -> Picture:
     """
-    Draw viscous friction of the joint `name` over temperature.
+    Draw viscous friction over temperature; `words` are the name of the joint, and the unit.
 
-    `temperature` [deg C], `values` and their standard `errors` [N m s/rad] are those of the runs,
+    `temperature` [deg C], `values` and their standard `errors` are those of the runs,
     each (m,); `line` (2, k) has temperatures and values of a line, with k = 0 if there is none.
     """
+    name, unit = words
     drawing, panel = single_panel(2.6)
     panel.error_bars(temperature, values, errors, PREDICTED)
     panel.dots(temperature, values, PREDICTED, 4.0)
     panel.curve(line[0], line[1], RESIDUAL, 1.2)
-    panel.label('viscous friction\n[N m s/rad]', 'temperature [°C]')
+    panel.label(f'viscous friction\n[{unit}]', 'temperature [°C]')
     panel.x.margin = 0.05
     return drawing.picture(
         name, f'Viscous friction of {name} over its temperature, with a line'

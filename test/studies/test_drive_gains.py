@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.model.joint_units import NamedJoints
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )
@@ -34,7 +35,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def poses_fit(joint_names, points, options=ANY_CURRENT):
-    joints, notes = fit_gains(joint_names, points, options)
+    joints, notes = fit_gains(NamedJoints(tuple(joint_names)), points, options)
     return DriveGains('poses', 'made up', 'made up', joints, points, notes)
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.model import IdentifiedModel
+from robot_identification.model import IdentifiedModel, unit_of_joint
 from robot_identification.studies.comparison import (
     common_range, CONFIDENCE, holm, sliding_friction, sliding_torque_map, two_sided,
 )
@@ -94,6 +94,11 @@ class FrictionHistory:
     temperature: FloatArray  # of the joint, shape (m,) [deg C]
     values: FloatArray  # shape (m,), SI units
     errors: FloatArray  # standard errors, shape (m,)
+    position_unit: str = 'rad'  # of the joint, or 'm'
+
+    def unit(self, unit: str) -> str:
+        """Return a unit, written as that of a joint that turns, as that of the joint."""
+        return unit_of_joint(unit, self.position_unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +158,20 @@ class FrictionAlarm:
     low: float  # ends of the interval of the change; NaN for a latest run
     high: float
     p_value: float  # corrected for the number of all tests
+    position_unit: str = 'rad'  # of the joint, or 'm'
 
     def describe(self) -> str:
         """Return it in words."""
+        speed = f'{self.speed:g} {self.position_unit}/s'
         more = 'more' if self.change > 0.0 else 'less'
         size = f'{100.0 * abs(self.change):.1f} %'
         if self.kind == DRIFT:
             return (
-                f'{self.arm}, {self.joint}: friction at {self.speed:g} rad/s drifts, {size} '
+                f'{self.arm}, {self.joint}: friction at {speed} drifts, {size} '
                 f'{more} in a year ({100.0 * self.low:+.1f} to {100.0 * self.high:+.1f} %)'
             )
         return (
-            f'{self.arm}, {self.joint}: friction at {self.speed:g} rad/s is {size} {more} in the '
+            f'{self.arm}, {self.joint}: friction at {speed} is {size} {more} in the '
             'latest run than those before it say'
         )
 
@@ -214,7 +221,8 @@ def _alarm(trend: FrictionTrend, kind: str, p_value: float) -> FrictionAlarm:
         trend.latest_change / trend.value if trend.value else np.nan
     )
     return FrictionAlarm(
-        history.arm, history.joint, kind, history.speed, change, low, high, p_value
+        history.arm, history.joint, kind, history.speed, change, low, high, p_value,
+        history.position_unit,
     )
 
 

@@ -107,7 +107,10 @@ def _histories(
             for plain in (COULOMB, VISCOUS)
         ]
         found += [
-            FrictionHistory(arm, name, quantity, speed, runs, years, temperature, values, errors)
+            FrictionHistory(
+                arm, name, quantity, speed, runs, years, temperature, values, errors,
+                joints[-1].get('position_unit', 'rad'),
+            )
             for quantity, speed, values, errors in figures
         ]
     return found

@@ -15,6 +15,8 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
+from robot_identification.model import unit_of_joint
+
 RECORD_FILE = 'campaign.sqlite'
 SCHEMA_VERSION = 1  # of the file
 # How long a reader may keep us from writing [s].
@@ -131,13 +133,17 @@ class Record:
 
 def _friction_rows(state: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Return joint, temperature, quantity, speed, value, error and unit of each figure."""
-    torque = 'A' if state['relative_scale'] else 'N m'
+    of_torque = 'A' if state['relative_scale'] else 'N m'
     rows = []
     for joint in state['joints']:
         place = (joint['joint'], joint['temperature'])
+        torque, viscous = (
+            unit_of_joint(unit, joint.get('position_unit', 'rad'))
+            for unit in (of_torque, f'{of_torque} s/rad')
+        )
         rows += [
             (*place, 'coulomb', None, joint['coulomb'], joint['coulomb_error'], torque),
-            (*place, 'viscous', None, joint['viscous'], joint['viscous_error'], f'{torque} s/rad'),
+            (*place, 'viscous', None, joint['viscous'], joint['viscous_error'], viscous),
         ]
         rows += [
             (*place, 'torque', speed, value, error, torque)

@@ -173,7 +173,7 @@ def trend_rows(trends: Sequence[FrictionTrend]) -> list[tuple[str, ...]]:
         known = np.isfinite(trend.drift)
         rows.append((
             history.joint, _figure_name(trend), str(int(np.count_nonzero(trend.used))),
-            number(trend.value), UNITS[history.quantity],
+            number(trend.value), history.unit(UNITS[history.quantity]),
             percent(trend.per_kelvin / trend.value) if trend.value else NOT_AVAILABLE,
             percent(trend.drift) if known else NOT_AVAILABLE,
             f'{percent(low)} to {percent(high)}' if known else NOT_AVAILABLE,
@@ -218,7 +218,7 @@ def render_campaign_report(outcome: CampaignOutcome, command_line: str = '') -> 
 def _figure_name(trend: FrictionTrend) -> str:
     history = trend.history
     if history.quantity == TORQUE:
-        return f'torque at {history.speed:g} rad/s'
+        return f'torque at {history.speed:g} {history.position_unit}/s'
     return {COULOMB: 'Coulomb', VISCOUS: 'viscous'}[history.quantity]
 
 
@@ -270,10 +270,10 @@ def _draw(trend: FrictionTrend) -> Picture:
     for panel, draw in zip(panels, sides, strict=True):
         panel.x.margin = 0.04
         draw(panel, trend)
+    speed = f'{history.speed:g} {history.position_unit}/s'
     words = ' and '.join(SIDES[draw] for draw in sides)
     return drawing.picture(
-        f'{history.joint}, {history.speed:g} rad/s',
-        f'Friction torque of {history.joint} at {history.speed:g} rad/s over {words}',
+        f'{history.joint}, {speed}', f'Friction torque of {history.joint} at {speed} over {words}',
     )
 
 
@@ -286,7 +286,7 @@ def _draw_over_temperature(panel: Panel, trend: FrictionTrend) -> None:
         ends = np.array([temperature.min(), temperature.max()])
         line = line_at(ends, trend.value, trend.per_kelvin, trend.reference_temperature)
         panel.curve(ends, line, RESIDUAL, 1.2, name='line')
-    panel.label('friction\n[N m]', 'joint temperature [°C]')
+    panel.label(f'friction\n[{history.unit("N m")}]', 'joint temperature [°C]')
 
 
 def _draw_over_date(panel: Panel, trend: FrictionTrend) -> None:
@@ -302,7 +302,8 @@ def _draw_over_date(panel: Panel, trend: FrictionTrend) -> None:
         panel.curve(DAYS_PER_YEAR * (ends - first), line, RESIDUAL, 1.2, name='line')
     seconds = round(first * DAYS_PER_YEAR * 86400.0)
     date = np.datetime_as_string(np.datetime64(seconds, 's'), 'D')
-    panel.label('friction\n[N m]', f'days after {date}, at the mean temperature')
+    unit = history.unit('N m')
+    panel.label(f'friction\n[{unit}]', f'days after {date}, at the mean temperature')
 
 
 # Plots of a trend, in words.

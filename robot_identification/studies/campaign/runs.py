@@ -283,6 +283,7 @@ def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, A
     return [
         {
             'joint': name,
+            'position_unit': model.robot.position_units[j],
             'temperature': temperature[j],
             **{key: values[j] for key, values in found.items()},
         }

@@ -188,7 +188,7 @@ def _shared_sliding(first: IdentifiedModel, second: IdentifiedModel) -> CommonPa
     terms = [(plain[row // n], row % n + 1) for row in rows]
     return CommonParameters(
         tuple(f'{law.symbols[0]}{number}' for law, number in terms),
-        tuple(law.units[0] for law, _ in terms),
+        tuple(first.robot.unit(law.units[0], number - 1) for law, number in terms),
         tuple(law.name for law, _ in terms),
         M[rows], other[rows],
         ('the friction laws differ: Coulomb and viscous friction are compared as they are nearest '
@@ -200,13 +200,14 @@ def _shared_offsets(first: IdentifiedModel, second: IdentifiedModel) -> CommonPa
     """Return the friction offsets of the joints that have one in both models."""
     rows = [_offset_rows(model) for model in (first, second)]
     names = [name for name in rows[0] if name in rows[1]]
+    units = first.reduction.units_of(first.robot)
     maps = [
         np.eye(model.reduction.rank)[[of[name] for name in names]]
         for model, of in zip((first, second), rows, strict=True)
     ]
     return CommonParameters(
-        tuple(names), FrictionOffset().units * len(names), (FrictionOffset.name,) * len(names),
-        maps[0], maps[1],
+        tuple(names), tuple(units[rows[0][name]] for name in names),
+        (FrictionOffset.name,) * len(names), maps[0], maps[1],
     )
 
 

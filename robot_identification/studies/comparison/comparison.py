@@ -30,6 +30,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import Covariance, joint_test, JointTest, MOST_FREEDOM
 from robot_identification.model import EFFORT_UNITS, FRICTION_LAWS, IdentifiedModel
+from robot_identification.report import sliding_text
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
@@ -298,7 +299,7 @@ def _mean_change(
 
 def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
     """Return what limits a comparison of two models, in words."""
-    notes = []
+    notes = [text for text in [sliding_text(first.robot)] if text]
     gains = [model.robot.drives.drive_gain for model in (first, second)]
     units = {first.effort_unit, second.effort_unit}
     if units == {'A'} and not np.allclose(gains[0], gains[1], rtol=1e-6, equal_nan=True):

@@ -87,8 +87,9 @@ def comparison_meaning(pair: ComparedPair) -> Meaning:
     joints, largest = pair.torque.joints, pair.torque.largest
     most = max(range(len(joints)), key=lambda joint: float(largest[joint]))
     torque = (
-        f'along one motion their torques differ by {number(float(largest[most]))} N m at most '
-        f'({joints[most]}, {percent(float(pair.torque.share[most]))} of its limit)'
+        f'along one motion their torques differ by {number(float(largest[most]))} '
+        f'{pair.torque.unit(most)} at most ({joints[most]}, '
+        f'{percent(float(pair.torque.share[most]))} of its limit)'
     )
     groups = sorted(pair.comparison.groups, key=lambda group: not group.moved)
     findings = (group.describe() for group in groups)

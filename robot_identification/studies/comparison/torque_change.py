@@ -41,6 +41,11 @@ class TorqueChange:
     largest: FloatArray
     rms: FloatArray
     limit: FloatArray  # (n,): largest joint torque [N m]; infinite where not known
+    units: tuple[str, ...] = ()  # (n,): of all these, 'N m' or 'N'; empty: all joints turn
+
+    def unit(self, joint: int) -> str:
+        """Return the unit of a joint's torque."""
+        return self.units[joint] if self.units else 'N m'
 
     @property
     def share(self) -> FloatArray:
@@ -115,6 +120,7 @@ def change_of_torque(
     return TorqueChange(
         first.robot.joint_names, len(motion), size.mean(axis=0), size.max(axis=0),
         np.sqrt(np.mean(size**2, axis=0)), np.array(first.robot.limits.effort, dtype=float),
+        tuple(first.robot.unit('N m', joint) for joint in range(first.robot.n)),
     )
 
 

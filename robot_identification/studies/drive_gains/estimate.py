@@ -25,7 +25,9 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, NotIdentifiableError
-from robot_identification.model import joint_parameters, Payload, RobotModel, static_regressor
+from robot_identification.model import (
+    joint_parameters, NamedJoints, Payload, RobotModel, static_regressor,
+)
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.static_poses import (
@@ -219,10 +221,11 @@ def _payload_point(
 
 
 def fit_gain(
-    joint: str, points: Sequence[GainPoint], options: DriveGainsOptions | None = None
+    joint: str, points: Sequence[GainPoint], options: DriveGainsOptions | None = None,
+    unit: str = 'N m',
 ) -> DriveGain:
     """
-    Fit the gain of one joint to its poses.
+    Fit the gain of one joint to its poses, whose torques have a unit.
 
     The noise is in the currents, so that ``current = torque / gain (+ intercept)`` is fitted by
     least squares; where all poses agree, this is the mean of Tika et al., eq. 32.
@@ -240,7 +243,7 @@ def fit_gain(
     if len(used) < unknowns:
         return unseen(reason=(
             f'its current is above {options.smallest_current:g} A at {len(used)} of '
-            f'{len(points)} poses, too few; its torque there is at most {largest:.3g} N m'
+            f'{len(points)} poses, too few; its torque there is at most {largest:.3g} {unit}'
         ))
     torque = np.array([point.torque for point in used])
     current = np.array([point.current for point in used])
@@ -278,15 +281,15 @@ def fit_gain(
         intercept=intercept, points=len(used), both_sides=int(np.count_nonzero(~one_sided)),
         holding_torque=abs(gain) * float(np.mean(pairs)) if pairs else math.nan,
         largest_torque=float(np.abs(torque).max()),
-    ))
+    ), unit)
 
 
-def check_error(found: DriveGain) -> DriveGain:
-    """Return a gain, or why it is not known well enough to be one."""
+def check_error(found: DriveGain, unit: str = 'N m') -> DriveGain:
+    """Return a gain, or why it is not known well enough to be one; its torque has a unit."""
     if found.standard_error > LARGEST_ERROR * abs(found.gain):
         return _refuse(found, (
             f'its standard error is {found.standard_error / abs(found.gain):.0%}, more than '
-            f'{LARGEST_ERROR:.0%}; the largest torque was {found.largest_torque:.3g} N m'
+            f'{LARGEST_ERROR:.0%}; the largest torque was {found.largest_torque:.3g} {unit}'
         ))
     return found
 
@@ -308,8 +311,11 @@ def compare_with_known(
     A gain of the other sign is not one: bags may be swapped. A note names those that are far off.
     Raise NotIdentifiableError if not one gain is left.
     """
-    joints, far_off, unit = [], [], options.gain_unit
-    for joint, known in zip(found.joints, robot.drives.drive_gain, strict=True):
+    joints, far_off = [], []
+    for index, (joint, known) in enumerate(
+        zip(found.joints, robot.drives.drive_gain, strict=True)
+    ):
+        unit = robot.unit(options.gain_unit, index)
         ratio = joint.gain / known
         if ratio < 0.0:
             joint = _refuse(joint, (
@@ -323,7 +329,8 @@ def compare_with_known(
     check_any_gain(joints)
     notes = () if not far_off else (
         f'far from the gains known before: {", ".join(far_off)}; check that currents are in A '
-        '(position errors in rad), torques in N m, and a payload in kg and m',
+        f'(position errors in {robot.units("rad")}), torques in {robot.units("N m")}, and a '
+        'payload in kg and m',
     )
     return replace(found, joints=tuple(joints), notes=(*notes, *found.notes))
 
@@ -352,20 +359,22 @@ def _holding_current(points: Sequence[GainPoint]) -> float:
 
 
 def fit_gains(
-    joint_names: Sequence[str], points: Sequence[Sequence[GainPoint]], options: DriveGainsOptions
+    named: NamedJoints, points: Sequence[Sequence[GainPoint]], options: DriveGainsOptions
 ) -> tuple[tuple[DriveGain, ...], tuple[str, ...]]:
     """Fit the gains of all joints to their poses; return them with notes on one-sided poses."""
     joints = tuple(
-        fit_gain(name, of_joint, options)
-        for name, of_joint in zip(joint_names, points, strict=True)
+        fit_gain(name, of_joint, options, named.unit('N m', index))
+        for index, (name, of_joint) in enumerate(zip(named.names, points, strict=True))
     )
     check_any_gain(joints)
     return joints, tuple(
         f'{gain.joint}: {gain.points - gain.both_sides} of {gain.points} poses were reached from '
         'one side only; static friction can shift the gain by '
-        + (f'{gain.bias_bound:.3g} {options.gain_unit}' if math.isfinite(gain.bias_bound)
+        + (f'{gain.bias_bound:.3g} {named.unit(options.gain_unit, index)}'
+           if math.isfinite(gain.bias_bound)
            else 'an amount that these poses do not determine')
-        for gain in joints if gain.is_seen and gain.both_sides < gain.points
+        for index, gain in enumerate(joints)
+        if gain.is_seen and gain.both_sides < gain.points
     )
 
 

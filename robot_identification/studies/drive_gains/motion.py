@@ -98,15 +98,17 @@ def gains_from_motion(
     largest = np.max([np.abs(torques).max(axis=0) for torques in added], axis=0)
     found = _ScaledProblem(
         [robot.joint_names[joint] for joint in moved],
+        [robot.unit('N m', joint) for joint in moved],
         [[part[joint] for joint in moved] for part in parts.values()],
         samples[moved],
     ).solve(largest[moved])
     by_name = {gain.joint: gain for gain in found}
     joints = tuple(
         by_name.get(name, DriveGain(
-            name, reason=f'it hardly moved faster than {SLOWEST:g} rad/s'
+            name,
+            reason=f'it hardly moved faster than {SLOWEST:g} {robot.unit("rad/s", joint)}',
         ))
-        for name in robot.joint_names
+        for joint, name in enumerate(robot.joint_names)
     )
     check_any_gain(joints)
     return DriveGains(
@@ -160,13 +162,15 @@ class _ScaledProblem:
     Currents of all joints, ``current_j = (W_j theta + payload_j) / gain_j + noise``.
 
     `parts` are triangular factors (k + 2, k + 2) of each part of the motions and each joint: of
-    W_j, the payload's torque and the current; `samples` (n,) are the rows of each joint.
+    W_j, the payload's torque and the current; `samples` (n,) are the rows of each joint. `units`
+    are those of the torques.
     """
 
     def __init__(
-        self, names: Sequence[str], parts: list[list[FloatArray]], samples: IntArray
+        self, names: Sequence[str], units: Sequence[str], parts: list[list[FloatArray]],
+        samples: IntArray,
     ) -> None:
-        self.names = names
+        self.names, self.units = names, units
         self.samples = samples
         self.n = len(names)
         whole = [
@@ -198,9 +202,9 @@ class _ScaledProblem:
             check_error(DriveGain(
                 name, 1.0 / one, math.sqrt(of_one) / one**2, 0.0, points=count,
                 both_sides=count, largest_torque=float(torque),
-            ))
-            for name, one, of_one, torque in zip(
-                self.names, inverse, variance, largest, strict=True
+            ), unit)
+            for name, unit, one, of_one, torque in zip(
+                self.names, self.units, inverse, variance, largest, strict=True
             )
         )
 

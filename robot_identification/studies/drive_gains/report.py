@@ -135,6 +135,12 @@ def _recommendations(result: DriveGainsResult) -> list[str]:
     return []
 
 
+def _unit(result: DriveGainsResult, joint: str) -> str:
+    """Return the unit of the gain of a joint."""
+    robot = result.robot
+    return robot.unit(result.options.gain_unit, robot.joint_names.index(joint))
+
+
 def gain_meaning(result: DriveGainsResult) -> Meaning:
     """Return what the gains mean: how many are seen, how well, and how to use them."""
     found = result.found
@@ -146,7 +152,7 @@ def gain_meaning(result: DriveGainsResult) -> Meaning:
         worst = max(seen, key=lambda joint: joint.standard_error / abs(joint.gain))
         sentences.append(
             f'the least certain of them is that of {worst.joint}: {number(worst.gain, 4)} +- '
-            f'{number(worst.standard_error, 2)} {result.options.gain_unit}, '
+            f'{number(worst.standard_error, 2)} {_unit(result, worst.joint)}, '
             f'{percent(worst.standard_error / abs(worst.gain))}'
         )
     usable = bool(result.option)
@@ -198,15 +204,17 @@ def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') 
         ],
         command_line=command_line,
         pictures=[
-            _picture(joint, points)
-            for joint, points in zip(found.joints, found.points, strict=False)
+            _picture(joint, points, result.robot.unit('N m', index))
+            for index, (joint, points) in enumerate(
+                zip(found.joints, found.points, strict=False)
+            )
             # Without torque there is nothing but rounding to draw.
             if joint.points
         ],
     )
 
 
-def _picture(joint: DriveGain, points: Sequence[GainPoint]) -> Picture:
+def _picture(joint: DriveGain, points: Sequence[GainPoint], unit: str) -> Picture:
     """Draw current over torque at the poses of one joint, and the line of its gain."""
     torque = np.array([point.torque for point in points])
     current = np.array([point.current for point in points])
@@ -216,7 +224,7 @@ def _picture(joint: DriveGain, points: Sequence[GainPoint]) -> Picture:
     if joint.is_seen:
         ends = np.array([min(torque.min(), 0.0), max(torque.max(), 0.0)])
         line = (ends, ends / joint.gain + joint.intercept, MEASURED)
-    return draw_panel(series, line, ('torque [N m]', 'current [A]')).picture(
+    return draw_panel(series, line, (f'torque [{unit}]', 'current [A]')).picture(
         joint.joint, f'Current over torque of {joint.joint} at {len(points)} poses',
     )
 

@@ -20,6 +20,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing import process
 from robot_identification.recording import Recording
+from robot_identification.report import sliding_text
 from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, DriveGains, fit_gains, payload_differences, read_rests,
 )
@@ -57,6 +58,7 @@ def run_drive_gains(
         found = _from_poses(robot, bare, options)
     else:
         found = _from_payload(robot, (bare, loaded), payload, options)
+    notes += [text for text in [sliding_text(robot)] if text]
     found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)), options)
     result = DriveGainsResult(robot, tuple(bags), options, payload, found)
     if folder is not None:
@@ -105,7 +107,7 @@ def _from_poses(
     if torque is None and wanted == 'target':
         notes += _compare_currents(robot, recordings, options)
     points = average_approaches(readings)
-    joints, warnings = fit_gains(robot.joint_names, points, options)
+    joints, warnings = fit_gains(robot.joints, points, options)
     return DriveGains(
         'poses', torque_from, CURRENT_WORDS[current], joints, points, (*notes, *warnings)
     )
@@ -185,7 +187,7 @@ def _from_payload(
                 'poses in both, or choose --use motion'
             )
         if options.use == 'poses' or shared >= FEWEST_SHARED_POSES:
-            joints, notes = fit_gains(robot.joint_names, points, options)
+            joints, notes = fit_gains(robot.joints, points, options)
             return DriveGains(
                 'payload_poses', f'known payload of {payload.mass:g} kg', CURRENT_WORDS[current],
                 joints, points, notes,

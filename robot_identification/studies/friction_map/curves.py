@@ -24,7 +24,8 @@ from robot_identification.estimation import (
 )
 from robot_identification.model import (
     CoulombFriction, FRICTION_LAWS, FrictionLaw, FrictionOffset, JointMotion, LoadFriction,
-    PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, ViscousFriction,
+    PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, unit_of_joint,
+    ViscousFriction,
 )
 from robot_identification.studies.temperature import LEAST_RANGE
 
@@ -144,13 +145,14 @@ class FrictionCurve:
         return torque
 
 
-def choose_curve(points: CurvePoints) -> FrictionCurve:
+def choose_curve(points: CurvePoints, position_unit: str = 'rad') -> FrictionCurve:
     """
     Return the curve that predicts speeds left out best, or a simpler one that does as well.
 
     Load and temperature are terms of every curve where the points differ enough in them, and so
     is an offset where directions are distinguished. The points are of one joint, of any number of
-    recordings; raise DataError if there are fewer than two speeds.
+    recordings, and its position is in `position_unit`, 'rad' or 'm'. Raise DataError if there are
+    fewer than two speeds.
     """
     levels = points.levels()
     count = int(levels.max(initial=-1.0)) + 1
@@ -174,7 +176,7 @@ def choose_curve(points: CurvePoints) -> FrictionCurve:
             np.full(len(points), np.nan)
         )
     name = _simplest(squares, levels)
-    return _curve(name, points, fits, squares)
+    return _curve(name, points, fits, squares, position_unit)
 
 
 def _with_width(
@@ -294,12 +296,12 @@ def _simplest(squares: Mapping[str, FloatArray], levels: FloatArray) -> str:
 
 def _curve(
     name: str, points: CurvePoints, fits: Mapping[str, SeparableFit],
-    squares: Mapping[str, FloatArray],
+    squares: Mapping[str, FloatArray], position_unit: str,
 ) -> FrictionCurve:
     fit = fits[name]
     errors = _coefficient_errors(points, fit)
     symbols = [
-        (law.name, symbol, unit) for law in fit.laws
+        (law.name, symbol, unit_of_joint(unit, position_unit)) for law in fit.laws
         for symbol, unit in zip(law.symbols, law.units, strict=True)
     ]
     size = np.abs(points.speed)

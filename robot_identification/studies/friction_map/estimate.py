@@ -27,8 +27,11 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation import standard_errors
-from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, static_regressor
+from robot_identification.model import (
+    IdentifiedModel, joint_axes, NamedJoints, RobotModel, static_regressor,
+)
 from robot_identification.processing import Dataset
+from robot_identification.report import sliding_text
 from robot_identification.studies.friction_map.curves import (
     choose_curve, CurvePoints, FrictionCurve,
 )
@@ -99,6 +102,12 @@ class FrictionMap:
     # By joint; without those of which there is too little.
     curves: Mapping[str, FrictionCurve] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    position_units: tuple[str, ...] = ()  # of the joints, 'rad' or 'm'; empty: all turn
+
+    def unit(self, unit: str, joint: str) -> str:
+        """Return a unit, written as that of a joint that turns, as that of a joint."""
+        joints = NamedJoints(self.joint_names, self.position_units)
+        return joints.unit(unit, self.joint_names.index(joint))
 
     def of_joint(self, joint: str) -> tuple[FrictionPoint, ...]:
         """Return the points of a joint."""
@@ -135,7 +144,7 @@ def map_friction(
             f'{", ".join(robot.joint_names)}: name the model of this arm, or none'
         )
     points: list[FrictionPoint] = []
-    notes: list[str] = []
+    notes = [text for text in [sliding_text(robot)] if text]
     for run in runs:
         found, messages = _points_of_run(robot, run, bins, model)
         points += found
@@ -162,12 +171,16 @@ def map_friction(
                 'sign of its effort or of its velocity is wrong, or joint names are mixed up'
             )
         try:
-            curves[joint] = choose_curve(_curve_points(own))
+            curves[joint] = choose_curve(
+                _curve_points(own), robot.position_units[order[joint]]
+            )
         except DataError as error:
             notes.append(f'{joint}: {error}')
             continue
-        notes += _untried(joint, curves[joint])
-    return FrictionMap(robot.name, robot.joint_names, tuple(points), curves, tuple(notes))
+        notes += _untried(joint, curves[joint], robot.unit('N m', order[joint]))
+    return FrictionMap(
+        robot.name, robot.joint_names, tuple(points), curves, tuple(notes), robot.position_units
+    )
 
 
 def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
@@ -184,13 +197,13 @@ def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
     ]
 
 
-def _untried(joint: str, curve: FrictionCurve) -> list[str]:
+def _untried(joint: str, curve: FrictionCurve, unit: str) -> list[str]:
     """State which curve would fit far better, but could not be tried at speeds left out."""
     (chosen,) = (trial for trial in curve.trials if trial.name == curve.name)
     return [
-        f'{joint}: {trial.name} leaves {trial.deviation:.3g} N m of the points, {curve.name} '
-        f'{chosen.deviation:.3g} N m; there are too few speeds to try it at speeds left out, so '
-        'the simpler one is taken: record segments at more speeds'
+        f'{joint}: {trial.name} leaves {trial.deviation:.3g} {unit} of the points, {curve.name} '
+        f'{chosen.deviation:.3g} {unit}; there are too few speeds to try it at speeds left out, '
+        'so the simpler one is taken: record segments at more speeds'
         for trial in curve.trials
         if np.isnan(trial.left_out) and trial.deviation < FAR_BETTER * chosen.deviation
     ][:1]
@@ -206,7 +219,7 @@ def _points_of_run(
     if moved:
         notes.append(
             f'{dataset.source}: {moved} motions at constant velocity are left out, as another '
-            f'joint moved by more than {STILL:g} rad meanwhile'
+            f'joint moved by more than {STILL:g} {robot.units("rad")} meanwhile'
         )
     points: list[FrictionPoint] = []
     for group in group_segments(segments):

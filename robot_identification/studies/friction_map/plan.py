@@ -73,7 +73,8 @@ class SegmentPlan:
             )
         if self.fastest is not None and not self.slowest < self.fastest < np.inf:
             raise UsageError(
-                f'speeds of a friction map go from {self.slowest:g} to {self.fastest:g} rad/s: '
+                f'speeds of a friction map go from {self.slowest:g} to {self.fastest:g} rad/s '
+                '(m/s): '
                 'the first must be below the second'
             )
         for name, least, most in (('count', 2, 100), ('repeats', 1, MAXIMUM_PERIODS)):
@@ -101,12 +102,13 @@ def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits)
 
 
 def segment_speeds(
-    plan: SegmentPlan, span: float, velocity: float, acceleration: float
+    plan: SegmentPlan, span: float, velocity: float, acceleration: float, unit: str = 'rad'
 ) -> FloatArray:
     """
     Return the ascending speeds [rad/s] of a joint that may move by `span` [rad].
 
     The limit of the velocity [rad/s] may be infinite, unlike that of the acceleration [rad/s^2].
+    All of them are in m where that is the `unit` of the joint's position.
     Raise UsageError if the slowest speed is too fast for the joint.
     """
     fastest = SPEED_SHARE * (velocity if np.isfinite(velocity) else UNKNOWN_VELOCITY)
@@ -119,9 +121,9 @@ def segment_speeds(
         fastest = min(fastest, plan.fastest)
     if not plan.slowest < fastest:
         raise UsageError(
-            f'a friction map from {plan.slowest:g} rad/s on has no room: within {span:.3g} rad '
-            f'and the limits the joint gets to {fastest:.3g} rad/s; widen the window, raise the '
-            'margins, or start slower'
+            f'a friction map from {plan.slowest:g} {unit}/s on has no room: within {span:.3g} '
+            f'{unit} and the limits the joint gets to {fastest:.3g} {unit}/s; widen the window, '
+            'raise the margins, or start slower'
         )
     return np.geomspace(plan.slowest, fastest, plan.count)
 
@@ -149,7 +151,10 @@ def segment_trajectory(
         pose[number], limits.lower[number] + half, limits.upper[number] - half
     )
     acceleration = min(float(limits.acceleration[number]), plan.acceleration)
-    speeds = segment_speeds(plan, 2.0 * half, float(limits.velocity[number]), acceleration)
+    speeds = segment_speeds(
+        plan, 2.0 * half, float(limits.velocity[number]), acceleration,
+        robot.position_units[number],
+    )
     times, states = _knots(plan, speeds, 2.0 * half, acceleration)
     if times[-1] > LONGEST_PERIOD:
         raise UsageError(

@@ -125,7 +125,8 @@ def curve_rows(found: FrictionMap) -> list[tuple[str, ...]]:
         ]
         rows += [
             (joint, curve.name, f'{one.name} ({one.law})', number(one.value, 3),
-             number(one.standard_error, 2), '' if one.name.endswith('exponent') else 'rad/s')
+             number(one.standard_error, 2), '' if one.name.endswith('exponent')
+             else found.unit('rad/s', joint))
             for one in curve.constants if one.determined
         ]
     return rows
@@ -201,7 +202,10 @@ def render_friction_map_report(
         trial_rows=trial_rows(found),
         gravity=gravity_sentences(found),
         pictures=[
-            friction_picture(joint, found.of_joint(joint), found.curves.get(joint))
+            friction_picture(
+                joint, found.of_joint(joint), found.curves.get(joint),
+                (found.unit('N m', joint), found.unit('rad/s', joint)),
+            )
             for joint in found.joint_names if found.of_joint(joint)
         ],
         bags=list(bags),
@@ -221,14 +225,16 @@ def save_friction_map(folder: ResultFolder, found: FrictionMap, bags: Sequence[s
 
 
 def friction_picture(
-    joint: str, points: Sequence[FrictionPoint], curve: FrictionCurve | None
+    joint: str, points: Sequence[FrictionPoint], curve: FrictionCurve | None,
+    units: tuple[str, str] = ('N m', 'rad/s'),
 ) -> Picture:
     """
     Draw friction over speed with two standard errors, and its curve, bag by bag.
 
     Both directions go to the right, over the logarithm of the speed: what bends, bends at slow
-    speeds.
+    speeds. `units` are those of friction and speed.
     """
+    torque, speed = units
     drawing = Drawing(WIDTH, 3.6)
     panel, = drawing.panels((WIDE_LABELS, *MARGINS[1:]))
     panel.x.logarithmic = True
@@ -251,7 +257,7 @@ def friction_picture(
     low, high = panel.y.ends()
     free = (line - panel.top + FONT_SIZE) / panel.y.length
     panel.y.set_limits(low, low + (high - low) / (1.0 - free))
-    panel.label('friction against\nthe motion [N m]', 'speed [rad/s]')
+    panel.label(f'friction against\nthe motion [{torque}]', f'speed [{speed}]')
     return drawing.picture(
         joint,
         f'Friction of {joint} over its speed at {len(points)} points'

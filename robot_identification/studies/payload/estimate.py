@@ -29,6 +29,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
+from robot_identification.report import sliding_text
 from robot_identification.studies.drive_gains import (
     group_poses, mean_of_approaches, static_poses_of,
 )
@@ -495,7 +496,8 @@ class _Fit:
 
     def _notes(self, free: Payload | None, body: ConsistentBody | None) -> list[str]:
         """Return notes on the scale, and on what is missing or was changed."""
-        model, notes = self.rows.model, []
+        model = self.rows.model
+        notes = [text for text in [sliding_text(model.robot)] if text]
         if model.relative_scale:
             notes.append(
                 'the scale is not observable: drive gains are unknown and were taken as equal, so '

@@ -340,17 +340,22 @@ def render_payload_report(result: PayloadResult, command_line: str = '') -> str:
         ],
         command_line=command_line,
         pictures=[
-            _picture(name, left[:, joint], explained[:, joint], joined=not found.static)
+            _picture(
+                name, left[:, joint], explained[:, joint], model.robot.unit('N m', joint),
+                joined=not found.static,
+            )
             for joint, name in enumerate(model.robot.joint_names)
         ],
     )
 
 
-def _picture(name: str, left: FloatArray, explained: FloatArray, *, joined: bool) -> Picture:
+def _picture(
+    name: str, left: FloatArray, explained: FloatArray, unit: str, *, joined: bool
+) -> Picture:
     at = np.arange(len(left), dtype=float)
     drawing = draw_panel(
         [(at, left, MEASURED), (at, explained, PREDICTED)], None,
-        ('sample' if joined else 'pose', 'torque [N m]'), joined=joined,
+        ('sample' if joined else 'pose', f'torque [{unit}]'), joined=joined,
     )
     return drawing.picture(
         name, f'Torque of {name} beyond the bare arm, and what the payload explains'

@@ -59,9 +59,18 @@ def torque_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
 def share_words(study: TemperatureStudy) -> str:
     """Return the change of torque by size of joint in words."""
     sizes = ', '.join(
-        f'{percent(share)} of {limit:g} N m' for limit, share in study.share_of_limit.items()
+        f'{percent(share)} of {limit:g} {_limit_unit(study, limit)}'
+        for limit, share in study.share_of_limit.items()
     )
     return f'Mean of the largest changes by size of joint: {sizes or NOT_AVAILABLE}.'
+
+
+def _limit_unit(study: TemperatureStudy, limit: float) -> str:
+    """Return the unit of the torque limit of the joints of one size."""
+    change = study.torque
+    return ' or '.join(dict.fromkeys(
+        change.unit(joint) for joint, one in enumerate(change.limit) if one == limit
+    ))
 
 
 def temperature_text(study: TemperatureStudy) -> str:
@@ -154,11 +163,12 @@ def temperature_meaning(study: TemperatureStudy) -> Meaning:
     highest = max(float(joint.temperature.max()) for joint in study.joints)
     moving = [joint.joint for joint in study.joints if joint.coulomb_moves]
     without = [joint.joint for joint in study.joints if joint.viscous_line is None]
-    largest = float(np.max(study.torque.largest))
+    most = int(np.argmax(study.torque.largest))
     change = study.mean_viscous_change
     sentences = [
         f'Viscous friction changed by {percent(change)} on average from {fixed(lowest, 0)} to '
-        f'{fixed(highest, 0)} °C; along one motion that is up to {number(largest)} N m of torque',
+        f'{fixed(highest, 0)} °C; along one motion that is up to '
+        f'{number(float(study.torque.largest[most]))} {study.torque.unit(most)} of torque',
         f'Coulomb friction moves with temperature on {", ".join(moving)}' if moving
         else 'Coulomb friction does not move with temperature beyond chance',
     ]
@@ -206,5 +216,6 @@ def _picture(study: TemperatureStudy, index: int) -> Picture:
         [line.lowest, line.highest], [line.at(line.lowest), line.at(line.highest)],
     ])
     return temperature_picture(
-        joint.joint, joint.temperature, joint.viscous, joint.viscous_errors, ends
+        (joint.joint, joint.viscous_unit), joint.temperature, joint.viscous,
+        joint.viscous_errors, ends,
     )

@@ -27,6 +27,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import IdentifiedModel, Motion
+from robot_identification.report import sliding_text
 from robot_identification.studies.comparison import (
     change_of_torque, check_same_arm, common_range, holm, LEVEL, share_of_limit, shared_motion,
     sliding_friction, TorqueChange,
@@ -56,6 +57,7 @@ class JointTemperature:
     # Of the slope of Coulomb friction, corrected for the number of joints.
     coulomb_p: float = float('nan')
     note: str = ''  # why there is no line, or nothing
+    viscous_unit: str = 'N m s/rad'
 
     @property
     def coulomb_moves(self) -> bool:
@@ -126,7 +128,7 @@ def study_temperature(
     names = ordered[0].robot.joint_names
     joints = [
         _study_joint(
-            name, T[:, j],
+            name, ordered[0].robot.unit('N m s/rad', j), T[:, j],
             np.array([[one.viscous[j], one.standard_errors[1, j], one.freedom[len(names) + j]]
                       for one in found]),
             np.array([[one.coulomb[j], one.standard_errors[0, j], one.freedom[j]]
@@ -160,7 +162,7 @@ def study_temperature(
 
 
 def _study_joint(
-    name: str, T: FloatArray, viscous: FloatArray, coulomb: FloatArray
+    name: str, unit: str, T: FloatArray, viscous: FloatArray, coulomb: FloatArray
 ) -> JointTemperature:
     """Return the lines of one joint; columns are value, standard error, degrees of freedom."""
     lines: list[TemperatureLine | None] = []
@@ -178,7 +180,7 @@ def _study_joint(
         exponential = fit_temperature_exponential(T[known], *viscous[known, :2].T)
     return JointTemperature(
         name, T, viscous[:, 0], viscous[:, 1], coulomb[:, 0], coulomb[:, 1], lines[0], lines[1],
-        exponential, note=notes[0] if notes else '',
+        exponential, note=notes[0] if notes else '', viscous_unit=unit,
     )
 
 
@@ -186,6 +188,7 @@ def _notes(
     models: Sequence[IdentifiedModel], joints: Sequence[JointTemperature]
 ) -> tuple[str, ...]:
     notes = [f'{joint.joint}: {joint.note}' for joint in joints if joint.note]
+    notes += [text for text in [sliding_text(models[0].robot)] if text]
     moved = [joint.joint for joint in joints if joint.coulomb_moves]
     if moved:
         notes.append(
