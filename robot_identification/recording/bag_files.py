@@ -22,6 +22,7 @@ from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FI
 from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
+from robot_identification.recording.other_files import find_other
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
 from robot_identification.recording.rosbags_reader import NotIntactError, read_by_rosbags
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
@@ -32,6 +33,10 @@ SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 ROS_1_MAGIC = b'#ROSBAG V2.0'
 
 BagFile = McapFile | SqliteFile
+
+
+class _UnknownStart(Damage):
+    """The first bytes of a file are not those of a bag."""
 
 
 @contextmanager
@@ -65,6 +70,9 @@ class BagFiles:
                 self._damage = damage
                 break
         if not self._files:
+            other = find_other(path) if isinstance(self._damage, _UnknownStart) else None
+            if other is not None and path.is_file():
+                raise BagError(other.describe(path))
             raise BagError(
                 f'{path} cannot be read as a rosbag2 bag: {self._describe(0, self._damage)}'
             )
@@ -237,7 +245,7 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
             'it is a bag of ROS 1: convert it with `rosbags-convert --src FILE --dst FOLDER`, and '
             'name the folder'
         )
-    raise Damage('it begins neither as an MCAP nor as a sqlite3 file does')
+    raise _UnknownStart('it begins neither as an MCAP nor as a sqlite3 file does')
 
 
 def _open_packed(path: Path, stack: ExitStack) -> BagFile:

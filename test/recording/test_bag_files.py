@@ -14,9 +14,9 @@ from backports import zstd
 from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import BagError, DataError
 from robot_identification.recording import raw_bag
-from robot_identification.recording.bag import read_recording
+from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_files import BagFiles, open_bag
 from robot_identification.recording.rosbags_reader import NotIntactError
 
@@ -248,3 +248,34 @@ def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monk
     path = write_mcap(tmp_path / 'a.mcap', contents)
     monkeypatch.setattr(raw_bag, 'BLOCK_MESSAGES', 7)
     assert_all_of(read_recording(path, NAMES), good)
+
+
+@pytest.mark.parametrize(('name', 'content', 'kind'), [
+    ('arm.urdf', b'<?xml version="1.0"?>\n<!-- <mujoco> --><robot name="arm"/>',
+     r'a robot description \(URDF or xacro\).*--urdf, or by the model'),
+    ('arm.xml', b'<mujoco model="arm"/>', r'a robot description \(MJCF\)'),
+    ('notes.xml', b'<notes/>', 'an XML file'),
+    ('model.yaml', b'schema_version: 5\nbase_parameters: {}\n', 'an identified model'),
+    ('arm.yaml', b'name: arm\nurdf: arm.urdf\n', 'the configuration of a robot'),
+    ('other.yml', b'a: 1\n', 'a YAML file'),
+    ('table', b'time,q1\n0,1\n', 'a text file .*: if it is a table, let its name end in .csv'),
+    ('bag.mcap', b'version https://git-lfs.github.com/spec/v1\noid sha256:0\n',
+     'a pointer of Git LFS .*: fetch the file by `git lfs pull`'),
+    ('bag.zip', b'PK\x03\x04\x00\x00', 'a ZIP archive .*: unpack it'),
+    ('table.bin', b'PAR1\x00', r'a Parquet table .*: let its name end in \.parquet'),
+])
+def test_what_is_no_recording_is_called_what_it_is(tmp_path, name, content, kind):
+    """What is needed instead is said as well."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(BagError, match=f'is {kind}') as raised:
+        find_joint_names(path)
+    assert 'name a recording of the arm in its place, a rosbag2 bag' in str(raised.value)
+
+
+@pytest.mark.parametrize('content', [b'\x89MCA', b'SQLite\0', b'\x01\x02\xff', b'  \n'])
+def test_what_may_be_damaged_is_not_called_something_else(tmp_path, content):
+    path = tmp_path / 'bag.mcap'
+    path.write_bytes(content)
+    with pytest.raises(BagError, match='cannot be read as a rosbag2 bag'):
+        find_joint_names(path)

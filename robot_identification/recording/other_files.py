@@ -1,0 +1,85 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kinds of files that are named as recordings and are none, by their first bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+import re
+
+# Bytes that are looked at; chosen: the root of a description comes behind a long comment.
+HEAD = 1 << 16
+NEEDED = (
+    'name a recording of the arm in its place, a rosbag2 bag (its folder, .mcap or .db3) or a '
+    'table (.csv, .txt, .npz, .mat, .parquet, ..)'
+)
+_DESCRIPTIONS = {
+    'robot': 'a robot description (URDF or xacro)', 'mujoco': 'a robot description (MJCF)',
+    'sdf': 'a robot description (SDF)',
+}
+# Keys that one kind of YAML files has at the start of a line.
+_KEYS = {
+    'base_parameters': 'an identified model', 'coefficients': 'a trajectory',
+    'trajectory': 'an experiment', 'urdf': 'the configuration of a robot',
+    'links': 'a table of links', 'arms': 'a campaign',
+}
+# What files begin with, what they are, and what to do with them first.
+_BEGINNINGS = {
+    b'PK\x03\x04': ('a ZIP archive', 'unpack it'),
+    b'\x1f\x8b': ('packed by gzip', 'unpack it'),
+    b'PAR1': ('a Parquet table', 'let its name end in .parquet'),
+    b'MATLAB ': ('a MATLAB file', 'let its name end in .mat'),
+    b'\x93NUMPY': ('a NumPy array', 'put arrays with their names into an .npz file'),
+    b'version https://git-lfs': ('a pointer of Git LFS', 'fetch the file by `git lfs pull`'),
+    b'\x89HDF': ('an HDF5 file', 'export its arrays as a table'),
+}
+
+
+@dataclass(frozen=True)
+class OtherFile:
+    """A file that is no bag."""
+
+    kind: str  # what it is
+    remedy: str  # what to do with it
+
+    def describe(self, path: Path) -> str:
+        """Return what it is, and what to do."""
+        return f'{path} is {self.kind} and no recording that can be read: {self.remedy}'
+
+
+def find_other(path: Path) -> OtherFile | None:
+    """Return what a file is that is no bag; None where its first bytes do not tell."""
+    with path.open('rb') as stream:
+        head = stream.read(HEAD)
+    for beginning, (kind, remedy) in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            return OtherFile(kind, f'{remedy}, or {NEEDED}')
+    text = _text_of(head)
+    if text is None:
+        return None
+    if text.lstrip('\ufeff \t\r\n').startswith('<'):
+        # Comments may name anything.
+        root = re.search(r'<([A-Za-z]\w*)', re.sub(r'(?s)<!--.*?(-->|$)', '', text))
+        kind = _DESCRIPTIONS.get(root.group(1), '') if root is not None else ''
+        if not kind:
+            return OtherFile('an XML file', NEEDED)
+        return OtherFile(
+            kind, f'{NEEDED}; the arm is described by --robot or --urdf, or by the model'
+        )
+    if path.suffix.lower() in ('.yaml', '.yml'):
+        keys = set(re.findall(r'(?m)^(\w+):', text))
+        kind = next((words for key, words in _KEYS.items() if key in keys), 'a YAML file')
+        return OtherFile(kind, NEEDED)
+    return OtherFile('a text file', f'if it is a table, let its name end in .csv; else {NEEDED}')
+
+
+def _text_of(head: bytes) -> str | None:
+    """Return the first bytes of a file as text, None where they are none."""
+    try:
+        # The last character may be cut.
+        text = head.decode() if len(head) < HEAD else head[:-3].decode(errors='ignore')
+    except UnicodeDecodeError:
+        return None
+    return None if '\0' in text or not text.strip() else text
