@@ -44,6 +44,8 @@ class TextLimits:
     values: int
 
 
+# What a user of the command line can do where a result is there already.
+BY_COMMAND = 'add --force to overwrite it'
 HAND_WRITTEN = TextLimits(200_000, 5_000)
 MACHINE_WRITTEN = TextLimits(MAXIMUM_TEXT_BYTES, 2_000_000)
 # Between two values stands at least one of these; the last two nest without a comma.
@@ -354,9 +356,7 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def check_writable(
-    path: Path, force: bool, remedy: str = 'add --force to overwrite it'
-) -> None:
+def check_writable(path: Path, force: bool, remedy: str = BY_COMMAND) -> None:
     """
     Check that a result may be written at `path`, before any work is done for it.
 
@@ -402,13 +402,15 @@ def _stage(path: Path, content: str | bytes) -> Path:
     return temporary
 
 
-def write_results(directory: Path, contents: Mapping[str, str | bytes], force: bool) -> None:
+def write_results(
+    directory: Path, contents: Mapping[str, str | bytes], force: bool, remedy: str = BY_COMMAND
+) -> None:
     """
     Write the files of one result, all of them or none.
 
-    Raises UsageError if one of them exists already and `force` is not set.
+    Raises UsageError with the `remedy` if one of them exists already and `force` is not set.
     """
-    write_files({directory / name: content for name, content in contents.items()}, force)
+    write_files({directory / name: content for name, content in contents.items()}, force, remedy)
 
 
 def file_name(text: str) -> str:
@@ -426,31 +428,35 @@ class ResultFolder:
     """
     Folder that results are written into.
 
-    `force` overwrites those that are there; reports state the `command_line` that made them.
+    `force` overwrites those that are there, and `remedy` is what a caller without it can do;
+    reports state the `command_line` that made them.
     """
 
     path: Path
     force: bool = False
     command_line: str = ''
+    remedy: str = 'set force=True to overwrite it'
 
     def check(self, names: Iterable[str]) -> None:
         """Check that files of these names may be written; see `check_writable`."""
         for name in names:
-            check_writable(self.path / name, self.force)
+            check_writable(self.path / name, self.force, self.remedy)
 
     def write(self, contents: Mapping[str, str | bytes]) -> None:
         """Write the files of one result, all of them or none; see `write_results`."""
-        write_results(self.path, contents, self.force)
+        write_results(self.path, contents, self.force, self.remedy)
 
 
-def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
+def write_files(
+    contents: Mapping[Path, str | bytes], force: bool, remedy: str = BY_COMMAND
+) -> None:
     """
     Write files in any folders, all of them or none, even if interrupted.
 
-    Raises UsageError if one of them exists already and `force` is not set.
+    Raises UsageError with the `remedy` if one of them exists already and `force` is not set.
     """
     for path in contents:
-        check_writable(path, force)
+        check_writable(path, force, remedy)
     staged: dict[Path, Path] = {}
     try:
         for path, content in contents.items():

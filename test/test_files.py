@@ -20,8 +20,8 @@ from robot_identification import files
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, check_writable, dump_yaml, file_sha256,
-    LARGEST_INTEGER, parse_yaml, read_text, read_yaml, to_plain, write_atomically, write_files,
-    write_results,
+    LARGEST_INTEGER, parse_yaml, read_text, read_yaml, ResultFolder, to_plain, write_atomically,
+    write_files, write_results,
 )
 
 SCALARS = st.one_of(
@@ -180,6 +180,12 @@ def test_existing_results_are_kept_without_force(tmp_path):
     with pytest.raises(UsageError, match='exists already'):
         write_results(tmp_path, {'other.txt': 'new', 'model.yaml': 'new'}, force=False)
     assert contents(tmp_path) == {'model.yaml': b'old'}
+    with pytest.raises(UsageError, match='already: set force=True to overwrite it'):
+        ResultFolder(tmp_path).check(['model.yaml'])
+    folder = ResultFolder(tmp_path, remedy='move it away')
+    for write in (folder.check, lambda names: folder.write(dict.fromkeys(names, 'new'))):
+        with pytest.raises(UsageError, match='already: move it away, or name another'):
+            write(['model.yaml'])
     write_results(tmp_path, {'other.txt': 'new', 'model.yaml': b'new'}, force=True)
     assert path.read_text() == (tmp_path / 'other.txt').read_text() == 'new'
 

@@ -12,7 +12,7 @@ import shlex
 from robot_identification import load_robot
 from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
-from robot_identification.files import LARGEST_INTEGER, ResultFolder
+from robot_identification.files import BY_COMMAND, LARGEST_INTEGER, ResultFolder
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, gravity_of_mounting, read_urdf, RobotModel,
 )
@@ -205,7 +205,7 @@ def add_save_mapping_option(parser: argparse.ArgumentParser) -> None:
 
 def result_folder(args: argparse.Namespace) -> ResultFolder:
     """Return the folder of --output, with --force and what was typed."""
-    return ResultFolder(args.output, args.force, args.command_line)
+    return ResultFolder(args.output, args.force, args.command_line, BY_COMMAND)
 
 
 def seed(text: str) -> int:

@@ -20,7 +20,7 @@ from robot_identification.cli.options import (
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
-from robot_identification.files import check_writable, ResultFolder, write_atomically
+from robot_identification.files import BY_COMMAND, check_writable, ResultFolder, write_atomically
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.prediction import EffortComparison
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         lines += _error_lines(model, content)
     if args.energy:
         report = _report_file(args)
-        folder = ResultFolder(report.parent, args.force, args.command_line)
+        folder = ResultFolder(report.parent, args.force, args.command_line, BY_COMMAND)
         result = run_energy(args.model, args.bag, options, folder, report.name)
         notes += [note for note in result.notes if note not in notes]
         stamps, signals = result.energy.stamps, {**signals, **energy_signals(result.energy)}

@@ -273,7 +273,9 @@ def friction_sha256(model: IdentifiedModel) -> str:
 
 def write_reference(path: Path, reference: HealthReference) -> None:
     """Write the file of a reference; raises UsageError if there is one already."""
-    write_results(path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, False)
+    write_results(
+        path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, False, 'move it away'
+    )
 
 
 def read_reference(path: Path, model: IdentifiedModel) -> HealthReference:

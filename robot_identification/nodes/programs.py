@@ -22,7 +22,9 @@ from robot_identification.nodes.common import declare
 from robot_identification.nodes.roots import allowed_to_read, readable_robot
 from robot_identification.recording import read_recording
 from robot_identification.report import json_text
-from robot_identification.studies.drive_gains import DriveGainsOptions, run_drive_gains
+from robot_identification.studies.drive_gains import (
+    DriveGainsOptions, GAIN_FILES, run_drive_gains,
+)
 from robot_identification.studies.temperature import (
     figures_of_run, judge_settling, RunFigures, Settling, SettlingOptions,
 )
@@ -124,6 +126,12 @@ def record(coordinator: Coordinator) -> None:
 def static_poses(coordinator: Coordinator) -> None:
     """Record a motion with rests, and report what `drive-gains` finds in it."""
     bag, gains = coordinator.output / 'poses_bag', coordinator.output / 'gains'
+    folder = ResultFolder(
+        gains, command_line='the experiment coordinator node',
+        remedy='move it away, or set output to another folder',
+    )
+    # Before the arm moves for results that could not be written.
+    folder.check(GAIN_FILES)
     coordinator.execute(coordinator.trajectory(), bag, topics=TARGET_TOPICS)
     unit, source = coordinator.effort_unit(), str(coordinator.value('torque_from'))
     if source not in TORQUE_SOURCES:
@@ -132,7 +140,7 @@ def static_poses(coordinator: Coordinator) -> None:
     result = run_drive_gains(
         coordinator.robot(), [bag],
         DriveGainsOptions(torque_from=source, effort_unit=unit or None),
-        ResultFolder(gains, command_line='the experiment coordinator node'),
+        folder,
     )
     for note in result.found.notes:
         coordinator.announce(note)

@@ -296,6 +296,18 @@ def test_static_poses_say_what_drive_gains_says(lab, ur5):
         assert 'the scale is not observable' in lab.process.last_words()
 
 
+def test_static_poses_do_not_move_for_gains_that_are_there(lab):
+    """What to do is something that can be done to this node."""
+    (lab.output / 'gains').mkdir(parents=True)
+    (lab.output / 'gains' / 'results.txt').write_text('earlier ones')
+    lab.start('static_poses')
+    assert lab.end() == 2
+    words = lab.process.last_words()
+    assert 'results.txt exists already: move it away, or set output to another folder' in words
+    assert '--force' not in words
+    assert not lab.runner.called
+
+
 @long_test
 def test_a_warming_robot_is_repeated_by_the_real_nodes(
     graph, trajectory, trajectory_file, tmp_path

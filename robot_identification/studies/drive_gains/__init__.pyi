@@ -4,7 +4,7 @@
 from .options import DriveGainsOptions as DriveGainsOptions
 from .report import (
     drive_gains_content as drive_gains_content, drive_gains_text as drive_gains_text,
-    DriveGainsResult as DriveGainsResult,
+    DriveGainsResult as DriveGainsResult, GAIN_FILES as GAIN_FILES,
 )
 from .static_poses import (
     group_poses as group_poses, mean_of_approaches as mean_of_approaches,
