@@ -39,9 +39,13 @@ from robot_identification.nodes.service_clients import (
 from std_msgs.msg import String
 
 ARM_TIMEOUT = 10.0  # [s]; chosen: above discovery, up to 3 s (docs/security.md), and a proof
-# Without a publisher of its state for so long, the runner is no more [s]; chosen: as long as
-# discovery takes (docs/security.md).
-RUNNER_TIMEOUT = 3.0
+# Without a state of a runner that moves the arm for so long, it is no more [s]; chosen: ten of its
+# heartbeats, and ten times the pause of a computer at which the runner itself stops the arm. The
+# graph shows a killed process for the middleware's lease of 20 s.
+RUNNER_TIMEOUT = 5.0
+# Of the time between two looks for it no more counts [s]; chosen: five pauses. This process may
+# have stood still itself, with the runner's states unread.
+LONGEST_LOOK = 0.1
 # For the free space: what approach and closing of a bag take in addition to the motion [s];
 # chosen: as the default of start.expected_duration.
 BESIDES = 60.0
@@ -68,6 +72,7 @@ class ExperimentCoordinator(Node):
         )
         self._service_clients = ServiceClients(self)
         self._runner_state: dict = {}
+        self._runner_heard = 0  # number of its states
         self._recorder_state: dict = {}
         self._has_moved = False
         self._state_before: dict = {}
@@ -362,12 +367,19 @@ class ExperimentCoordinator(Node):
         return '' if self._has_moved else refusal()
 
     def _wait_until_done(self) -> None:
-        missed = time.monotonic()
+        silence, looked_at, heard = 0.0, time.monotonic(), self._runner_heard
         while (state := self._runner_state.get('state')) in MOVING:
-            if self.count_publishers(f'{RUNNER}/state'):
-                missed = time.monotonic()
-            elif time.monotonic() - missed > RUNNER_TIMEOUT:
-                raise DataError(f'{RUNNER} has gone while it was {state}')
+            now = time.monotonic()
+            silence += min(now - looked_at, LONGEST_LOOK)
+            looked_at = now
+            if self._runner_heard != heard:
+                silence, heard = 0.0, self._runner_heard
+            elif silence > RUNNER_TIMEOUT:
+                raise DataError(
+                    f'{RUNNER} has gone while it was {state}: nothing came on {RUNNER}/state for '
+                    f'{RUNNER_TIMEOUT:g} s. Look at its log, and start it again; until then '
+                    'nothing of this package watches the arm'
+                )
             self._service_clients.check_stopping()
             self._service_clients.pause()
         if state != 'DONE':
@@ -412,6 +424,7 @@ class ExperimentCoordinator(Node):
 
     def _on_runner_state(self, message: String) -> None:
         self._runner_state = parse_object(message.data) or self._runner_state
+        self._runner_heard += 1
         if self._runner_state.get('state') in MOVING:
             self._has_moved = True
 

@@ -466,6 +466,9 @@ class ExperimentRunner(Node):
         if isinstance(state, Moving) and state.watch is not None:
             values['progress'] = f'{state.watch.progress / state.path.duration:.1%}'
         self._diagnostics.publish(LEVELS.get(state.name, DiagnosticStatus.OK), state.name, values)
+        if isinstance(state, (Moving, Stopping)):
+            # A sign of life: the graph shows a killed process for much longer.
+            self._publish_state(state)
 
 
 def _problem(check: Callable[[], object]) -> str:

@@ -183,6 +183,10 @@ class Runner:
         """State and reason, as last published."""
         return self.content.get('state'), self.content.get('reason')
 
+    def told(self, wanted):
+        """Return how often a state was published."""
+        return sum(json.loads(one.data)['state'] == wanted for one in self._states)
+
     def wait_for(self, wanted):
         wait_until(
             lambda: self.state[0] == wanted, f'{wanted} (it is {", ".join(map(str, self.state))})'

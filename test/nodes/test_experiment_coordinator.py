@@ -268,6 +268,27 @@ def test_a_motion_that_is_given_up_after_its_answer_is_not_waited_for(lab):
     assert lab.recorder.called == ['start', 'stop']
 
 
+def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
+    """
+    The graph would show it for 20 s more; while heartbeats come the motion may last.
+
+    Its publisher stays here, as that of a process that was killed. Five seconds of silence, and
+    two for a call that has no answer; the rest is a busy machine.
+    """
+    lab.runner.lasts = True
+    lab.start('record')
+    lab.arm()
+    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
+    for _ in range(14):
+        lab.runner.say('EXECUTING')
+        time.sleep(0.5)
+    assert lab.process.exit_code is None, lab.process.last_words()
+    killed = time.monotonic()
+    assert lab.end() == 4
+    assert time.monotonic() - killed < 12.0
+    assert 'experiment_runner has gone while it was EXECUTING' in lab.process.last_words()
+
+
 def test_interrupted_in_motion_it_ends_the_motion(lab):
     """Ctrl-C while the arm moves: the runner is told to stop within a second."""
     lab.runner.lasts = True

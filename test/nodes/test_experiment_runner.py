@@ -240,6 +240,31 @@ def test_abort_stops_and_latches(desk, ur5):
     check_latched_fault(robot, runner)
 
 
+def test_gives_signs_of_life_while_the_arm_moves(desk):
+    """Three of them are two periods; at rest nothing is said again."""
+    _, _, runner = desk
+    for _ in range(ATTEMPTS):
+        before = runner.told('EXECUTING')
+        runner.execute()
+        # A computer that is busy for a moment stops the arm.
+        wait_until(
+            lambda least=before + 3: (
+                runner.told('EXECUTING') >= least or runner.state[0] == 'FAULT'
+            ),
+            'signs of life',
+        )
+        if runner.told('EXECUTING') >= before + 3:
+            break
+    else:
+        pytest.fail(f'no signs of life: {runner.state}')
+    runner.call('abort')
+    runner.wait_for('FAULT')
+    time.sleep(0.5)
+    told = runner.told('FAULT')
+    time.sleep(1.0)
+    assert runner.told('FAULT') == told
+
+
 def test_executes_what_was_armed(desk, ur5, trajectory, tmp_path):
     """Approach from where the arm stands, then the approved motion, once."""
     graph, robot, runner = desk
