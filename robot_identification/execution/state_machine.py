@@ -35,11 +35,6 @@ from robot_identification.simulation import TrajectoryPoints
 
 # How the reason begins where an execution that was accepted is given up before anything moved.
 NOT_EXECUTED = 'not executed: '
-# Of what waits in the controller on a topic, where no hold of the arm can be proved.
-WAITING = (
-    'the controller goes on with its motion when the arm is released or the slider moved, as no '
-    'hold is proved'
-)
 # How long an arming is good for [s] (docs/execution.md); chosen: time to step back and call.
 ARMED_SECONDS = 60.0
 # The same for the next execution, from the end of the last [s] (docs/execution.md); chosen: time
@@ -498,8 +493,8 @@ class ExecutionStateMachine:
         if isinstance(self._state, Stopping):
             # The stop goes on in the controller, and rest is yet to be seen.
             state, text = self._state, f'internal error: {event.reason}'
-            if text not in state.reason:
-                state = self._state = replace(state, reason=f'{state.reason}; {text}')
+            if text not in state.cause:
+                state = self._state = replace(state, cause=f'{state.cause}; {text}')
             if now - state.since > DURATIONS[-1] + REST_TIMEOUT:
                 # Nothing can be seen any more: what the controller may still hold is taken back.
                 return self._end(replace(state, attempt=Cancelling(now)), False, now)
@@ -529,12 +524,8 @@ class ExecutionStateMachine:
             return self._send_stop(state, self._proved_stop(state, now), now)
         except UnsafeMotionError as error:
             if not state.unproved:
-                instead = (
-                    'the goal is cancelled' if self._robot.by_action else 'the motion goes on'
-                )
                 state = self._state = replace(
-                    state, unproved=True,
-                    reason=f'{state.reason}; no stop is proved, {instead}: {error}',
+                    state, unproved=str(error), goes_on=not self._robot.by_action
                 )
         if self._robot.by_action:
             return self._take_back(state, now)
@@ -588,7 +579,8 @@ class ExecutionStateMachine:
     ) -> Commands:
         self._number += 1
         sent = StopSent(self._number, float(knots.times[-1]), now, holds=holds)
-        self._state = replace(state, attempt=sent)
+        proved_at = state.proved_at if holds else now
+        self._state = replace(state, attempt=sent, proved_at=proved_at)
         return [ev.Send(self._number, knots)]
 
     def _take_back(self, state: Stopping, now: float) -> Commands:
@@ -600,8 +592,7 @@ class ExecutionStateMachine:
         try:
             knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
         except UnsafeMotionError as error:
-            if WAITING not in state.reason:
-                self._state = replace(state, reason=f'{state.reason}; {WAITING}: {error}')
+            self._state = replace(state, waiting=state.waiting or str(error))
             return []
         return self._send_stop(state, knots, now, holds=True)
 
@@ -684,7 +675,7 @@ class ExecutionStateMachine:
             else isinstance(attempt, Cancelling) and attempt.released
         )
         if rested and not held:
-            self._state = Fault(f'at rest after: {state.reason}')
+            self._state = Fault(f'at rest after: {state.account(settled=True)}')
             return []
         found = 'at rest' if rested else 'NOT verified at rest'
         hint = (
@@ -692,7 +683,8 @@ class ExecutionStateMachine:
             'you release the arm' if held else ''
         )
         cancelling = attempt if isinstance(attempt, Cancelling) and held else None
-        self._state = Fault(f'{found} after: {state.reason}{hint}', cancelling)
+        account = state.account(settled=False)
+        self._state = Fault(f'{found} after: {account}{hint}', cancelling)
         return []
 
     def _cancel_again(self, state: Fault, cancelling: Cancelling, now: float) -> Commands:

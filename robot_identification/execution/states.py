@@ -17,6 +17,11 @@ from robot_identification.execution.path import SentPath
 from robot_identification.execution.watch import MotionWatch, WatchLimits
 
 APPROACHING, EXECUTING = 'APPROACHING', 'EXECUTING'
+# Of what waits in the controller on a topic, where no hold of the arm can be proved.
+WAITING = (
+    'the controller goes on with its motion when the arm is released or the slider moved, as no '
+    'hold is proved'
+)
 ON_PATH, WHERE_IT_IS, BY_ITSELF = 'on the path', 'where it is', 'by itself'
 AS_PLANNED = 'as planned'
 
@@ -146,7 +151,7 @@ class Stopping:
     """The arm is brought to rest."""
 
     motion: Moving  # what it followed
-    reason: str  # why it is stopped
+    cause: str  # why it is stopped
     # ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured, as the
     # arm is not on its path. AS_PLANNED: on the path, and what was measured is not believed.
     # BY_ITSELF: nothing is sent that moves it.
@@ -156,8 +161,44 @@ class Stopping:
     rests_since: float | None = None  # since when the arm is seen at rest [s]
     rests_at: FloatArray | None = None  # (n,): where that is [rad]
     leaving_at: float = np.inf  # when the process ends in any case [s]
-    unproved: bool = False  # whether at first no stop could be proved: the reason says why
+    unproved: str = ''  # why at first no stop could be proved
+    goes_on: bool = False  # whether the motion goes on meanwhile, as a topic has no cancel
+    proved_at: float = np.inf  # when a stop was sent all the same [s]
+    waiting: str = ''  # why no hold can be proved of what waits in the controller
     name = 'STOPPING'
+
+    @property
+    def reason(self) -> str:
+        """Why it is stopped, and what stands in the way of that."""
+        parts = [self.cause, self._delay]
+        if self.unproved and not self._delay:
+            instead = 'the motion goes on' if self.goes_on else 'the goal is cancelled'
+            parts.append(f'no stop is proved, {instead}: {self.unproved}')
+        held = isinstance(self.attempt, StopSent) and self.attempt.holds
+        if self.waiting and not held:
+            parts.append(f'{WAITING}: {self.waiting}')
+        return '; '.join(filter(None, parts))
+
+    def account(self, *, settled: bool) -> str:
+        """Return the same when it is over; `settled` where nothing waits in the controller."""
+        ended = replace(self, waiting='') if settled else self
+        if self.unproved and not self._delay:
+            instead = 'the motion went on' if self.goes_on else 'the goal was cancelled'
+            ended = replace(
+                ended, unproved='',
+                cause=f'{self.cause}; no stop was proved, {instead}: {self.unproved}',
+            )
+        return ended.reason
+
+    @property
+    def _delay(self) -> str:
+        """Return how late a stop was proved, empty where it was at once or not at all."""
+        if not self.unproved or np.isinf(self.proved_at):
+            return ''
+        return (
+            f'no stop was proved for {self.proved_at - self.since:.2f} s, in which the motion '
+            f'went on: {self.unproved}'
+        )
 
 
 @dataclass(frozen=True)

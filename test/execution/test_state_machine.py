@@ -4,6 +4,8 @@
 
 """The states of an execution, each defect that was found in them, and what a stop may never do."""
 
+import re
+
 from execution.simulated_arm import CYCLE, World
 import numpy as np
 import pytest
@@ -98,6 +100,12 @@ def test_it_says_why_no_stop_is_proved(by_action, instead):
     assert world.step_until(lambda: 'no stop is proved' in world.reason, 1.0)
     assert f'no stop is proved, {instead}: a stop may leave the path by' in world.reason
     assert bool(world.told.cancels) == by_action
+    # Without a place no stop is ever proved: the controller ends its motion, or confirms.
+    assert world.step_until(lambda: world.state == 'FAULT', 60.0)
+    assert instead not in world.reason
+    assert f'no stop was proved, {"the goal was" if by_action else "the motion went"}' in (
+        world.reason
+    )
 
 
 @pytest.mark.parametrize('seed', range(6))
@@ -108,9 +116,16 @@ def test_by_topic_a_stop_is_sent_once_it_can_be_proved(seed):
     speed = highest_speed_until(world, lambda: world.state == 'STOPPING')
     world.step(0.2)
     world.faults.frozen_stamps = False
+    was_late = 'no stop is proved, the motion goes on' in world.reason
     assert max(speed, highest_speed_until(world, lambda: world.state == 'FAULT')) <= SHARE
     assert 'at rest after' in world.reason
     assert len(world.told.sent) == 3
+    # Of an arm that rests, it is not said that its motion goes on.
+    assert 'goes on' not in world.reason
+    late = re.search(r'was proved for 0\.\d+ s, in which the motion went on: ', world.reason)
+    assert bool(late) == was_late
+    # Of these two motions a stop is proved at once.
+    assert was_late == (seed not in (3, 4))
 
 
 @pytest.mark.parametrize('by_action', [True, False])
