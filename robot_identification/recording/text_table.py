@@ -10,6 +10,7 @@ the first lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 import csv
 from dataclasses import dataclass
@@ -82,7 +83,10 @@ class TextTable(TableSource):
         self._lines = []
         for number, line in self._numbered_lines():
             if self.cut_off:
-                raise DataError(f'{self.path}: {self.cut_off}')
+                raise DataError(
+                    f'{self.path}: {self.cut_off}, and other rows follow: complete that line, or '
+                    'remove it'
+                )
             width = self._width(line)
             if width != len(self.columns):
                 # Only known to be the last line when no other comes.
@@ -289,13 +293,23 @@ def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float,
     first, comma = _first_row(lines, delimiter)
     if first is None:
         return None
-    rows = [
-        cells for line in lines[first:first + 40]
+    numbered = [
+        (number, cells) for number, line in enumerate(lines[first:first + 40], start=first)
         if line.strip() and not _COMMENT.match(line) and (cells := split_line(line, delimiter))
     ]
-    width = len(rows[0])
+    rows = [cells for _, cells in numbered]
+    # That of most rows: the first one may be incomplete, and is then named where it is read.
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda one: (widths[one], one))
     names, units = _find_names(lines[:first], delimiter, width)
-    echoed = _echoed_names(rows[0]) if names is None else None
+    whole, cells = next((number, cells) for number, cells in numbered if len(cells) == width)
+    if names is None and whole > first:
+        # Numbers may stand above the names, such as a rate.
+        below = whole + (_first_row(lines[whole:], delimiter)[0] or 0)
+        names, units = _find_names(lines[first + 1:below], delimiter, width)
+        if names is not None:
+            first, comma = below, _first_row(lines[below:], delimiter)[1]
+    echoed = _echoed_names(cells) if names is None else None
     if echoed is not None:
         names, units = echoed, ()
     is_named = names is not None

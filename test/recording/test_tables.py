@@ -235,6 +235,22 @@ def test_a_table_that_is_cut_off_is_read_up_to_there(plain, rows):
     assert recording.completeness.describe() == 'damaged bag: recovered 0.28 of about 0.28 s'
 
 
+@pytest.mark.parametrize('cells', [2, 5, 13])
+def test_a_first_row_of_other_length_is_named_by_its_line(plain, cells):
+    """It was taken for the layout of the table, so that no column was known any more."""
+    lines = plain.read_text().splitlines()
+    lines[1] = ','.join((lines[1].split(',') * 2)[:cells])
+    plain.write_text('\n'.join(lines) + '\n')
+    with pytest.raises(DataError, match=f'line 2 has {cells} of 11 columns.*: complete that line'):
+        read_recording(plain, NAMES)
+
+
+@pytest.mark.parametrize('above', ['100.0,3', '500'])
+def test_numbers_above_the_names_are_no_row(plain, rows, above):
+    plain.write_text(f'{above}\n{plain.read_text()}')
+    assert len(read_recording(plain, NAMES).stamps) == len(rows[0])
+
+
 @pytest.mark.parametrize(('change', 'error', 'words'), [
     (lambda text: '', BagError, 'no line with the names of columns'),
     (lambda text: text.splitlines()[0] + '\n', BagError, 'holds no row'),
