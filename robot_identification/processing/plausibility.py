@@ -17,6 +17,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import RobotModel
+from robot_identification.processing.turns import TURN
 
 # A joint that turns by less is not identified [rad or m].
 SMALLEST_MOTION = 0.05
@@ -185,16 +186,18 @@ def _name_factor(factor: float) -> str:
 
 
 def check_positions(
-    where: str, robot: RobotModel, lowest: FloatArray, highest: FloatArray
+    where: str, robot: RobotModel, lowest: FloatArray, highest: FloatArray, counted: Sequence[int]
 ) -> list[str]:
     """
     Return warnings where positions (n,) are outside the limits of the joints [rad].
 
-    Raise DataError if a joint was farther outside than it can be.
+    Whole turns make no difference to the arm, and those of joints that are `counted` on, by their
+    places, are ours. Raise DataError if another joint was farther outside than it can be.
     """
     limits = robot.limits
     outside = np.maximum(highest - limits.upper, limits.lower - lowest)
-    far = np.flatnonzero(outside > FAR_OUTSIDE)
+    is_counted = np.isin(np.arange(robot.n), counted)
+    far = np.flatnonzero((outside > FAR_OUTSIDE) & ~is_counted)
     if far.size:
         listed = ', '.join(
             f'{robot.joint_names[j]} {lowest[j]:.4g} to {highest[j]:.4g} (limits '
@@ -206,11 +209,26 @@ def check_positions(
             f'{_guess_unit(robot, lowest, highest)}: record them in '
             f'{robot.units("rad", list(far))}'
         )
+    turns = _whole_turns(robot, lowest, highest)
+    outside = np.maximum(highest + turns - limits.upper, limits.lower - lowest - turns)
     return [
         f'{robot.joint_names[j]}: position goes from {lowest[j]:.4g} to {highest[j]:.4g}, its '
-        f'limits are {limits.lower[j]:.4g} and {limits.upper[j]:.4g}: is its zero right?'
+        f'limits are {limits.lower[j]:.4g} and {limits.upper[j]:.4g}'
+        + (': is it a continuous joint?' if is_counted[j] else ': is its zero right?')
         for j in np.flatnonzero(outside > OUTSIDE)
     ]
+
+
+def _whole_turns(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> FloatArray:
+    """Return the turns (n,) [rad] that bring positions nearest to the middle of their limits."""
+    turning = np.array([unit == 'rad' for unit in robot.position_units])
+    bounded = turning & np.isfinite(robot.limits.lower) & np.isfinite(robot.limits.upper)
+    away = np.zeros(robot.n)
+    away[bounded] = 0.5 * (
+        robot.limits.lower + robot.limits.upper - lowest - highest
+    )[bounded]
+    turns: FloatArray = TURN * np.round(away / TURN)
+    return turns
 
 
 def _guess_unit(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> str:

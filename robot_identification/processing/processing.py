@@ -10,7 +10,7 @@ recorded samples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -205,6 +205,8 @@ class _Table:
     effort: FloatArray
     in_window: BoolArray
     travel: tuple[FloatArray, FloatArray]
+    # Places of the joints whose turns were counted on.
+    counted: Sequence[int] = ()
 
     def signals(self, with_effort: bool) -> tuple[FloatArray, ...]:
         """Return what a joint state repeats if it is sent twice: kinematics, then the effort."""
@@ -335,7 +337,7 @@ def _without_wraps(table: _Table, recording: Recording, found: _Findings) -> _Ta
         np.minimum(lowest, q[block].min(axis=0), out=lowest)
         np.maximum(highest, q[block].max(axis=0), out=highest)
         release(q)
-    return replace(table, q=q, travel=(lowest, highest))
+    return replace(table, q=q, travel=(lowest, highest), counted=joints.tolist())
 
 
 def _without_blank_velocity(table: _Table, found: _Findings) -> _Table:
@@ -569,7 +571,7 @@ def _check_kinematics(
         where, recording.joint_names, agreement, moved & ~table.derived
     )
     if robot is not None:
-        found.notes += check_positions(where, robot, lowest, highest)
+        found.notes += check_positions(where, robot, lowest, highest, table.counted)
 
 
 def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) -> None:

@@ -176,6 +176,38 @@ def test_positions_a_little_outside_the_limits_are_noted(arm):
     assert any(robot.joint_names[2] in note and 'is its zero right' in note for note in notes)
 
 
+@pytest.mark.parametrize('turns', [-1, 1])
+def test_whole_turns_are_no_other_zero(arm, turns):
+    """The arm is the same at a turn more; without one left over its zero is right."""
+    robot, recording = arm
+    lower, upper = robot.limits.lower[2], robot.limits.upper[2]
+
+    def noted(offset):
+        moved = changed(
+            recording, 'q', [2],
+            lambda values: values - values.mean() + 0.5 * (lower + upper) + offset,
+        )
+        return [note for note in warnings_of(moved, robot) if 'limits are' in note]
+
+    assert noted(0.0) == noted(turns * 2.0 * np.pi) == []
+    note, = noted(turns * np.pi)
+    assert note.endswith('is its zero right?')
+
+
+def test_a_joint_whose_turns_were_counted_on_may_be_a_continuous_one(arm):
+    """However far it goes, neither its zero nor its unit is doubted."""
+    robot, recording = arm
+    far = changed(
+        recording, 'q', [2], lambda values: values + np.linspace(0.0, 40.0, len(values))[:, None]
+    )
+    kept = changed(far, 'q', [2], lambda values: np.mod(values + np.pi, 2.0 * np.pi) - np.pi)
+    # Its velocity is that of the position.
+    kept = replace(kept, dq=np.full_like(kept.q, np.nan))
+    note, = (note for note in warnings_of(kept, robot) if 'limits are' in note)
+    assert note.startswith(robot.joint_names[2]) and note.endswith('is it a continuous joint?')
+    assert 'far outside the limits' in refusal(replace(far, dq=kept.dq), robot)
+
+
 @pytest.mark.parametrize('value', [0.0, 0.2, np.nan])
 def test_a_velocity_that_is_none_comes_from_the_position(exact, value):
     """Zero or constant throughout while the joint moves, or absent: named, the others are kept."""
