@@ -39,7 +39,8 @@ from robot_identification.model import (
     urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
-    compare_with_current, count_missing, current_facts, current_remarks, find_stationary_joints,
+    compare_with_current, count_missing, current_facts, current_remarks, Dataset,
+    find_stationary_joints,
     find_unexcited_joints, judge_effort, process,
 )
 from robot_identification.recording import (
@@ -75,6 +76,7 @@ class Finding:
     error: str | None = None  # why it cannot be used
     path: Path = Path()  # the file
     kind: str = ''  # what it is
+    notes: Sequence[str] = ()  # what `identify` notes of the data
 
     @property
     def conclusion(self) -> str:
@@ -179,7 +181,7 @@ def _lines(finding: Finding) -> list[str]:
         f'{finding.path}: {finding.kind}',
         # Deeper than other lines, so that no name can stand for one of them.
         *(f'  {line}' if line.startswith(('error: ', '  ')) else f'    {line}' for line in error),
-        *(f'  warning: {warning}' for warning in finding.warnings),
+        *(f'  warning: {text}' for text in (*finding.warnings, *finding.notes)),
         *(f'  {fact}' for fact in finding.facts),
         f'  {finding.conclusion}',
     ]
@@ -296,7 +298,10 @@ def _with_meaning(
             f'{meaning.mounting} fits the effort better than the stated mounting: give '
             '--mounting or --gravity'
         )
-    return replace(found, warnings=warnings, facts=[*found.facts, meaning.describe()])
+    return replace(
+        found, warnings=warnings, facts=[*found.facts, meaning.describe()],
+        notes=(*recording.notes, *dataset.notes),
+    )
 
 
 def _other_names(recording: Recording, robot: RobotModel) -> str:
@@ -326,7 +331,15 @@ def _examine_recording(recording: Recording, what: str) -> Finding:
         f'metadata: {", ".join(f"{k}={v}" for k, v in noted.items()) or "none"}',
         *_driver_facts(recording),
     ]
-    warnings = [*_joint_warnings(recording), *_time_warnings(recording)]
+    notes: Sequence[str] = ()
+    try:
+        dataset = process(recording, KinematicFilter(), 'Nm')
+    except DataError as error:
+        refusal, clock = str(error), _clock_warnings(recording)
+    else:
+        # What they say of the clock in the first case is in the notes of the second.
+        refusal, clock, notes = _refusal(dataset), [], dataset.notes
+    warnings = [*_joint_warnings(recording), *_time_warnings(recording), *clock]
     # Joints are sorted by name here: which order is the arm's is not known.
     currents = compare_with_current(recording, order_known=False)
     facts += current_facts(currents)
@@ -336,10 +349,9 @@ def _examine_recording(recording: Recording, what: str) -> Finding:
         warnings += current_remarks(currents, unit)
     if 'effort_unit' not in recording.metadata:
         warnings.append('the recording does not state the unit of its effort: give --effort-unit')
-    refusal = _refusal(recording)
     return Finding(
-        facts, [*warnings, *recording.notes],
-        error=None if refusal is None else f'`identify` refuses it: {refusal}',
+        facts, warnings, error=f'`identify` refuses it: {refusal}' if refusal else None,
+        notes=(*recording.notes, *notes),
     )
 
 
@@ -384,13 +396,22 @@ def _time_warnings(recording: Recording) -> list[str]:
     warnings = []
     if recording.completeness.state == 'recovered':
         warnings.append(f'{recording.completeness.describe()}: {recording.completeness.cause}')
+    steps, period = np.diff(recording.stamps), _median_period(recording)
+    warnings += _sampling_warnings(steps, period)
+    repeated = np.count_nonzero(steps == 0.0)
+    if repeated:
+        warnings.append(f'{repeated} joint states repeat a stamp')
+    return warnings
+
+
+def _clock_warnings(recording: Recording) -> list[str]:
+    """Return what is wrong with the clock of a recording that cannot be processed."""
+    warnings = []
     if recording.stamps_from == 'log':
         warnings.append('header stamps are absent; the time of recording is used')
     steps, period = np.diff(recording.stamps), _median_period(recording)
-    warnings += _sampling_warnings(steps, period)
     for kind, count in {
         'come out of order': np.count_nonzero(steps < 0.0),
-        'repeat a stamp': np.count_nonzero(steps == 0.0),
         'follow a pause of more than three periods': np.count_nonzero(steps > 3.5 * period),
     }.items():
         if count:
@@ -417,13 +438,9 @@ def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
     return warnings
 
 
-def _refusal(recording: Recording) -> str | None:
-    """Return why `identify` would refuse a recording of any arm; None if it would not."""
-    try:
-        dataset = process(recording, KinematicFilter(), 'Nm')
-    except DataError as error:
-        return str(error)
-    joints = len(recording.joint_names)
+def _refusal(dataset: Dataset) -> str:
+    """Return why `identify` would refuse the data of any arm; empty if it would not."""
+    joints = len(dataset.joint_names)
     if len(find_stationary_joints([dataset])) == joints:
         return 'no joint moves: record a motion'
     if len(find_unexcited_joints([dataset])) == joints:
@@ -431,7 +448,7 @@ def _refusal(recording: Recording) -> str | None:
             'the effort of every joint that moves is the same throughout: record a driver that '
             'fills it'
         )
-    return None
+    return ''
 
 
 def _examine_urdf(path: Path, options: ExamineOptions) -> Finding:

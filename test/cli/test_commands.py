@@ -379,6 +379,22 @@ def test_doctor_warns_of_what_will_not_be_identified(tmp_path, scene):
     found = succeed('doctor', bag)
     for words in (
         'elbow_joint: effort is zero throughout', 'wrist_3_joint moves by 0.0000 only',
-        '1 joint states repeat a stamp', 'follow a pause', 'does not state the unit',
+        '1 joint states repeat a stamp', '1 gap of more than', 'does not state the unit',
     ):
         assert words in found.out
+
+
+def test_doctor_tells_what_identify_notes_of_the_data(tmp_path, scene):
+    """Of a log that writes each state three times, with the arm at hand and without it."""
+    made = scene('ur5')
+    run = made.runs[0]
+    q, dq, current = (np.repeat(values[::3], 3, axis=0)[:len(values)] for values in run.measured)
+    bag = write_run(tmp_path / 'bag', made.robot, run, q=q, dq=dq, effort=current)
+    for options in ((), ('--robot', 'ur5')):
+        found = succeed('doctor', bag, *options)
+        note = 'warning: each joint state was written 3 times: positions change at'
+        assert found.out.count(note) == 1
+        content = one_object(succeed('doctor', bag, *options, '--json').out)
+        notes = content['findings'][0]['notes']
+        assert len(set(notes)) == len(notes)
+        assert any('written 3 times' in text for text in notes)
