@@ -40,8 +40,8 @@ from robot_identification.model import (
 )
 from robot_identification.processing import (
     compare_with_current, count_missing, current_facts, current_remarks, Dataset,
-    find_stationary_joints,
-    find_unexcited_joints, judge_effort, process,
+    find_stationary_joints, find_unexcited_joints, held_joint_remarks, judge_effort, process,
+    watched_joints,
 )
 from robot_identification.recording import (
     describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
@@ -259,7 +259,7 @@ def _joints_of_table(path: Path, options: ExamineOptions) -> Sequence[str]:
 
 def _with_meaning(
     found: Finding, recording: Recording, robots: Sequence[RobotModel],
-    read: Callable[[Sequence[str]], Recording], *, numbered: bool = False,
+    read: Callable[..., Recording], *, numbered: bool = False,
 ) -> Finding:
     """
     Add what the effort is, by the arm whose joints a recording has; `read` takes its joints.
@@ -283,7 +283,9 @@ def _with_meaning(
         return replace(found, facts=[*found.facts, fact])
     robot = arms[0]
     try:
-        dataset = process(read(robot.joint_names), KinematicFilter(), 'Nm')
+        of_arm = read(robot.joint_names, others=watched_joints(robot))
+        found = replace(found, notes=[*held_joint_remarks(robot, of_arm), *found.notes])
+        dataset = process(of_arm, KinematicFilter(), 'Nm')
     except DataError as error:
         return replace(found, warnings=[*found.warnings, str(error)])
     meaning, stated = judge_effort(robot, [dataset]), recording.metadata.get('effort_unit')
@@ -300,7 +302,9 @@ def _with_meaning(
         )
     return replace(
         found, warnings=warnings, facts=[*found.facts, meaning.describe()],
-        notes=(*recording.notes, *dataset.notes),
+        notes=(
+            *held_joint_remarks(robot, of_arm), *of_arm.notes, *dataset.notes,
+        ),
     )
 
 

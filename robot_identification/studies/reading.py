@@ -12,7 +12,9 @@ from pathlib import Path
 from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
 from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.options import option
-from robot_identification.processing import check_robot_name
+from robot_identification.processing import (
+    check_robot_name, held_joint_remarks, watched_joints,
+)
 from robot_identification.recording import parse_joint_names, read_recording, Recording
 
 
@@ -46,16 +48,22 @@ class ReadingOptions:
     def read(
         self, robot: RobotModel, bags: Sequence[Path]
     ) -> tuple[list[Recording], list[str]]:
-        """Return the recordings of an arm, and a note on each that does not name its robot."""
-        names = parse_joint_names(self.joint_names)
+        """
+        Return the recordings of an arm, and notes on them.
+
+        These are on each that does not name its robot, and on held joints that stood elsewhere or
+        moved.
+        """
+        names, others = parse_joint_names(self.joint_names), watched_joints(robot)
         recordings = [
             read_recording(
                 bag, robot.joint_names, topic=self.topic, names=names, encoders=robot.encoders,
-                mapping=self.mapping,
+                mapping=self.mapping, others=others,
             )
             for bag in bags
         ]
         notes = [note for one in recordings if (note := check_robot_name(one, robot.name))]
+        notes += [note for one in recordings for note in held_joint_remarks(robot, one)]
         if self.effort_from == COMMAND:
             with_errors, delay = take_position_errors(robot, recordings, names, self.mapping)
             return list(with_errors), [*notes, delay.describe()]

@@ -6,9 +6,11 @@
 from builders import joint, joint_states, link, robot_urdf, write_bag
 import numpy as np
 import pytest
+from robot_identification.cli.doctor import examine, ExamineOptions
 from robot_identification.model import make_robot_model, parse_urdf
 from robot_identification.processing import held_joint_remarks, watched_joints
 from robot_identification.recording import read_recording
+from robot_identification.studies.drive_gains import DriveGainsOptions
 
 NAMES = ('lift', 'a', 'b', 'c', 'd', 'finger', 'wheel')
 ELSEWHERE = {'b': np.full(50, -2.0)}
@@ -32,9 +34,9 @@ def robot():
     return make_robot_model(urdf, joints=('a', 'c'), locked={'b': 0.5})
 
 
-def write_table(path, q):
+def write_table(path, q, effort=0.0):
     head = ['time', *(f'{name}.position' for name in NAMES), *(f'{name}.effort' for name in NAMES)]
-    rows = np.column_stack([np.arange(50) / 100.0, q, np.zeros_like(q)])
+    rows = np.column_stack([np.arange(50) / 100.0, q, effort + np.zeros_like(q)])
     np.savetxt(path, rows, delimiter=',', header=','.join(head), comments='')
     return path
 
@@ -66,3 +68,19 @@ def test_held_joints_that_matter_are_named(tmp_path, write, positions, words):
     for remark, word in zip(remarks, words, strict=True):
         assert remark.startswith(f'{path}: {word}')
     assert read_recording(path, arm.joint_names).held == {}
+
+
+def test_studies_and_doctor_name_them_too(tmp_path):
+    """What reads the recordings of an arm says it, whatever it looks for."""
+    arm = robot()
+    q = np.zeros((50, len(NAMES)))
+    for name, values in MOVED.items():
+        q[:, NAMES.index(name)] = values
+    for name in arm.joint_names:
+        q[:, NAMES.index(name)] = np.linspace(0.0, 1.0, 50) ** 2
+    path = write_table(tmp_path / 'log.csv', q, np.linspace(1.0, 2.0, 50)[:, None])
+    _, notes = DriveGainsOptions().read(arm, [path])
+    assert any('d is held at 0 rad in the model and moved by 2 rad' in note for note in notes)
+    found = examine(path, ExamineOptions(robots=[arm]))
+    assert any('d is held at 0 rad in the model and moved by 2 rad' in note
+               for note in found.notes)
