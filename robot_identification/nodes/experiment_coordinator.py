@@ -31,7 +31,7 @@ from robot_identification.nodes.common import (
 )
 from robot_identification.nodes.json_text import parse_object
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
-from robot_identification.nodes.roots import read_path, readable_robot, write_path
+from robot_identification.nodes.roots import allowed_to_read, read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED
 from robot_identification.nodes.service_clients import (
     LONG_SERVICE_TIMEOUT, SERVICE_TIMEOUT, ServiceClients,
@@ -157,15 +157,23 @@ class ExperimentCoordinator(Node):
         """Return a parameter."""
         return self.get_parameter(name).value
 
+    def allowed_to_read(self, name: str, path: str) -> Path:
+        """Return a path that a parameter led to, if it may be read; else raise UsageError."""
+        return allowed_to_read(self, name, path)
+
+    def robot_named(self) -> str:
+        """Return how a command names the arm: a known one, or its YAML."""
+        return readable_robot(self)
+
     def robot(self) -> RobotModel:
         """Return the arm in its mounting."""
         return load_robot(
-            readable_robot(self), gravity=list(gravity_of_mounting(*self.value('mounting')))
+            self.robot_named(), gravity=list(gravity_of_mounting(*self.value('mounting')))
         )
 
     def effort_unit(self) -> str:
         """Return the unit of the effort, empty where neither user nor robot's YAML says it."""
-        return str(self.value('effort_unit')) or load_robot(readable_robot(self)).effort_unit or ''
+        return str(self.value('effort_unit')) or load_robot(self.robot_named()).effort_unit or ''
 
     def announce(self, text: str, *, step: str | None = None) -> None:
         """Report in the log and on ~/state how things go; `step` is what is done from now on."""
@@ -223,10 +231,10 @@ class ExperimentCoordinator(Node):
             'start.optional_topics': [
                 *OPTIONAL_TOPICS, *topics, *filter(None, self.value('optional_topics'))
             ],
-            'start.robot': load_robot(readable_robot(self)).name,
+            'start.robot': load_robot(self.robot_named()).name,
             'start.effort_unit': self.effort_unit(),
             **({'start.serial': self.value('serial')} if self.value('serial') else {}),
-            'start.configuration_hash': configuration_sha256(readable_robot(self)),
+            'start.configuration_hash': configuration_sha256(self.robot_named()),
             'start.mounting': ' '.join(repr(angle) for angle in self.value('mounting')),
             'start.payload': payload or self._stated_payload(),
             'start.trajectory_sha256': sha256,

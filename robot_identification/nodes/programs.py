@@ -18,8 +18,8 @@ from rclpy.node import Node
 from robot_identification.errors import UsageError
 from robot_identification.estimation import choose_effort_unit
 from robot_identification.files import ResultFolder, write_atomically
+from robot_identification.model import RobotModel
 from robot_identification.nodes.common import declare
-from robot_identification.nodes.roots import allowed_to_read, readable_robot
 from robot_identification.processing import held_joint_remarks, watched_joints
 from robot_identification.recording import read_recording
 from robot_identification.report import json_text
@@ -40,14 +40,34 @@ STUDY_FILE = 'temperature_runs.json'
 class Coordinator(Protocol):
     """Interface of the experiment coordinator to its programs; documented there."""
 
-    simulated: bool
-    output: Path
+    @property
+    def simulated(self) -> bool:
+        """Return whether the arm is simulated."""
+
+    @property
+    def output(self) -> Path:
+        """Folder for everything that is written."""
 
     def value(self, name: str) -> Any:
-        """Return a parameter."""
+        """Return the value of a parameter."""
 
-    def announce(self, text: str, *, step: str = ...) -> None:
+    def allowed_to_read(self, name: str, path: str) -> Path:
+        """Return a path that a parameter led to, if it may be read."""
+
+    def robot(self) -> RobotModel:
+        """Return the arm in its mounting."""
+
+    def robot_named(self) -> str:
+        """Return how a command names the arm."""
+
+    def effort_unit(self) -> str:
+        """Return the unit of the effort, empty where it is not known."""
+
+    def announce(self, text: str, *, step: str | None = None) -> None:
         """Publish and log progress."""
+
+    def trajectory(self) -> Path:
+        """Return the trajectory that the parameters name, or one designed now."""
 
     def design(self, path: Path, seed: int) -> Path:
         """Design a motion into a file, and return it."""
@@ -55,11 +75,17 @@ class Coordinator(Protocol):
     def identify(self, bag: Path, output: Path) -> Path:
         """Identify a model from a bag, and return its file."""
 
-    def execute(self, trajectory: Path, bag: Path, **options: Any) -> None:
+    def execute(
+        self, path: Path, bag: Path, *, executions: int = 1, payload: str = '',
+        topics: tuple[str, ...] = (),
+    ) -> None:
         """Run a trajectory and record it."""
 
     def wait_for_person(self, what: str) -> None:
         """Wait until an operator confirms what is to be done by hand."""
+
+    def set_parameters_of(self, node: str, values: dict[str, Any]) -> None:
+        """Set parameters of another node."""
 
 
 def declare_programs(node: Node) -> None:
@@ -136,7 +162,7 @@ def static_poses(coordinator: Coordinator) -> None:
     coordinator.execute(coordinator.trajectory(), bag, topics=TARGET_TOPICS)
     unit, source = coordinator.effort_unit(), str(coordinator.value('torque_from'))
     if source not in TORQUE_SOURCES:
-        source = str(allowed_to_read(coordinator, 'torque_from', source))
+        source = str(coordinator.allowed_to_read('torque_from', source))
     coordinator.announce(f'finding drive gains from {bag.name}', step='drive_gains')
     result = run_drive_gains(
         coordinator.robot(), [bag],
@@ -165,7 +191,7 @@ def payload(coordinator: Coordinator) -> None:
         'mount the payload and set it in the controller' + (f' ({mass:g} kg)' if mass else '')
     )
     coordinator.execute(trajectory, loaded, payload=words)
-    robot = readable_robot(coordinator)
+    robot = coordinator.robot_named()
     coordinator.announce(
         f'next: robot-identification drive-gains {bare} --robot {robot} --loaded {loaded} '
         f'--payload {words} -o {output / "gains"}' if mass else
