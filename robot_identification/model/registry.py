@@ -28,8 +28,7 @@ from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHa
 from robot_identification.model.effort_units import STATED_UNITS
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.robot_model import (
-    Drives, JointEncoders, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
-    STANDARD_GRAVITY,
+    Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 from robot_identification.texts import suggestion
@@ -333,9 +332,10 @@ def _robot_from_yaml(
         ),
         effort_unit=effort_unit,
         sampling_rate=_sampling_rate(content, source),
-        encoders=JointEncoders(
-            column('encoder_sign', np.ones(len(wanted))),
-            column('encoder_zero', np.zeros(len(wanted))),
+        encoders=replace(
+            model.encoders,
+            sign=column('encoder_sign', np.ones(len(wanted))),
+            zero=column('encoder_zero', np.zeros(len(wanted))),
         ),
         denavit_hartenberg=_table(content, source, urdf, model),
     )

@@ -106,7 +106,8 @@ class JointEncoders:
     zero : ndarray, shape (n,)
         Signed reading at the model's zero position [rad or m].
     slides : ndarray of bool, shape (n,), optional
-        Joints whose readings are lengths, which no unit of an angle converts; by default none.
+        Joints whose readings are lengths, which no unit of an angle converts; None where that is
+        not known. `make_robot_model` finds them.
 
     """
 
@@ -184,11 +185,6 @@ class RobotModel:
     def carried_links(self) -> frozenset[str]:
         """Names of the links that the joints move, as far as the description has them."""
         return reach_of_joints(self.urdf.text, self.joint_names).carried_links
-
-    def __post_init__(self) -> None:
-        if self.encoders.slides is None:
-            slides = np.array([unit == 'm' for unit in self.position_units])
-            object.__setattr__(self, 'encoders', replace(self.encoders, slides=slides))
 
     @property
     def n(self) -> int:
@@ -403,7 +399,9 @@ def make_robot_model(
         drives=drives or unknown_drives(len(wanted)),
         effort_unit=effort_unit,
         sampling_rate=sampling_rate,
-        encoders=encoders or plain_encoders(len(wanted)),
+        encoders=replace(
+            encoders or plain_encoders(len(wanted)), slides=np.array(joint_axes(model)[2])
+        ),
         locked=positions,
         pinocchio=model,
         remarks=remarks,

@@ -37,7 +37,9 @@ def test_parameters_have_the_units_of_their_joints():
         joint('slide', 'upper', 'slider', 'prismatic', (1, 0, 0), xyz=(0.3, 0, 0.1)),
     ), 'both'))
     assert robot.position_units == ('rad', 'm')
-    assert robot.unit('N m', 1) == 'N'
+    assert robot.joints.unit('N m', 1) == robot.unit('N m', 1) == 'N'
+    assert robot.joints.units('rad/s') == robot.units('rad/s')
+    assert robot.encoders.slides.tolist() == [False, True]
     assert robot.units('rad/s') == 'rad/s or m/s'
     assert robot.units('rad/s', [0]) == 'rad/s'
     reduction = reduce_to_base(robot, make_standard_parameters(
