@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Signals that end a program: a closed terminal and a lost connection as well as Ctrl-C."""
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """From a trajectory file and a person's hash to an execution that is planned and proved."""
 
 from __future__ import annotations

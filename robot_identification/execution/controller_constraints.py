@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """
 Constraints of a joint-trajectory controller, and those of our watch.
 

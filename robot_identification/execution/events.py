@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The events that the state machine of an execution takes, and the commands that it returns."""
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """
 The states of an execution: armed by a person, approached, executed, watched, stopped.
 

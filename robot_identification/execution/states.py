@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The states of an execution, each with all that it remembers."""
 
 from __future__ import annotations

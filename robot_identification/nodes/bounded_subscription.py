@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Subscriptions that leave out what is too large to be meant, before Python has to build it."""
 
 from __future__ import annotations

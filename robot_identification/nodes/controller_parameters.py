@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The parameters of a controller, read from its services without blocking."""
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Losses of a recorder, by the numbers of the publisher, and repeated messages; pure."""
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """However a command is ended, the processes that work for it end as well."""
 
 from pathlib import Path

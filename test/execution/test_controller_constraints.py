@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Whether the controller or the watch ends a motion first, against both of them played."""
 
 import re

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A joint state counts by its stamp: what waited is old, what repeats itself says nothing."""
 
 from hypothesis import given, settings, strategies as st

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The states of an execution, each defect that was found in them, and what a stop may never do."""
 
 import re

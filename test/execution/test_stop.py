@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """No stop is sent that could be faster or harder than the plan; those that can be are found."""
 
 from contextlib import suppress

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A node in a process of its own that claims an arm, and holds it until it is killed."""
 
 import sys

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The simulated robot's node and the experiment runner that may move it."""
 
 from nodes.ideal_robot import ATTEMPTS, Runner, TOKEN

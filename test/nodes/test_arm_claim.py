@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """One commander of an arm: whatever its name, at one instant, after a crash, between hosts."""
 
 from concurrent.futures import ThreadPoolExecutor

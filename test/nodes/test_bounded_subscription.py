@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A message that is too large is left out before it is built; all others come as they are."""
 
 import pytest

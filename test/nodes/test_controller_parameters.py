@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """A controller's constraints are read over its parameter services, and never waited for."""
 
 import pytest

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Messages wait for their owner, and the executor of the node does not turn for them."""
 
 from threading import Thread

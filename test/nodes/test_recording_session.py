@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What is recorded costs its writing: no turn of an executor, and nothing is built."""
 
 import pytest

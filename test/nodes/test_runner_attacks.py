@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What an arm does, not what its runner says: its true peak speed after every kind of stop."""
 
 import json

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The runner watches in a thread of its own: here nobody turns its executor at all."""
 
 import time

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The thread hears and looks on, whatever the executor of its node does or waits for."""
 
 import sys
