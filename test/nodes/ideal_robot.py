@@ -9,6 +9,11 @@ import time
 
 import numpy as np
 import pytest
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.execution.commissioning import (
+    CommissioningKey, DRY_RUN, note_stage, SLOW,
+)
+from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.simulation.controller import TrajectoryController
@@ -34,6 +39,19 @@ USUAL = {
     **FREE, 'speed': 1.0, 'periods': 0, 'knot_rate': 50.0, 'arm.executions': 1,
     'scaling_timeout': 30.0, 'tracking_tolerance': 0.1,
 }
+SERIAL = '20195501234'
+
+
+def commissioned(folder, robot, trajectory):
+    """Return the file of a motion that was commissioned up to full speed with the arm `SERIAL`."""
+    file = folder / 'motion.yaml'
+    file.write_text(dump_trajectory(trajectory))
+    key = CommissioningKey(
+        trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), SERIAL
+    )
+    for stage in DRY_RUN, SLOW:
+        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
+    return file
 
 
 def join(graph, kind):

@@ -14,15 +14,15 @@ import time
 from interfaces import overlay
 from long_tests import long_test
 from model.test_urdf import with_prefix
-from nodes.ideal_robot import ATTEMPTS, is_busy, is_over, Runner
+from nodes.ideal_robot import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.execution.commissioning import (
-    CommissioningKey, DRY_RUN, FULL, note_stage, record_path, SLOW, slow_speed,
+    DRY_RUN, FULL, record_path, SLOW, slow_speed,
 )
-from robot_identification.execution.safety import kinematics_sha256, tool_speed
+from robot_identification.execution.safety import tool_speed
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.files import read_yaml
 from robot_identification.nodes.motion_interface import DISCOVERY_TIME
@@ -42,7 +42,6 @@ KEPT = QoSProfile(
     depth=1000, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
-SERIAL = '20195501234'
 USUAL = {
     'payload': [0.0], 'dry_run': True, 'commissioning': True, 'speed': 1.0, 'serial': SERIAL,
 }
@@ -492,18 +491,6 @@ def test_abort_is_one_goal_that_stops(arm, climbed):
 
 
 # --- what the controller states ---------------------------------------------------------------
-
-
-def commissioned(folder, model, trajectory):
-    """Return the motion in a folder with a record of the first two stages."""
-    file = folder / 'motion.yaml'
-    file.write_text(dump_trajectory(trajectory))
-    key = CommissioningKey(
-        trajectory.sha256, model.name, model.urdf_sha256, kinematics_sha256(model), SERIAL
-    )
-    for stage in DRY_RUN, SLOW:
-        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
-    return file
 
 
 def stated(model):

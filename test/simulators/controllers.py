@@ -21,15 +21,11 @@ from typing import Any
 
 from action_msgs.srv import CancelGoal
 from launching import package_prefix, why_not_installed
-from nodes.ideal_robot import ATTEMPTS, is_busy, is_over, Runner
+from nodes.ideal_robot import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
-from robot_identification.excitation import dump_trajectory, Trajectory
-from robot_identification.execution.commissioning import (
-    CommissioningKey, DRY_RUN, note_stage, SLOW,
-)
-from robot_identification.execution.safety import kinematics_sha256
+from robot_identification.excitation import Trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.model import RobotModel
 from ros_helpers import deserialized, Graph, LATCHED, own_graph, RELIABLE, seconds, wait_until
@@ -64,7 +60,6 @@ TYPES = {
 }
 # That of an e-Series arm [Hz].
 UPDATE_RATE = 500
-SERIAL = '20235500123'
 # A joint rests below this speed [rad/s].
 RESTS = 0.005
 # Speeds and accelerations are differences of places so far apart [s]; chosen: ten cycles. A
@@ -377,18 +372,6 @@ class Bench:
             f'{self.runner.state[0]}: {reason} | {np.abs(found.dq[0]).max():.2f} | '
             f'{found.speed:.2f} | {found.acceleration():.1f} | {found.rests_after:.2f} |'
         )
-
-
-def commissioned(folder: Path, robot: RobotModel, trajectory: Trajectory) -> Path:
-    """Return the file of a motion that was commissioned up to full speed."""
-    file = folder / 'motion.yaml'
-    file.write_text(dump_trajectory(trajectory))
-    key = CommissioningKey(
-        trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), SERIAL
-    )
-    for stage in DRY_RUN, SLOW:
-        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
-    return file
 
 
 @contextmanager
