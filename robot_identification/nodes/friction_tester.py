@@ -387,14 +387,11 @@ class FrictionTester(Node):
         found = estimate_break_away(run, correction=self._value('correction'))
         folder, others = self._kept()
         save_break_away(folder, self._robot_name, [*others, found], force=True)
-        medians = {
-            'up' if direction > 0 else 'down': round(box.median, 6)
-            for direction, box in found.boxes.items()
-        }
-        uncorrected = {
-            'up' if direction > 0 else 'down': round(box.median, 6)
-            for direction, box in found.uncorrected.items()
-        }
+        medians, uncorrected = (
+            {'up' if direction > 0 else 'down': round(box.median, 6)
+             for direction, box in boxes.items()}
+            for boxes in (found.boxes, found.uncorrected)
+        )
         self._result = {
             'medians': medians, 'uncorrected_medians': uncorrected,
             'correction': found.correction, 'file': str(folder / BREAK_AWAY_FILES[0]),

@@ -96,10 +96,7 @@ class JointUnderTest:
         """
         if self.robot is None:
             return None
-        robot, index = self.robot, self.index
-        pose, _, _ = joint_values(
-            message, [self.prefix + joint for joint in robot.joint_names], robot.encoders
-        )
+        robot, index, pose = self.robot, self.index, self._pose(self.robot, message)
         rest = np.zeros((1, robot.n))
 
         def torque(q: float) -> float:
@@ -118,15 +115,16 @@ class JointUnderTest:
         """
         if self.robot is None:
             return math.nan
-        robot, index = self.robot, self.index
-        pose, _, _ = joint_values(
-            message, [self.prefix + joint for joint in robot.joint_names], robot.encoders
-        )
+        robot, index, pose = self.robot, self.index, self._pose(self.robot, message)
         rest, turning = np.zeros((2, robot.n)), np.zeros((2, robot.n))
         turning[1, index] = 1.0
         still, turned = rigid_torque(robot, Motion(np.vstack([pose, pose]), rest, turning))
         rotor = float(robot.drives.reflected_inertia[index])
         return float(turned[index] - still[index]) + (0.0 if math.isnan(rotor) else rotor)
+
+    def _pose(self, robot: RobotModel, message: JointState) -> np.ndarray:
+        names = [self.prefix + joint for joint in robot.joint_names]
+        return joint_values(message, names, robot.encoders)[0]
 
     def torque_limit(self, wanted: float) -> float:
         """
