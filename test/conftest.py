@@ -19,6 +19,7 @@ from long_tests import ASKED_FOR
 import numpy as np
 import pytest
 from recordings import designed_motion
+from robot_identification import arrays
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.model_file import dump_model
 from robot_identification.model.registry import known_robots, load_robot
@@ -65,6 +66,17 @@ def pytest_terminal_summary(terminalreporter):
 def rng():
     """Return a random generator, the same in every test."""
     return np.random.default_rng(42)
+
+
+@pytest.fixture
+def disk(monkeypatch, tmp_path):
+    """Let arrays of more than a hundred rows go to a folder, and return it."""
+    monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
+    place = tmp_path / 'disk'
+    place.mkdir()
+    monkeypatch.setenv('TMPDIR', str(place))
+    monkeypatch.setattr(arrays.tempfile, 'tempdir', None)
+    return place
 
 
 @pytest.fixture(scope='session')

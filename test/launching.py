@@ -110,9 +110,9 @@ class Launch:
 
 
 @contextmanager
-def launched(name, arguments, folder: Path, environment) -> Iterator[Launch]:
+def launched(name, arguments, folder: Path, environment, **more) -> Iterator[Launch]:
     """Yield a launch file that runs; whatever is left of it is killed at the end."""
-    launch = Launch(name, arguments, folder, environment)
+    launch = Launch(name, arguments, folder, environment, **more)
     try:
         yield launch
     finally:

@@ -16,17 +16,6 @@ from robot_identification.arrays import allocate, folder, GrowingArray, release,
 from robot_identification.errors import DataError
 
 
-@pytest.fixture
-def disk(monkeypatch, tmp_path):
-    """Let arrays of more than a hundred rows go to a folder, and return it."""
-    monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
-    place = tmp_path / 'disk'
-    place.mkdir()
-    monkeypatch.setenv('TMPDIR', str(place))
-    monkeypatch.setattr(arrays.tempfile, 'tempdir', None)
-    return place
-
-
 @pytest.mark.parametrize('rows', [0, 1, 99, 100, 101, 1000])
 def test_rows_come_out_as_they_went_in(disk, rng, rows):
     """Whether they fit into memory or not, in blocks of any size and layout."""

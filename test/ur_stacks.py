@@ -11,8 +11,8 @@ ur_client_library as that distribution has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 import json
 import os
@@ -22,7 +22,7 @@ import sys
 from typing import Any
 
 from launch_descriptions import executables, ROOT
-from launching import Launch
+from launching import Launch, launched
 from ros_helpers import wait_until
 import yaml
 
@@ -175,20 +175,14 @@ class Stack:
     def started(self) -> list[Started]:
         return [Started(**json.loads(path.read_text())) for path in self.notes.glob('*.json')]
 
-    @contextmanager
     def launched(
         self, name: str, arguments: Mapping[str, Any], graph: Mapping[str, str] | None = None,
-    ) -> Iterator[Launch]:
-        """Yield one of our launch files that runs, started by the real `ros2 launch`."""
-        launch = Launch(
+    ) -> AbstractContextManager[Launch]:
+        """Return one of our launch files that runs, started by the real `ros2 launch`."""
+        return launched(
             name, arguments, self.folder, self.environment(graph or {}),
             command=shutil.which('ros2'),
         )
-        try:
-            yield launch
-        finally:
-            launch.kill()
-            print(launch.text())
 
     def wait_for(self, launch: Launch, *names: str) -> dict[str, list[Started]]:
         """Wait until executables were started, and return all that were, by name."""

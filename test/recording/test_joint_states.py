@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification import arrays
 from robot_identification.errors import DataError
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.recording import cdr
@@ -221,13 +220,8 @@ def test_values_without_names_are_refused(named):
     assert columns_of(named(values=0))[1] == [None]
 
 
-def test_a_long_recording_is_on_the_disk(monkeypatch, good, to_cdr, write_mcap, tmp_path):
+def test_a_long_recording_is_on_the_disk(disk, good, to_cdr, write_mcap, tmp_path):
     """Longer than the limit: the same numbers as in memory, in files that nobody sees."""
-    monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
-    place = tmp_path / 'disk'
-    place.mkdir()
-    monkeypatch.setenv('TMPDIR', str(place))
-    monkeypatch.setattr(arrays.tempfile, 'tempdir', None)
     path = write_mcap(
         tmp_path / 'a.mcap',
         {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]},
@@ -241,4 +235,4 @@ def test_a_long_recording_is_on_the_disk(monkeypatch, good, to_cdr, write_mcap, 
     assert isinstance(recording.stamps, np.memmap)
     part = recording.until(1.0)
     assert np.shares_memory(part.q, recording.q)
-    assert list(place.iterdir()) == []
+    assert list(disk.iterdir()) == []
