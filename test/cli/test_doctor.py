@@ -15,6 +15,10 @@ import pytest
 from robot_identification.files import dump_yaml
 from robot_identification.processing import count_missing
 
+EXPERIMENT = (
+    'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
+    'collision: off\noptimizer: random\nsamples: 20\n'
+)
 UNIT = {'mass': 1.0, 'centre': (0.0, 0.0, 0.1), 'principal': (1.0, 1.0, 1.0)}
 
 
@@ -178,10 +182,7 @@ def test_excite_and_identify_name_placeholders_too(command, tmp_path):
     words = 'the masses of the URDF look like placeholders (1 kg with unit inertia'
     urdf, report = tmp_path / 'arm.urdf', tmp_path / 'motion.html'
     urdf.write_text(arm(link('upper', **UNIT), link('lower', **UNIT)))
-    (tmp_path / 'e.yaml').write_text(
-        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
-        'collision: off\noptimizer: random\nsamples: 20\n'
-    )
+    (tmp_path / 'e.yaml').write_text(EXPERIMENT)
     designed = succeed('excite', '--urdf', urdf, '--experiment', tmp_path / 'e.yaml',
                        '--max-evaluations', '3', '-o', tmp_path / 't.yaml', '--report', report)
     assert f'warning: {words}' in designed.err
@@ -203,10 +204,7 @@ def test_excite_warns_of_gravity_before_it_searches(command, tmp_path):
         link('upper'), link('lower', 3.0, centre=(0.5, 0, 0)), axis=(0, 1, 0),
         limit='<limit lower="-2" upper="2" velocity="3" effort="4"/>',
     ))
-    (tmp_path / 'e.yaml').write_text(
-        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
-        'collision: off\noptimizer: random\nsamples: 20\n'
-    )
+    (tmp_path / 'e.yaml').write_text(EXPERIMENT)
     found = command('excite', '--urdf', tmp_path / 'arm.urdf', '--experiment',
                     tmp_path / 'e.yaml', '--max-evaluations', '2', '-o', tmp_path / 't.yaml')
     first = found.err.splitlines()[0]

@@ -341,8 +341,12 @@ def test_a_wrong_reading_is_no_place_to_go_to(by_action, size, speed, cycles):
     assert 'not that fast' not in world.reason or 'position of first' in world.reason
 
 
-def let_go(world):
+def moves_when_let_go(world):
+    """Return how far the arm gets in four seconds when nothing keeps it any more [rad]."""
+    place = world.reference[0]
     world.faults.unable, world.slider = False, 1.0
+    world.step(4.0)
+    return np.max(np.abs(world.reference[0] - place))
 
 
 @pytest.mark.parametrize('by_action', [True, False])
@@ -363,10 +367,7 @@ def test_a_stop_that_is_kept_waiting_is_taken_back(by_action, kept_by):
         assert stopped or (not by_action and 'no hold is proved' in world.reason)
         assert world.reason.startswith('at rest') or not stopped
         assert ('may still hold the motion' in world.reason) == (stopped and not by_action)
-        place = world.reference[0]
-        let_go(world)
-        world.step(4.0)
-        assert not stopped or np.max(np.abs(world.reference[0] - place)) < 0.02
+        assert moves_when_let_go(world) < 0.02 or not stopped
 
 
 @pytest.mark.parametrize('slider', [0.1, 0.3])
@@ -377,10 +378,7 @@ def test_a_slow_stop_is_waited_for(slider):
     world.step(0.3)
     world.tell(ev.AbortCalled())
     assert world.step_until(lambda: world.state == 'FAULT', 90.0)
-    place = world.reference[0]
-    let_go(world)
-    world.step(4.0)
-    assert np.max(np.abs(world.reference[0] - place)) < 0.02
+    assert moves_when_let_go(world) < 0.02
 
 
 @pytest.mark.parametrize('by_action', [True, False])
@@ -404,10 +402,7 @@ def test_a_stop_that_is_rejected_late_is_taken_back():
     assert world.state == 'STOPPING'
     assert world.step_until(lambda: world.state == 'FAULT')
     assert world.told.cancels and world.reason.startswith('at rest')
-    place = world.reference[0]
-    let_go(world)
-    world.step(4.0)
-    np.testing.assert_array_equal(world.reference[0], place)
+    assert moves_when_let_go(world) == 0.0
 
 
 def test_a_process_that_is_to_end_leaves_though_nothing_is_known_of_the_arm():

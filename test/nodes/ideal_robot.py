@@ -234,6 +234,11 @@ class Runner:
         self.arm()
         return self.call('execute').message
 
+    def begins(self):
+        """Return whether the motion itself begins, which a busy machine may prevent."""
+        wait_until(lambda: self.attempt() == 'approaching the start', 'the motion')
+        return self.reaches('EXECUTING')
+
     def wait_until_found(self):
         """Wait until robot and runner see each other, whether it arms or not."""
         def found():

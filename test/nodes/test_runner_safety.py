@@ -208,8 +208,7 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
     runner.wait_until_found()
     for _ in range(ATTEMPTS):
         recorder.dead = False
-        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
-        if not runner.reaches('EXECUTING'):
+        if not runner.begins():
             continue
         robot.wait(1.0)
         if not runner.reaches('EXECUTING'):
@@ -235,8 +234,7 @@ def test_a_runner_that_stalls_does_not_take_its_recorder_for_silent(real_time_de
     runner.configure(require_recorder=True)
     Recorder(graph)
     for _ in range(ATTEMPTS):
-        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
-        if not runner.reaches('EXECUTING'):
+        if not runner.begins():
             continue
         robot.wait(1.0)
         if runner.reaches('EXECUTING'):
@@ -261,8 +259,7 @@ def test_a_jump_of_the_clock_and_an_excessive_effort_end_it(
     usual, stops = getattr(robot, attribute), 0
     for _ in range(ATTEMPTS):
         setattr(robot, attribute, usual)
-        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
-        if not runner.reaches('EXECUTING'):
+        if not runner.begins():
             continue
         # While it begins, an arm that rests may have been halted as well.
         wait_until(lambda: np.max(np.abs(robot.dq)) > 0.3, 'a speed that tells where it is')

@@ -68,6 +68,14 @@ class Run:
         return tuple(np.array(x) for x in zip(*self.references, strict=True))
 
 
+def under_way(share, of_limits=0.9):
+    """Return a run after a share of a motion, and the duration of that."""
+    run, duration = Run(), shortest(of_limits)
+    run.follow(rest_to_rest(duration))
+    run.go(share * duration)
+    return run, duration
+
+
 def check_limits(run):
     """Check that the arm is never asked for more than its acceleration limits, nor jumps."""
     q, dq, ddq = run.everything()
@@ -147,10 +155,7 @@ def test_scaled_time_is_the_same_path_and_takes_longer(percent):
 @given(when=st.floats(0.05, 0.95), mode=st.sampled_from([3, 4, 5, 6, 7, 9, 13]))
 def test_a_protective_stop_ends_within_the_limits_and_the_goal_goes_on(when, mode):
     """The arm decelerates on its path, holds to the bit, and finishes after it has been let go."""
-    duration = shortest()
-    run = Run()
-    run.follow(rest_to_rest(duration))
-    run.go(when * duration)
+    run, duration = under_way(when)
     assert not run.change(RobotCondition(safety_mode=mode))
     assert run.controller.speed_scaling == 0.0
     # At most v / a is needed by a trajectory that is not at its limits: a second is ample.
@@ -170,16 +175,14 @@ def test_a_protective_stop_ends_within_the_limits_and_the_goal_goes_on(when, mod
 
 def test_a_protective_stop_decelerates_at_once():
     """From half way, at full speed: at the limit of one joint from the first cycle on."""
-    run = Run()
-    duration = shortest()
-    run.follow(rest_to_rest(duration))
-    _, dq, _ = run.go(0.5 * duration)
+    run, _ = under_way(0.5)
+    dq = run.references[-1][1]
     run.change(STOPPED)
     _, _, ddq = run.go(0.5)
     np.testing.assert_allclose(np.max(np.abs(ddq[0]) / LIMITS), 1.0, rtol=1e-9)
     # The fastest stop there is takes v / a of the joint that needs longest.
     resting = np.flatnonzero(~ddq.any(axis=1))[0] * PERIOD
-    assert resting <= 1.2 * np.max(np.abs(dq[-1]) / LIMITS)
+    assert resting <= 1.2 * np.max(np.abs(dq) / LIMITS)
 
 
 def test_after_a_pause_the_pace_rises_by_a_hundredth_a_cycle():
@@ -198,10 +201,7 @@ def test_after_a_pause_the_pace_rises_by_a_hundredth_a_cycle():
 
 def test_a_trajectory_beyond_the_limits_is_stopped_all_the_same():
     """It brakes harder than allowed by itself; a stop is not put off by that."""
-    run = Run()
-    duration = shortest(share=3.0)
-    run.follow(rest_to_rest(duration))
-    run.go(0.7 * duration)
+    run, _ = under_way(0.7, of_limits=3.0)
     run.change(STOPPED)
     run.go(0.6)
     q, _, _ = run.go(1.0)
@@ -212,10 +212,7 @@ def test_a_trajectory_beyond_the_limits_is_stopped_all_the_same():
        pause=st.booleans())
 def test_an_interruption_brakes_within_the_limits_and_nothing_resumes(when, kind, pause):
     """The arm is at rest after v / a, holds to the bit, and stays when all is well again."""
-    duration = shortest()
-    run = Run()
-    run.follow(rest_to_rest(duration))
-    run.go(when * duration)
+    run, duration = under_way(when)
     if pause:
         run.change(STOPPED)
         run.go(0.05)
