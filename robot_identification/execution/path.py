@@ -23,7 +23,6 @@ class SentPath:
         rest = np.zeros((1, q.size))
         self.times = np.append(0.0, knots.times)
         self.q = np.vstack([q, knots.q])
-        self._has_speeds = knots.dq is not None
         if knots.dq is not None:
             ddq = np.zeros_like(knots.q) if knots.ddq is None else knots.ddq
             self._coefficients = quintic_coefficients(

@@ -10,7 +10,6 @@ bytes: these are found once, and rclpy builds no message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 import struct
 
@@ -115,9 +114,8 @@ def _built(message: JointState) -> JointReading:
     stamp = message.header.stamp
     return JointReading(
         stamp.sec, stamp.nanosec, message.header.frame_id, tuple(message.name),
-        *(_floats(values) for values in (message.position, message.velocity, message.effort)),
+        *(
+            np.fromiter(values, dtype=float)
+            for values in (message.position, message.velocity, message.effort)
+        ),
     )
-
-
-def _floats(values: Iterable[float]) -> FloatArray:
-    return np.fromiter(values, dtype=float)
