@@ -38,7 +38,7 @@ SIMULATED_TAKE_PERIOD = 0.005
 # A call may overtake messages that were published before it: a stop waits so long for them [s];
 # chosen: two of TAKE_PERIOD.
 TRANSIT_TIME = 0.04
-HEARTBEAT = 0.1  # [s]; chosen: ten in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
+HEARTBEAT = 0.1  # [s]; chosen: eight in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
 # Heartbeats from one look at the disk, the runner and the optional topics to the next, and from
 # one report to the next; chosen: half a second and a second.
 _LOOK, _REPORT = 5, 10

@@ -15,10 +15,10 @@ from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 
-# [s] (docs/execution.md); chosen: ten heartbeats, a quarter of what the recorder's queue holds at
+# [s] (docs/execution.md); chosen: eight heartbeats, a fifth of what the recorder's queue holds at
 # 500 Hz. A recorder that was kept from running for less has lost nothing; one that fails says so
 # at once, and an arm that is moved unrecorded is in no danger.
-HEARTBEAT_TIMEOUT = 1.0
+HEARTBEAT_TIMEOUT = 0.8
 
 
 class RecorderBond:

@@ -233,7 +233,7 @@ def test_a_recorder_that_is_killed(desk, tmp_path):
         arm.begin()
         since = arm.wait_for_full_speed()
         arm.graph.kill(arm.recorder)
-        arm.fault(since, 'no sign of life', rest=1.1 + STOP, acceleration=SMOOTH)
+        arm.fault(since, 'no sign of life', rest=0.9 + STOP, acceleration=SMOOTH)
 
 
 # --- tolerances of the controller ----------------------------------------------------------------
