@@ -221,13 +221,12 @@ def check_positions(
 
 def _whole_turns(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> FloatArray:
     """Return the turns (n,) [rad] that bring positions nearest to the middle of their limits."""
+    lower, upper = robot.limits.lower, robot.limits.upper
     turning = np.array([unit == 'rad' for unit in robot.position_units])
-    bounded = turning & np.isfinite(robot.limits.lower) & np.isfinite(robot.limits.upper)
-    away = np.zeros(robot.n)
-    away[bounded] = 0.5 * (
-        robot.limits.lower + robot.limits.upper - lowest - highest
-    )[bounded]
-    turns: FloatArray = TURN * np.round(away / TURN)
+    bounded = np.flatnonzero(turning & np.isfinite(lower) & np.isfinite(upper))
+    away = 0.5 * (lower[bounded] + upper[bounded] - lowest[bounded] - highest[bounded])
+    turns = np.zeros(robot.n)
+    turns[bounded] = TURN * np.round(away / TURN)
     return turns
 
 

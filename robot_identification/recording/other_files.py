@@ -13,7 +13,7 @@ import re
 HEAD = 1 << 16
 NEEDED = (
     'name a recording of the arm in its place, a rosbag2 bag (its folder, .mcap or .db3) or a '
-    'table (.csv, .txt, .npz, .mat, .parquet, ..)'
+    'table (.csv, .txt, .npz, .mat, .h5, .json, .parquet, ..)'
 )
 _DESCRIPTIONS = {
     'robot': 'a robot description (URDF or xacro)', 'mujoco': 'a robot description (MJCF)',
@@ -33,7 +33,7 @@ _BEGINNINGS = {
     b'MATLAB ': ('a MATLAB file', 'let its name end in .mat'),
     b'\x93NUMPY': ('a NumPy array', 'put arrays with their names into an .npz file'),
     b'version https://git-lfs': ('a pointer of Git LFS', 'fetch the file by `git lfs pull`'),
-    b'\x89HDF': ('an HDF5 file', 'export its arrays as a table'),
+    b'\x89HDF': ('an HDF5 file', 'let its name end in .h5'),
 }
 
 
