@@ -57,7 +57,7 @@ from .validation import (
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (
-    DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
+    BAD as BAD, DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
     is_low_rate as is_low_rate, join_verdicts as join_verdicts, judge as judge,
     Verdict as Verdict, verdict_content as verdict_content,
 )

@@ -61,6 +61,15 @@ def test_what_was_suspected_of_the_training_data_is_repeated(place, model):
     assert found.err.startswith(f'warning: {OF_TRAINING} measured over expected')
 
 
+def test_a_bad_verdict_is_repeated_with_its_reasons(place, model):
+    quality = {'verdict': 'bad', 'reasons': ['the model is not usable for wrist_3_joint', 'b']}
+    (place / 'model.yaml').write_text(dump_model(replace(model, quality=quality)))
+    found = succeed(*export(place, '--urdf', 'a.urdf'))
+    assert found.err == (
+        'warning: the verdict on the model is bad: the model is not usable for wrist_3_joint; b\n'
+    )
+
+
 def test_all_formats_at_once(place, model):
     found = succeed(*export(place, *everything()))
     assert found.err == ''
