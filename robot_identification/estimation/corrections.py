@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import (
     Choice, seconds_fitted, with_prior_weight,
 )
@@ -29,6 +30,7 @@ from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import make_trial
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.quality import with_damping
 from robot_identification.estimation.recipe import Recipe, thin_rows
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.discrepancy import find_discrepancy
@@ -295,12 +297,19 @@ def parameter_figures(
     if covariance.kind == 'residual':
         return {'discrepancy': None, 'parameter_deviation': None}
     rows = thin_rows(list(fitted.rows), AVERAGED_SAMPLES)
-    discrepancy = find_discrepancy(
-        fitted.fit.estimate, fitted.in_choice.select(rows).with_reduction(model.reduction), {
-            one.joint: one.coefficients for one in model.corrections.offline
-            if one.group == PositionSeries()
-        },
-    )
+    observations = fitted.in_choice.select(rows).with_reduction(model.reduction)
+    corrected = {
+        one.joint: one.coefficients for one in model.corrections.offline
+        if one.group == PositionSeries()
+    }
+    estimate = fitted.fit.estimate
+    try:
+        discrepancy = find_discrepancy(estimate, observations, corrected)
+    except RankDeficientError:
+        # The covariance is then that with the shrinkage.
+        discrepancy = find_discrepancy(
+            with_damping(estimate) or estimate, observations, corrected
+        )
     error = ParameterError(model, covariance.freedom, discrepancy)
     variances = [
         error.variance(dataset.motion.rows(np.flatnonzero(chosen)))

@@ -57,11 +57,10 @@ def find_covariance(estimate: Estimate) -> Covariance:
             'friction terms act alike in this motion (a joint that never reverses, or never '
             'changes its speed): standard errors '
         )
-    damping = estimate.damping
-    if damping is not None:
-        prior = damping if estimate.prior is None else estimate.prior.beside(damping)
+    shrunk = with_damping(estimate)
+    if shrunk is not None:
         with suppress(RankDeficientError):
-            found = covariance_of(replace(estimate, prior=prior))
+            found = covariance_of(shrunk)
             note = f'{alike}of each are those that the fit sets by shrinking them'
             return replace(found, notes=(*found.notes, note))
     return Covariance(
@@ -69,6 +68,14 @@ def find_covariance(estimate: Estimate) -> Covariance:
         np.zeros(len(estimate.theta), bool),
         notes=(f'{alike}are those of white residuals, and of little meaning',),
     )
+
+
+def with_damping(estimate: Estimate) -> Estimate | None:
+    """Return an estimate whose shrinkage counts as its prior, None if it has none."""
+    damping, prior = estimate.damping, estimate.prior
+    if damping is None:
+        return None
+    return replace(estimate, prior=damping if prior is None else prior.beside(damping))
 
 
 def condition_notes(estimate: Estimate) -> tuple[str, ...]:

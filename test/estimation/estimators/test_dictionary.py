@@ -10,6 +10,7 @@ plain recursion, so that the simulator shares no code with the model.
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import SimpleNamespace
 
 from builders import joint, link
 from estimation.arm_problems import three_joint_urdf
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
 from robot_identification.estimation.bounded import solve_bounded
+from robot_identification.estimation.corrections import parameter_figures
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
@@ -27,8 +29,8 @@ from robot_identification.estimation.estimators.dictionary import (
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.model import (
-    DictionaryFriction, JointMotion, make_robot_model, Motion, parse_friction, parse_urdf,
-    standard_torque,
+    DictionaryFriction, IdentifiedModel, JointMotion, KinematicFilter, make_robot_model, Motion,
+    parse_friction, parse_urdf, SignalSource, standard_torque,
 )
 from robot_identification.processing import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
@@ -248,6 +250,31 @@ def test_errors_of_terms_that_act_alike_have_limits():
         # Shrinkage of 1e-4 takes less than a tenth of an error.
         assert of_sum == pytest.approx(expected.standard_errors[single], rel=0.1)
         assert np.all(found.standard_errors[sum_of_both > 0.0] > of_sum)
+
+
+def test_the_band_has_the_errors_of_terms_that_act_alike():
+    """Those of one term in their place: the data alone give no error of two."""
+    data = [recording(0)]
+    found = []
+    for widths in ([1e-7, 2e-7], [1e-7]):
+        fit = fit_of(data, laws=(
+            DictionaryFriction(sliding=widths, presliding=[], stribeck=[], load_sliding=[],
+                               load_presliding=[]), AUTOMATIC[1],
+        ))
+        covariance = find_covariance(fit.estimate)
+        model = IdentifiedModel(
+            robot=arm(), effort_unit='Nm', reduction=fit.problem.reduction,
+            theta_base=fit.estimate.theta, covariance=covariance.matrix, theta_consistent=None,
+            consistency_note='', source=SignalSource('', {}, KinematicFilter(), 0.0),
+            provenance={}, quality={},
+        )
+        fitted = SimpleNamespace(
+            fit=fit, rows=[data[0].fitted], in_choice=fit.problem.observations,
+        )
+        figures = parameter_figures(model, covariance, fitted, data)
+        found.append(figures['parameter_deviation'])
+    # Shrinkage of 1e-4 takes a hundredth or so.
+    np.testing.assert_allclose(found[0], found[1], rtol=0.05)
 
 
 def test_a_held_joint_keeps_its_friction(found):
