@@ -55,6 +55,15 @@ def robot_urdf(*elements, name='made_up'):
     return f'<robot name="{name}">{"".join(elements)}</robot>'
 
 
+def turn_and_slide_urdf():
+    """Return an arm of a joint that turns and one that slides."""
+    return robot_urdf(
+        link('ground'), link('upper', 2.0), link('slider', 1.0),
+        joint('turn', 'ground', 'upper'),
+        joint('slide', 'upper', 'slider', 'prismatic', (1, 0, 0), xyz=(0.3, 0, 0.1)),
+    )
+
+
 def mixed_urdf():
     """Return an arm with a continuous, a prismatic and a revolute joint, all frames skew."""
     return robot_urdf(

@@ -3,7 +3,7 @@
 
 """Units are those of the joint: a joint that slides has metres and newtons."""
 
-from builders import joint, link, robot_urdf
+from builders import turn_and_slide_urdf
 import pytest
 from robot_identification.model import make_robot_model, parse_urdf
 from robot_identification.model.base_parameters import reduce_to_base
@@ -31,11 +31,7 @@ def test_units_along_an_axis(about, along):
 
 def test_parameters_have_the_units_of_their_joints():
     """Of friction and rotors; those of bodies are the same behind every joint."""
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('ground'), link('upper', 2.0), link('slider', 1.0),
-        joint('turn', 'ground', 'upper'),
-        joint('slide', 'upper', 'slider', 'prismatic', (1, 0, 0), xyz=(0.3, 0, 0.1)),
-    ), 'both'))
+    robot = make_robot_model(parse_urdf(turn_and_slide_urdf(), 'both'))
     assert robot.position_units == ('rad', 'm')
     assert robot.joints.unit('N m', 1) == robot.unit('N m', 1) == 'N'
     assert robot.joints.units('rad/s') == robot.units('rad/s')

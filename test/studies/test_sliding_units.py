@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from builders import joint, link, robot_urdf
+from builders import turn_and_slide_urdf
 import numpy as np
 import pytest
 from report import report_cases
@@ -34,11 +34,7 @@ ANGULAR = ('rad', 'N m')
 @pytest.fixture(scope='module')
 def both():
     """Return an arm of a joint that turns and one that slides."""
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('ground'), link('upper', 2.0), link('slider', 1.0),
-        joint('turn', 'ground', 'upper'),
-        joint('slide', 'upper', 'slider', 'prismatic', (1, 0, 0), xyz=(0.3, 0, 0.1)),
-    ), 'both'))
+    robot = make_robot_model(parse_urdf(turn_and_slide_urdf(), 'both'))
     return robot.with_drive_gains(np.array([10.0, 50.0]))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.estimation.corrections import parameter_figures
+from robot_identification.estimation.deviation import parameter_figures
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import Discrepancy, harmonics
 from robot_identification.model.regressor import (

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
 from robot_identification.estimation.bounded import solve_bounded
-from robot_identification.estimation.corrections import parameter_figures
+from robot_identification.estimation.deviation import parameter_figures
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
