@@ -21,9 +21,7 @@ from rcl_interfaces.msg import (
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
-from rclpy.executors import (
-    Executor, MultiThreadedExecutor, SingleThreadedExecutor, TimeoutException,
-)
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -234,22 +232,6 @@ def _refusals_of_ros() -> Iterator[None]:
         raise UsageError(f'ROS refuses to start this node: {error}') from error
 
 
-class PatientExecutor(MultiThreadedExecutor):
-    """
-    Executor whose wait outlives a subscription that another thread destroys meanwhile.
-
-    rclpy skips destroyed entities when it builds a wait set, but not the events of a subscription.
-    The wait then ends without work; an error of a callback stays one.
-    """
-
-    def wait_for_ready_callbacks(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the next callback that is due, as rclpy does."""
-        try:
-            return super().wait_for_ready_callbacks(*args, **kwargs)
-        except rclpy_implementation.InvalidHandle:
-            raise TimeoutException from None
-
-
 def run_node(
     make_node: Callable[[], Node], *, threads: int = 1, arguments: Sequence[str] | None = None
 ) -> int:
@@ -290,7 +272,7 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
             )
             executor = (
                 SingleThreadedExecutor() if threads == 1
-                else PatientExecutor(num_threads=threads)
+                else MultiThreadedExecutor(num_threads=threads)
             )
             node = make_node()
         executor.add_node(node)

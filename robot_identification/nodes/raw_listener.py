@@ -12,9 +12,9 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, DataError, UsageError
-from robot_identification.nodes.direct_subscription import fitting_qos
+from robot_identification.nodes.direct_subscription import fitting_qos, SubscriptionEventCallbacks
 from robot_identification.nodes.recording_types import definitions_of, message_class
 from robot_identification.nodes.replay_clock import ReplayClock
 from robot_identification.recording import BagWriter
@@ -84,15 +84,16 @@ class RawListener:
         return 0.0 if self._last_kept is None else time.monotonic() - self._last_kept
 
     def adapt(self) -> None:
-        """Subscribe as best effort where every publisher is best effort."""
+        """Request less of the publishers of a topic where one of them offers less."""
         for topic, subscription in self._subscriptions.items():
-            if self._qos(topic).reliability == ReliabilityPolicy.RELIABLE:
-                continue
-            if subscription.qos_profile.reliability == ReliabilityPolicy.RELIABLE:
+            requested, offered = subscription.qos_profile, self._qos(topic)
+            lossy = _is_reliable(requested) and not _is_reliable(offered)
+            if lossy:
                 self._node.get_logger().warning(
                     f'{topic} is published best effort: messages may be lost'
                 )
-                self._node.destroy_subscription(subscription)
+            if lossy or (_is_latched(requested) and not _is_latched(offered)):
+                self._unsubscribe(topic)
                 self._subscriptions[topic] = self._subscribe(topic)
 
     def finish(self) -> Path:
@@ -114,17 +115,24 @@ class RawListener:
 
     def close(self) -> None:
         """Close the bag, also without messages."""
-        for topic, subscription in self._subscriptions.items():
-            self._take(topic, subscription, DEPTH)
-            self._node.destroy_subscription(subscription)
+        for topic in self._subscriptions:
+            self._unsubscribe(topic)
         self._subscriptions = {}
         self._writer.close()
 
     def _subscribe(self, topic: str) -> Any:
+        # Without events: rclpy cannot leave the event of a subscription that was destroyed while
+        # it waited, and then blocks the callback group. `adapt` does what their warnings ask for.
         return self._node.create_subscription(
             self._classes[topic], topic, partial(self._on_message, topic),
             self._qos(topic), callback_group=self._group, raw=True,
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
+
+    def _unsubscribe(self, topic: str) -> None:
+        """Keep what has arrived already, and listen no more."""
+        self._take(topic, self._subscriptions[topic], DEPTH)
+        self._node.destroy_subscription(self._subscriptions[topic])
 
     def _qos(self, topic: str) -> QoSProfile:
         return fitting_qos(self._node, topic, DEPTH, reliable_first=True)
@@ -179,6 +187,14 @@ class RawListener:
             )
         self._writer.write(topic, self._clock.now or 0, data)
         self._last_kept = time.monotonic()
+
+
+def _is_reliable(qos: QoSProfile) -> bool:
+    return bool(qos.reliability == ReliabilityPolicy.RELIABLE)
+
+
+def _is_latched(qos: QoSProfile) -> bool:
+    return bool(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def _find_types(node: Node, topics: list[str]) -> dict[str, str]:

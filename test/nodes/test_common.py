@@ -1,44 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all nodes share: the executor of several threads, and the command line."""
+"""What all nodes share: the command line."""
 
 import subprocess
 import sys
 
 import pytest
-import rclpy
-from rclpy.executors import MultiThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
-from robot_identification.nodes.common import PatientExecutor
-
-
-@pytest.fixture
-def executor():
-    """Return one on a context of its own, which no node joins."""
-    context = rclpy.Context()
-    rclpy.init(args=[], context=context)
-    made = PatientExecutor(2, context=context)
-    yield made
-    made.shutdown()
-    rclpy.shutdown(context=context)
-
-
-def test_a_subscription_that_is_destroyed_while_others_wait_ends_no_node(executor, monkeypatch):
-    """The wait ends without work. An error of a callback, the same one even, is raised."""
-    destroyed = rclpy_implementation.InvalidHandle('destruction was requested')
-
-    def fail(*_):
-        raise destroyed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(MultiThreadedExecutor, 'wait_for_ready_callbacks', fail)
-        executor.spin_once(timeout_sec=0.1)
-    task = executor.create_task(fail, 0)
-    with pytest.raises(rclpy_implementation.InvalidHandle):
-        while not task.done():
-            executor.spin_once(timeout_sec=1.0)
-        task.result()
 
 
 @pytest.mark.parametrize(('words', 'code', 'stream', 'said'), [
