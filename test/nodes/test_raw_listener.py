@@ -57,14 +57,22 @@ def spinning(node):
     """Spin a node in threads until the block ends."""
     executor = MultiThreadedExecutor(THREADS, context=node.context)
     executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
+    ended = threading.Event()
+
+    def spin():
+        while not ended.is_set():
+            executor.spin_once(timeout_sec=0.05)
+
+    thread = threading.Thread(target=spin)
     thread.start()
     try:
         yield
     finally:
-        executor.remove_node(node)
-        executor.shutdown()
+        ended.set()
         thread.join()
+        # rclpy's own shutdown destroys what callbacks in its threads still use.
+        executor._executor.shutdown()
+        executor.shutdown()
 
 
 def test_listeners_adapt_beside_busy_threads(node, player, group, tmp_path):
@@ -90,6 +98,8 @@ def test_listeners_adapt_beside_busy_threads(node, player, group, tmp_path):
     keep_busy(node, 0.05)
     with spinning(node):
         wait_until(lambda: len(heard) >= 30, '30 listeners')
+    for listener in listeners:
+        listener.close()
 
 
 @pytest.mark.parametrize('offered', [BEST_EFFORT, VOLATILE], ids=['best effort', 'volatile'])
