@@ -232,6 +232,15 @@ def _refusals_of_ros() -> Iterator[None]:
         raise UsageError(f'ROS refuses to start this node: {error}') from error
 
 
+class WaitingExecutor(MultiThreadedExecutor):
+    """Executor whose threads end what they have taken before its shutdown."""
+
+    def shutdown(self, *given: Any, **named: Any) -> bool:
+        """Wait for the threads first: rclpy's own destroys what their callbacks still use."""
+        self._executor.shutdown()
+        return bool(super().shutdown(*given, **named))
+
+
 def run_node(
     make_node: Callable[[], Node], *, threads: int = 1, arguments: Sequence[str] | None = None
 ) -> int:
@@ -272,7 +281,7 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
             )
             executor = (
                 SingleThreadedExecutor() if threads == 1
-                else MultiThreadedExecutor(num_threads=threads)
+                else WaitingExecutor(num_threads=threads)
             )
             node = make_node()
         executor.add_node(node)
@@ -317,8 +326,6 @@ def _close(node: Node, executor: Executor) -> None:
     while not close():
         executor.spin_once(timeout_sec=0.05)
     executor.remove_node(node)
-    # What the threads have already taken ends before its handles are destroyed.
-    executor.spin_once(timeout_sec=0.1)
 
 
 def _close_in_need(node: Node, executor: Executor) -> None:

@@ -24,7 +24,9 @@ from robot_identification.nodes.common import (
     declare, declare_robot, LATCHED, run_node, serve, STEADY_CLOCK,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.identification_job import IdentificationJob, JobProcess
+from robot_identification.nodes.identification_job import (
+    AbortedError, IdentificationJob, JobProcess,
+)
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
@@ -87,10 +89,17 @@ class Identifier(Node):
         """End what runs; return whether it has ended."""
         self._closing.set()
         self._end_listening.set()
-        if self._busy.locked() or self._listener is not None:
-            return False
+        return not self._busy.locked() and self._listener is None
+
+    def destroy_node(self) -> None:
+        """End what a call began while the node was asked to leave, and take it off the graph."""
+        try:
+            if self._listener is not None:
+                self._listener.close()
+        except IdentificationError as error:
+            self.get_logger().error(str(error))
         self._forget()
-        return True
+        super().destroy_node()
 
     def _set_state(self, state: str, reason: str) -> None:
         """Publish a state; it is also what diagnostics say."""
@@ -175,7 +184,9 @@ class Identifier(Node):
             self._set_state('FAILED', str(self._listening_error))
         else:
             self.get_logger().info(f'nothing new came for {self._quiet:g} s')
-            threading.Thread(target=self._identify_what_was_heard).start()
+            # In a thread of the executor, which the end of this node waits for.
+            assert self.executor is not None
+            self.executor.create_task(self._identify_what_was_heard)
 
     def _identify_what_was_heard(self) -> None:
         try:
@@ -188,6 +199,8 @@ class Identifier(Node):
             raise UsageError('BUSY: an identification is running')
         self._aborted.clear()
         try:
+            if self._closing.is_set():
+                raise AbortedError('the identifier is asked to leave, nothing is identified')
             return self._do_job()
         except (IdentificationError, OSError) as error:
             if self._listener is None:

@@ -3,11 +3,13 @@
 
 """What the tests of the nodes share: a graph each, a short certified motion, a bag and a model."""
 
+import signal
 import sys
 
 from builders import write_run
 import pytest
 from recordings import designed_motion, Driver, execute, write_small_arm
+from robot_identification.cli.signals import ending_signals
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.registry import load_robot, share_directory
@@ -34,6 +36,15 @@ def graph(tmp_path):
 
     with own_graph(tmp_path) as own:
         yield own
+
+
+@pytest.fixture
+def own_signals():
+    """Give back the signals that a node takes which runs in this process."""
+    held = {number: signal.getsignal(number) for number in ending_signals()}
+    yield
+    for number, handler in held.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope='module')

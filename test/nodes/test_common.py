@@ -1,12 +1,17 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all nodes share: the command line."""
+"""What all nodes share: the command line, and the end of a node of several threads."""
 
 import subprocess
 import sys
+import time
 
 import pytest
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from robot_identification.nodes.common import run_node
+from std_msgs.msg import String
 
 
 @pytest.mark.parametrize(('words', 'code', 'stream', 'said'), [
@@ -23,3 +28,35 @@ def test_a_node_answers_what_is_not_of_ros(graph, words, code, stream, said):
     )
     assert found.returncode == code, found.stderr
     assert said in getattr(found, stream)
+
+
+class Ending(Node):
+    """Is finished while a callback of another thread still works."""
+
+    def __init__(self):
+        super().__init__('ending')
+        self.finished, self.done = None, False
+        self._publisher = self.create_publisher(String, '~/word', 1)
+        self._timer = self.create_timer(0.01, self._work, callback_group=ReentrantCallbackGroup())
+
+    def _work(self):
+        self._timer.cancel()
+        self.finished = 0
+        # Longer than the wait that once was there for it.
+        time.sleep(0.3)
+        self._publisher.publish(String(data='the last one'))
+        self.done = True
+
+
+@pytest.mark.usefixtures('graph', 'own_signals')
+def test_a_callback_ends_before_what_it_uses(capsys):
+    """On a busy machine it takes its time; an answer of a service was lost then."""
+    nodes = []
+
+    def make():
+        nodes.append(Ending())
+        return nodes[0]
+
+    assert run_node(make, threads=3, arguments=['ending']) == 0
+    assert nodes[0].done
+    assert capsys.readouterr().err == ''

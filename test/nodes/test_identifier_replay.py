@@ -6,6 +6,8 @@
 import json
 import shutil
 import subprocess
+import tempfile
+import time
 
 from bag_player import BagPlayer, read_messages
 from long_tests import long_test
@@ -13,6 +15,8 @@ import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
 from robot_identification.model.model_file import load_model
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.identifier import Identifier
 from robot_identification.recording.bag_writer import write_joint_states
 from ros_helpers import LATCHED, own_graph, wait_until
 from std_msgs.msg import String
@@ -219,3 +223,59 @@ def test_bad_replays_are_told_in_words(replayed, small_bag, tmp_path):
     assert 'listen.maximum_size' in replayed.wait_for('FAILED')['reason']
     assert not (tmp_path / 'result').exists()
     assert replayed.node.exit_code is None
+
+
+class Quiet:
+    """A listener that has heard everything, of a node that is asked to leave then."""
+
+    quiet_for, problem, message_count = 1.0, '', 7
+
+    def __init__(self, node, path):
+        self._node, self._path = node, path
+
+    def adapt(self):
+        """Do nothing."""
+
+    def finish(self):
+        self._node.finished = 0
+        return self._path
+
+
+@pytest.mark.usefixtures('graph', 'own_signals')
+def test_a_replay_that_ends_with_the_node_is_not_identified(monkeypatch, tmp_path, capfd):
+    """What begins with its end ends before the node does, however busy the machine is."""
+    told = []
+    identify = Identifier._identify_what_was_heard
+
+    def identify_late(node):
+        time.sleep(0.3)
+        identify(node)
+        told.append(node._status['reason'])
+
+    def make():
+        node = Identifier()
+        node._quiet, node._listener = 0.5, Quiet(node, tmp_path / 'heard')
+        return node
+
+    monkeypatch.setattr(Identifier, '_identify_what_was_heard', identify_late)
+    assert run_node(make, threads=4, arguments=['identifier']) == 0
+    assert told in ([], ['the identifier is asked to leave, nothing is identified'])
+    assert 'Traceback' not in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures('graph', 'own_signals')
+def test_what_a_node_listens_to_at_its_end_leaves_nothing(monkeypatch, tmp_path):
+    """A call of ~/listen may be served after the node has ended what it did."""
+    monkeypatch.setenv('TMPDIR', str(tmp_path))
+    monkeypatch.setattr(tempfile, 'tempdir', None)
+
+    def make():
+        node = Identifier()
+        node.finished = 0
+        monkeypatch.setattr(node, 'close', lambda: True)
+        node._listen()
+        assert list(tmp_path.glob('robot_identification_heard_*'))
+        return node
+
+    assert run_node(make, threads=4, arguments=['identifier']) == 0
+    assert not list(tmp_path.glob('robot_identification_heard_*'))

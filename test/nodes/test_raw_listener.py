@@ -9,9 +9,9 @@ import time
 
 import pytest
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from robot_identification.nodes.common import WaitingExecutor
 from robot_identification.nodes.raw_listener import RawListener
 from ros_helpers import BEST_EFFORT, LATCHED, wait_until
 from sensor_msgs.msg import JointState
@@ -55,7 +55,7 @@ def keep_busy(node, period):
 @contextmanager
 def spinning(node):
     """Spin a node in threads until the block ends."""
-    executor = MultiThreadedExecutor(THREADS, context=node.context)
+    executor = WaitingExecutor(THREADS, context=node.context)
     executor.add_node(node)
     ended = threading.Event()
 
@@ -70,8 +70,6 @@ def spinning(node):
     finally:
         ended.set()
         thread.join()
-        # rclpy's own shutdown destroys what callbacks in its threads still use.
-        executor._executor.shutdown()
         executor.shutdown()
 
 
