@@ -235,6 +235,8 @@ class ExecutionStateMachine:
 
     def _on_robot_state(self, event: ev.RobotStateReceived, now: float) -> Commands:
         self._robot = event
+        if isinstance(self._state, Starting):
+            self._state = replace(self._state, looked=True)
         return []
 
     # Arming
@@ -309,8 +311,8 @@ class ExecutionStateMachine:
         return Idle(f'{after}: arm again')
 
     def _start(self, state: Starting, latest: Measurement, now: float) -> Commands:
-        """Send what was planned, from the first measurement after that on: proofs take seconds."""
-        if latest.taken_at <= state.planned_at:
+        """Send what was planned, if all that is known of the robot is newer than the plan."""
+        if latest.taken_at <= state.planned_at or not state.looked:
             return []
         moved = np.abs(latest.q - state.plan.start)
         worst = int(np.argmax(moved))

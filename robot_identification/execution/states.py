@@ -59,11 +59,14 @@ class Planning:
 
 @dataclass(frozen=True, eq=False)
 class Starting:
-    """Planned; the motion begins with the first joint state measured after that."""
+    """Planned; the motion begins with the first joint state after a new look at the robot."""
 
     armed: Armed
     plan: Plan
     planned_at: float
+    # Whether driver, graph and recorder were looked at since. Proofs take seconds, and a watch that
+    # is kept from running sees nothing meanwhile.
+    looked: bool = False
     name = 'ARMED'
 
     @property

@@ -5,7 +5,7 @@
 
 import re
 
-from execution.simulated_arm import CYCLE, World
+from execution.simulated_arm import CYCLE, ROBOT_FAULTS, World
 import numpy as np
 import pytest
 from robot_identification.execution import events as ev
@@ -65,6 +65,25 @@ def test_executions_go_from_arming_to_their_end(executions):
     assert not answer.success
     assert 'not armed' in answer.message
     assert len(world.told.sent) == 2 * executions
+
+
+@pytest.mark.parametrize('planning', [0.0, 0.1, 3.0])
+@pytest.mark.parametrize('fault', ROBOT_FAULTS)
+def test_a_motion_begins_after_a_look_that_is_newer_than_its_plan(fault, planning):
+    """What was seen before holds neither for nor against it: joint states may come first."""
+    world = World(3, True)
+    assert world.arm().success
+    setattr(world.faults, fault, True)
+    world.planning_time = planning
+    assert world.execute().success
+    assert world.step_until(lambda: world.state == 'IDLE', 1.0), world.reason
+    assert world.reason == f'not executed: {fault} in this test'
+    assert world.told.sent == []
+    setattr(world.faults, fault, False)
+    assert world.arm().success
+    world.planning_time = planning
+    assert world.execute().success
+    assert world.step_until(lambda: world.state == 'DONE'), world.reason
 
 
 @pytest.mark.parametrize('by_action', [True, False])
