@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 from typing import Any
 
 from robot_identification.arrays import FloatArray
@@ -145,6 +146,13 @@ class GoalFailed:
 
 
 @dataclass(frozen=True)
+class StopOutdated:
+    """The stop of this number was not sent, as it would have been late."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class GoalsReleased:
     """The controller has confirmed that it follows nothing of ours any more."""
 
@@ -166,7 +174,8 @@ class NoteFailed:
 Event = (
     JointStateReceived | JointStateUnusable | RobotStateReceived | Tick | ArmCalled | Approved
     | ApprovalRefused | ExecuteCalled | PlanMade | DryRunMade | PlanRefused | AbortCalled
-    | StopRequested | GoalAccepted | GoalFailed | GoalsReleased | InternalError | NoteFailed
+    | StopRequested | GoalAccepted | GoalFailed | StopOutdated | GoalsReleased | InternalError
+    | NoteFailed
 )
 
 
@@ -195,10 +204,15 @@ class MakePlan:
 
 @dataclass(frozen=True, eq=False)
 class Send:
-    """Send a motion, which replaces what the controller follows."""
+    """
+    Send a motion, which replaces what the controller follows.
+
+    After `until` by the local clock [s] nothing is sent, and `StopOutdated` is expected next.
+    """
 
     number: int
     knots: TrajectoryPoints
+    until: float = math.inf
 
 
 @dataclass(frozen=True)

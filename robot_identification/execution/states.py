@@ -64,8 +64,8 @@ class Starting:
     armed: Armed
     plan: Plan
     planned_at: float
-    # Whether driver, graph and recorder were looked at since. Proofs take seconds, and a watch that
-    # is kept from running sees nothing meanwhile.
+    # Whether driver, graph and recorder were looked at since: proofs take seconds, in which a busy
+    # machine may keep the watch from looking.
     looked: bool = False
     name = 'ARMED'
 
@@ -163,6 +163,7 @@ class Stopping:
     rests_since: float | None = None  # since when the arm is seen at rest [s]
     rests_at: FloatArray | None = None  # (n,): where that is [rad]
     leaving_at: float = np.inf  # when the process ends in any case [s]
+    outdated: int = 0  # number of stops that were proved and not sent, as it had become too late
     unproved: str = ''  # why at first no stop could be proved
     goes_on: bool = False  # whether the motion goes on meanwhile, as a topic has no cancel
     proved_at: float = np.inf  # when a stop was sent all the same [s]

@@ -241,7 +241,10 @@ class ExperimentRunner(Node):
         if isinstance(command, ev.Reply) and response is not None:
             response.success, response.message = command.success, command.message
         elif isinstance(command, ev.Send):
-            self._interface.send(command.number, command.knots)
+            if time.monotonic() > command.until:
+                self._handle(ev.StopOutdated(command.number))
+            else:
+                self._interface.send(command.number, command.knots)
         elif isinstance(command, ev.CancelGoals):
             self._interface.cancel()
         elif isinstance(command, ev.Approve):

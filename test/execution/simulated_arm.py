@@ -10,6 +10,7 @@ import numpy as np
 from robot_identification.execution import events as ev
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.state_machine import ExecutionStateMachine
+from robot_identification.execution.states import Stopping
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import WatchLimits
 from robot_identification.model import NamedJoints
@@ -159,6 +160,8 @@ class World:
         self.goal = None
         self.plan, self.places = None, self.q[None]
         self.planning_time = 0.0
+        # For which the process does not run between the proof of a stop and its sending, each.
+        self.hold_ups = []
         self.executions = 1
         self.braking = self.resuming = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
@@ -203,6 +206,11 @@ class World:
         elif isinstance(command, ev.MakePlan):
             self.make_plan()
         elif isinstance(command, ev.Send):
+            if isinstance(self.machine.state, Stopping) and self.hold_ups:
+                self.stand_still(self.hold_ups.pop(0))
+            if self.now > command.until:
+                self.tell(ev.StopOutdated(command.number))
+                return
             told.sent.append((self.now, before, command.knots))
             self.on_the_way.append((self.now + self.latency, command))
             if not self.by_action:
@@ -222,12 +230,16 @@ class World:
             for path in (SentPath(begin, first), SentPath(first.q[-1], then))
         ])
         planning, self.planning_time = self.planning_time, 0.0
-        stalled, self.faults.stalled = self.faults.stalled, True
-        self.step(planning)
-        self.faults.stalled = stalled
+        self.stand_still(planning)
         self.tell(ev.PlanMade(self.plan))
 
     # What happens
+
+    def stand_still(self, duration):
+        """Let time pass in which the machine's process does not run."""
+        stalled, self.faults.stalled = self.faults.stalled, True
+        self.step(duration)
+        self.faults.stalled = stalled
 
     def step(self, duration):
         for _ in range(round(duration / CYCLE)):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.execution import events as ev
 from robot_identification.execution.state_machine import (
-    ARMED_SECONDS, ExecutionStateMachine, LEAVING_TIME,
+    ARMED_SECONDS, ExecutionStateMachine, LEAVING_TIME, MOST_OUTDATED,
 )
 from robot_identification.execution.states import Armed, Idle
 from robot_identification.model import NamedJoints
@@ -144,6 +144,42 @@ def test_by_topic_a_stop_is_sent_once_it_can_be_proved(seed):
     assert bool(late) == was_late
     # Of these two motions a stop is proved at once.
     assert was_late == (seed not in (3, 4))
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+@pytest.mark.parametrize('hold_ups', [[0.1], [0.2], [0.1, 0.2, 0.1]])
+def test_a_stop_that_is_late_is_proved_anew(by_action, hold_ups):
+    """
+    A busy machine lets the process wait between a proof and its sending, while the arm moves on.
+
+    What was sent then had up to 1.4 times the planned acceleration after 0.1 s, 3.1 after 0.2 s.
+    """
+    for seed in range(12):
+        world = moving(by_action, seed, after=0.5)
+        world.hold_ups = list(hold_ups)
+        world.tell(ev.AbortCalled())
+        accelerations, speeds = [], []
+
+        def stopped(world=world, accelerations=accelerations, speeds=speeds):
+            _, dq, ddq = world.reference
+            speeds.append(np.max(np.abs(dq) / world.plan.peaks.speed))
+            accelerations.append(np.max(np.abs(ddq) / world.plan.peaks.acceleration))
+            return world.state == 'FAULT'
+
+        assert world.step_until(stopped, 4.0)
+        assert max(speeds) <= SHARE
+        assert max(accelerations) <= SHARE, seed
+        assert 'at rest after: aborted by a call' in world.reason
+
+
+def test_a_stop_that_is_late_each_time_is_sent_at_last():
+    """Nothing else stops an arm that is commanded by topic."""
+    world = moving(by_action=False, after=0.9)
+    world.hold_ups = 10 * [0.04]
+    world.tell(ev.AbortCalled())
+    assert world.step_until(lambda: world.state == 'FAULT', 4.0)
+    assert len(world.hold_ups) == 10 - (MOST_OUTDATED + 1)
+    assert 'at rest after: aborted by a call' in world.reason
 
 
 @pytest.mark.parametrize('by_action', [True, False])

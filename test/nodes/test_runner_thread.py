@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 import rclpy
-from robot_identification.execution.events import InternalError
+from robot_identification.execution.events import InternalError, Send, StopOutdated
 from robot_identification.execution.states import Fault
 from robot_identification.nodes import joint_state_reader
 from robot_identification.nodes.experiment_runner import ExperimentRunner
@@ -75,6 +75,19 @@ def test_what_is_decided_there_is_published_in_order(runner, monkeypatch):
     assert not published
     runner._drain()
     assert [state.reason for state in published] == [f'fault {number}' for number in (1, 2, 3)]
+
+
+def test_a_stop_that_is_late_is_not_sent(runner, monkeypatch):
+    """The state machine hears of it, and proves another."""
+    sent, heard = [], []
+    monkeypatch.setattr(runner._interface, 'send', lambda number, knots: sent.append(number))
+    monkeypatch.setattr(runner, '_handle', lambda event, response=None: heard.append(event))
+    now = time.monotonic()
+    for number, until in (1, now - 0.001), (2, now + 60.0):
+        runner._carry_out(Send(number, None, until), None)
+    assert sent == [2]
+    assert StopOutdated(1) in heard
+    assert StopOutdated(2) not in heard
 
 
 def test_an_error_of_the_watch_ends_the_node(runner, monkeypatch):
