@@ -447,11 +447,11 @@ class ExperimentRunner(Node):
         """Ask for the list of controllers where nothing else would tell of a switch in time."""
         interface = self._interface
         if self._machine.is_moving and not (interface.by_action or interface.hears_activity):
-            interface.refresh(connect=False)
+            interface.refresh()
 
     def _refresh(self) -> None:
         self._thread.report_events()
-        self._interface.refresh(connect=not self._machine.is_moving)
+        self._interface.refresh(lambda: not self._machine.is_busy)
         self._constraints.refresh(self._interface.controller)
         self._scaling.connect(self._interface.controller)
         state, now = self._machine.state, time.monotonic()

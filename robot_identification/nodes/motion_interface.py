@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 import os
@@ -177,11 +177,12 @@ class MotionInterface:
         """Topic of the controller for trajectories; empty before one was found."""
         return f'{self._name}/joint_trajectory' if self._name else ''
 
-    def refresh(self, *, connect: bool) -> None:
+    def refresh(self, may_connect: Callable[[], bool] = lambda: False) -> None:
         """
         Ask the controller manager; to be called regularly.
 
-        Connects to the controller it names where `connect` is set: not while a motion is followed.
+        Connects to the controller it names where `may_connect` returns True, asked with the lock
+        held: not while a motion is planned or followed, and none begins meanwhile.
         """
         self._forgive_pause()
         if time.monotonic() - self._began_at > DISCOVERY_TIME:
@@ -192,17 +193,15 @@ class MotionInterface:
                 self._asked_at = time.monotonic()
                 self._asked = self._list_client.call_async(ListControllers.Request())
                 self._asked.add_done_callback(partial(self._on_answer, self._asked_at))
-        if not connect:
-            return
-        try:
-            self._connect(self._choose())
-        except UnsafeMotionError:
-            # Reported when the runner is armed.
-            return
+        with self._lock, suppress(UnsafeMotionError):
+            # What is wrong is reported when the runner is armed.
+            if may_connect():
+                self._connect(self._choose())
 
     def check_ready(self) -> None:
         """Raise UnsafeMotionError if no controller would follow what is sent."""
-        self._connect(self._choose())
+        with self._lock:
+            self._connect(self._choose())
         if self._uses_action():
             return
         if self._interface == 'action':
