@@ -71,6 +71,10 @@ class ExperimentCoordinator(Node):
             longest=200,
         )
         self._service_clients = ServiceClients(self)
+        self._service_clients.meet(
+            *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort')),
+            *(f'{RECORDER}/{verb}' for verb in ('start', 'stop')),
+        )
         self._runner_state: dict = {}
         self._runner_heard = 0  # number of its states
         self._recorder_state: dict = {}

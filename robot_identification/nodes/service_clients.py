@@ -41,6 +41,15 @@ class ServiceClients:
         self._clients: dict[str, Client] = {}
         self.stopping = False
 
+    def meet(self, *services: str) -> None:
+        """
+        Make the clients of Trigger services that will be called.
+
+        A server has to find each before it answers, for which a process that ends has no time.
+        """
+        for service in services:
+            self._client(Trigger, service)
+
     def set_parameters(self, node: str, values: dict[str, Any]) -> None:
         """Set parameters of another node; raise DataError with the reason of a refusal."""
         request = SetParameters.Request(
@@ -89,14 +98,18 @@ class ServiceClients:
         """Yield to other threads."""
         time.sleep(PAUSE)
 
+    def _client(self, kind: Any, name: str) -> Client:
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(
+                kind, name, callback_group=self.group
+            )
+        return self._clients[name]
+
     def _request(
         self, kind: Any, name: str, request: Any, timeout: float, although_stopping: bool = False,
         *, repeated: bool = False,
     ) -> Any:
-        client = self._clients.get(name)
-        if client is None:
-            client = self._node.create_client(kind, name, callback_group=self.group)
-            self._clients[name] = client
+        client = self._client(kind, name)
         self.wait(
             client.service_is_ready, min(timeout, SERVICE_TIMEOUT), f'the service {name}',
             although_stopping=although_stopping,

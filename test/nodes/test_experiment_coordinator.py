@@ -289,6 +289,15 @@ def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
     assert 'experiment_runner has gone while it was EXECUTING' in lab.process.last_words()
 
 
+def test_who_can_stop_the_arm_is_known_before_it_moves(lab):
+    """A call through a new client may take longer than a process has that ends."""
+    lab.start('record')
+    lab.waits_for('arm')
+    for service in 'experiment_runner/abort', 'experiment_runner/execute', 'bag_recorder/stop':
+        assert lab.graph.node.count_clients(f'/{service}') == 1, service
+    assert not lab.runner.called
+
+
 def test_interrupted_in_motion_it_ends_the_motion(lab):
     """Ctrl-C while the arm moves: the runner is told to stop within a second."""
     lab.runner.lasts = True
