@@ -76,6 +76,7 @@ class TrajectoryGenerator(Node):
         )
         self._description = RobotDescription(self, used=True, prefix=self._prefix)
         self._busy, self._aborted = threading.Lock(), threading.Event()
+        self._closing = threading.Event()
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
         self._diagnostics = Diagnostics(self, 'design')
         self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
@@ -90,7 +91,7 @@ class TrajectoryGenerator(Node):
 
     def close(self) -> bool:
         """End the search; return whether it has ended."""
-        self._aborted.set()
+        self._closing.set()
         return not self._busy.locked()
 
     def _abort(self) -> str:
@@ -104,6 +105,8 @@ class TrajectoryGenerator(Node):
             raise UsageError('BUSY: a trajectory is being designed')
         try:
             self._aborted.clear()
+            if self._closing.is_set():
+                raise AbortedError('the generator is asked to leave, nothing is designed')
             path = write_path(self, 'generate.output')
             return f'{path} sha256 {self._design(path).sha256}'
         except (IdentificationError, OSError) as error:
@@ -165,7 +168,7 @@ class TrajectoryGenerator(Node):
             ))
 
     def _report(self, progress: Progress) -> None:
-        if self._aborted.is_set():
+        if self._aborted.is_set() or self._closing.is_set():
             raise AbortedError('the design was aborted, nothing is written')
         self._progress.publish(Float32(data=progress.share))
         best = f'{progress.best:.6g}' if np.isfinite(progress.best) else 'none yet'

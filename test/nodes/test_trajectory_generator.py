@@ -11,7 +11,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from many_calls import call_at_once
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
+from robot_identification.errors import IdentificationError
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.trajectory_generator import TrajectoryGenerator
 from ros_helpers import acknowledged, LATCHED, own_graph, seconds, wait_until
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
@@ -211,3 +215,27 @@ def test_a_search_does_not_keep_the_process_from_ending(generator, output):
     generator.node.process.send_signal(signal.SIGTERM)
     assert generator.graph.exit_code(generator.node, 20.0) == 0
     assert not output.exists()
+
+
+@pytest.mark.usefixtures('graph', 'own_signals')
+def test_a_search_does_not_begin_while_the_process_ends(monkeypatch, tmp_path):
+    """A call that a thread has taken by then is served before the node ends: with a refusal."""
+    refusals = []
+
+    def make():
+        node = TrajectoryGenerator()
+        node.set_parameters([Parameter('generate.output', value=str(tmp_path / 'made.yaml'))])
+        node.finished = 0
+        destroy = node.destroy_node
+
+        def call_late():
+            with pytest.raises(IdentificationError) as refused:
+                node._generate()
+            refusals.append(str(refused.value))
+            destroy()
+
+        monkeypatch.setattr(node, 'destroy_node', call_late)
+        return node
+
+    assert run_node(make, threads=3, arguments=['generator']) == 0
+    assert refusals == ['the generator is asked to leave, nothing is designed']
