@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import math
 from pathlib import Path
+import time
 from typing import Any
 
 import defusedxml.ElementTree
@@ -17,6 +19,7 @@ from robot_identification.files import read_text
 from robot_identification.nodes.adapter import ListControllers
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.motion_interface import LIST_SERVICE
+from robot_identification.nodes.service_clients import REPEATED_AFTER
 from robot_identification.recording import DriverRecord, hardware_record, with_states
 from std_msgs.msg import String
 
@@ -32,6 +35,7 @@ class DriverNotes:
         self._description = ''
         self._controllers: tuple[str, ...] | None = None
         self._answer: Future | None = None
+        self._asked_at = -math.inf
         node.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self._list = (
             None if ListControllers is None else node.create_client(ListControllers, LIST_SERVICE)
@@ -39,13 +43,20 @@ class DriverNotes:
 
     def begin(self) -> None:
         """Forget what the last recording was driven by, and ask anew."""
-        self._controllers = self._answer = None
+        self._controllers, self._asked_at = None, -math.inf
         self.look()
 
     def look(self) -> None:
         """Ask for the controllers, if there is no answer yet; to be called regularly."""
-        if self._list is None or self._answer is not None or not self._list.service_is_ready():
+        if self._list is None or self._controllers is not None:
             return
+        now = time.monotonic()
+        if now - self._asked_at < REPEATED_AFTER or not self._list.service_is_ready():
+            return
+        if self._answer is not None:
+            # It was lost, or is that of an earlier recording; rclpy keeps it for ever.
+            self._list.remove_pending_request(self._answer)
+        self._asked_at = now
         self._answer = self._list.call_async(ListControllers.Request())
         self._answer.add_done_callback(self._on_controllers)
 
