@@ -58,7 +58,7 @@ class BagPlayer:
         """Take the publishers off the graph."""
         publishers = [*self._publishers.values(), *filter(None, [self._clock])]
         for publisher in publishers:
-            self._graph.node.destroy_publisher(publisher)
+            self._graph.end_publisher(publisher)
 
     def play(self, rate: float = float('inf'), first: int = 0, last: int | None = None) -> float:
         """Publish a slice of the messages, so many times as fast as recorded; return the time."""

@@ -179,6 +179,10 @@ class Graph:
         wait_until(task.done, function.__name__)
         task.result()
 
+    def end_publisher(self, publisher: Any) -> None:
+        """Take a publisher of the client node off the graph."""
+        self.run(self.node.destroy_publisher, publisher)
+
     def close(self) -> None:
         self._closing.set()
         self._thread.join()

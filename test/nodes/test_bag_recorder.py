@@ -133,7 +133,7 @@ class Recorder:
         if self.state().get('state') == 'RECORDING':
             self.graph.call(STOP)
         if self._publisher is not None:
-            self.graph.node.destroy_publisher(self._publisher)
+            self.graph.end_publisher(self._publisher)
         assert not self.graph.configure('bag_recorder', DEFAULTS)
 
 
@@ -288,7 +288,7 @@ def test_notes_what_was_recorded(recorder):
         )
     early = read_recording(recorder.bag, JOINTS).metadata
     recorder.stop()
-    recorder.graph.node.destroy_publisher(publisher)
+    recorder.graph.end_publisher(publisher)
     recorder.configure(**dict.fromkeys(notes, ''))
     noted = custom_data_of(recorder.bag)
     assert read_driver_record(early) == read_driver_record(noted) == driver
@@ -346,7 +346,7 @@ def test_records_topics_of_any_type_and_qos(recorder):
         assert acknowledged(publisher)
     recorder.graph.done(STOP)
     for publisher in number, late:
-        node.destroy_publisher(publisher)
+        recorder.graph.end_publisher(publisher)
     topics = topics_of(recorder.bag)
     kind, count = topics.pop('/joint_states')
     assert kind == 'sensor_msgs/msg/JointState' and count > 0
@@ -430,7 +430,7 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     for burst in range(5):
         recorder.publish(100, first=5000 * burst)
         recorder.wait_for(messages=100 * (burst + 1), lost={'/joint_states': 0})
-    node.destroy_publisher(recorder.publisher)
+    recorder.graph.end_publisher(recorder.publisher)
     again = node.create_publisher(JointState, '/joint_states', RELIABLE)
     wait_until(again.get_subscription_count, 'the recorder to listen')
     second = node.create_publisher(JointState, '/joint_states', RELIABLE)
@@ -441,7 +441,7 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
         again.publish(numbered(50 + number))
         second.publish(numbered(number))
     recorder.wait_for(messages=650, lost={'/joint_states': 0})
-    node.destroy_publisher(second)
+    recorder.graph.end_publisher(second)
     recorder._publisher = again
     recorder.publish(50, first=100)
     assert '700 messages' in recorder.stop()

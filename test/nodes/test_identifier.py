@@ -174,7 +174,7 @@ def test_identifies_the_robot_that_is_described(identifier, small_arm, tmp_path)
     wait_until(description.get_subscription_count, 'the identifier')
     assert acknowledged(description)
     graph.done(IDENTIFY, 120.0)
-    graph.node.destroy_publisher(description)
+    graph.end_publisher(description)
     identifier.configure(use_robot_description=False, robot='ur5')
     model = load_model(tmp_path / 'result' / 'identified_model.yaml')
     assert '7.5' in model.robot.urdf.text

@@ -110,7 +110,7 @@ def test_rosbag2_reindexes_and_plays_the_bag_of_a_killed_recorder(graph, tmp_pat
     })
     publisher = graph.node.create_publisher(JointState, '/joint_states', 10)
     graph.done('/bag_recorder/start')
-    graph.node.destroy_publisher(publisher)
+    graph.end_publisher(publisher)
     publish(graph)
     states = graph.hear(String, '/bag_recorder/state', LATCHED)
     wait_until(

@@ -139,7 +139,7 @@ def test_designs_for_the_robot_that_is_described(generator, ur5, in_the_air, out
         assert not graph.configure('trajectory_generator', values)
         assert words in graph.refused(GENERATE)
     assert not other.exists()
-    graph.node.destroy_publisher(description)
+    graph.end_publisher(description)
 
 
 def test_says_where_no_description_was_published(generator, output):
