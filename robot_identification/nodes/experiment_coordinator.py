@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from robot_identification.errors import (
     DataError, IdentificationError, UnsafeMotionError, UsageError,
@@ -84,13 +85,13 @@ class ExperimentCoordinator(Node):
         self._may_continue = threading.Event()
         self._waits_to_continue = False
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
+        # One at a time: of two states that are taken by two threads the last one stays.
+        in_order = MutuallyExclusiveCallbackGroup()
         self.create_subscription(
-            String, f'{RUNNER}/state', self._on_runner_state, LATCHED,
-            callback_group=self._service_clients.group,
+            String, f'{RUNNER}/state', self._on_runner_state, LATCHED, callback_group=in_order
         )
         self.create_subscription(
-            String, f'{RECORDER}/state', self._on_recorder_state, LATCHED,
-            callback_group=self._service_clients.group,
+            String, f'{RECORDER}/state', self._on_recorder_state, LATCHED, callback_group=in_order
         )
         serve(self, '~/continue', self._continue, callback_group=self._service_clients.group)
         self._thread = threading.Thread(target=self._run, daemon=True)

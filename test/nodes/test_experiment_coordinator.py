@@ -6,6 +6,7 @@
 import json
 import shutil
 import signal
+import threading
 import time
 
 from long_tests import long_test
@@ -16,6 +17,9 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import configuration_sha256
+from robot_identification.nodes import experiment_coordinator
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
 from robot_identification.recording.bag import read_recording
 from ros_helpers import LATCHED, wait_until
 from std_msgs.msg import String
@@ -287,6 +291,46 @@ def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
     assert lab.end() == 4
     assert time.monotonic() - killed < 12.0
     assert 'experiment_runner has gone while it was EXECUTING' in lab.process.last_words()
+
+
+@pytest.mark.usefixtures('own_signals')
+def test_the_last_state_of_the_runner_is_the_one_that_stays(graph, monkeypatch, tmp_path):
+    """One that a busy machine lets wait in its thread does not replace the next one."""
+    monkeypatch.chdir(tmp_path)
+    taken, next_one = threading.Event(), threading.Event()
+    read, runner, heard = experiment_coordinator.parse_object, Runner(graph), []
+
+    def read_late(text):
+        if 'EXECUTING' in text:
+            taken.set()
+            next_one.wait(0.5)
+        elif 'DONE' in text:
+            next_one.set()
+        return read(text)
+
+    def make():
+        # Without a folder to write to it ends its program; here it goes on.
+        node = ExperimentCoordinator()
+        node._thread.join()
+        node.finished = None
+        node.create_timer(0.02, lambda: go_on(node))
+        return node
+
+    def go_on(node):
+        told = len(heard)
+        if told == 0 and node._runner_heard == 1:
+            runner.say('EXECUTING')
+        elif told == 1 and taken.is_set():
+            runner.say('DONE')
+        elif told == 2 and node._runner_heard == 3:
+            node.finished = 0
+        else:
+            return
+        heard.append(node._runner_state['state'])
+
+    monkeypatch.setattr(experiment_coordinator, 'parse_object', read_late)
+    assert run_node(make, threads=3, arguments=['coordinator']) == 0
+    assert heard == ['IDLE', 'IDLE', 'DONE']
 
 
 def test_who_can_stop_the_arm_is_known_before_it_moves(lab):
