@@ -68,7 +68,7 @@ class JointStateMonitor:
     """
 
     def __init__(self, *, simulated: bool = False) -> None:
-        self._simulated = simulated
+        self.simulated = simulated
         self._latest: Measurement | None = None
         self._arrived_at = -np.inf
         # Arrivals and stamps that give the pace of a simulation, which is None before it is known.
@@ -138,7 +138,7 @@ class JointStateMonitor:
             0.0 if self._pace is None else now - (taken + step / pace)
             for taken in (before.taken_at, before.taken_after)
         )
-        if self._simulated:
+        if self.simulated:
             late = min(float(np.exp(-cycle / FORGETTING_TIME)) * max(late, 0.0), waited)
             latest = float(np.exp(-cycle / LONGEST_FORGETTING_TIME)) * max(latest, 0.0)
         else:
@@ -149,13 +149,13 @@ class JointStateMonitor:
     def _longest_step(self, elapsed: float) -> float:
         """Return the longest step of the stamps in a time by our clock [s]."""
         pace = FASTEST_PACE if self._pace is None else self._pace
-        if self._simulated:
+        if self.simulated:
             return LARGEST_SIMULATED_LEAD + SIMULATED_HASTE * pace * elapsed
         return pace * (LARGEST_LEAD + elapsed)
 
     def _accept(self, measurement: Measurement, now: float) -> None:
         self._latest, self._arrived_at, self._repeated_since = measurement, now, None
-        if not self._simulated or now - measurement.taken_at > LONGEST_WAIT:
+        if not self.simulated or now - measurement.taken_at > LONGEST_WAIT:
             return
         self._steady.append((now, measurement.stamp))
         while now - self._steady[0][0] > PACE_WINDOW and len(self._steady) > 2:

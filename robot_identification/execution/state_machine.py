@@ -586,7 +586,9 @@ class ExecutionStateMachine:
             except UnsafeMotionError:
                 # It is being stopped.
                 pass
-        where = motion.watch.whereabouts(now, pace, latest)
+        where = motion.watch.whereabouts(
+            now, pace, latest, may_pause=self._monitor.simulated
+        )
         return where if believed else motion.watch.as_planned(where)
 
     def _send_stop(

@@ -130,12 +130,15 @@ class MotionWatch:
                 f'the end of the motion was not reached {END_TIMEOUT:g} s after its time'
             )
 
-    def whereabouts(self, now: float, pace: float, seen: Measurement) -> Whereabouts:
+    def whereabouts(
+        self, now: float, pace: float, seen: Measurement, *, may_pause: bool = False
+    ) -> Whereabouts:
         """
         Return where the controller may be on the path at `now` of our own clock [s].
 
         Stamps go `pace` times as fast as that clock. `seen` is the latest measurement; of another
-        clock than that of `update` if the stamps have jumped.
+        clock than that of `update` if the stamps have jumped. With `may_pause` their clock, that
+        of a simulation, may have stood still since.
         """
         since, longest = (
             self._scaling * pace * max(now + way - taken, 0.0)
@@ -153,7 +156,8 @@ class MotionWatch:
         if now - seen.taken_at > FRESH or speed < max(REST_SPEED, STANDING_SHARE * slowest):
             earliest = min(first, self._measured_progress)
             return Whereabouts(earliest, last, True, self._scaling, seen.q, seen.dq)
-        return Whereabouts(first + since, last, False, self._scaling, seen.q, seen.dq)
+        earliest = first if may_pause else first + since
+        return Whereabouts(earliest, last, False, self._scaling, seen.q, seen.dq)
 
     def as_planned(self, where: Whereabouts) -> Whereabouts:
         """Return where the controller may be, with the arm in the middle of that."""

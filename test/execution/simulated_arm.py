@@ -241,6 +241,14 @@ class World:
         self.step(duration)
         self.faults.stalled = stalled
 
+    def pause_simulation(self, duration):
+        """Let time pass in which the arm and its clock stand still, and the machine looks on."""
+        for _ in range(round(duration / CYCLE)):
+            self.now += CYCLE
+            self.faults.stamp_offset -= CYCLE
+            self.tell(robot_state((), self.slider, self.by_action))
+            self.tell(ev.Tick())
+
     def step(self, duration):
         for _ in range(round(duration / CYCLE)):
             self.cycle()
