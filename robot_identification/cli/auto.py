@@ -172,12 +172,17 @@ def _export(
     folder: ResultFolder,
 ) -> tuple[list[Path], list[str]]:
     """Write the model in every format; return the files, and why others were not written."""
-    made, refused = {}, []
+    made: dict[str, str] = {}
+    missing: dict[str, list[str]] = {}  # files by the reason
     for place, write in exports.items():
         try:
             made[place] = write(model)
         except IdentificationError as error:
-            refused.append(f'{folder.path / place} is not written: {error}')
+            missing.setdefault(str(error), []).append(str(folder.path / place))
+    refused = [
+        f'{", ".join(files)} {"is" if len(files) == 1 else "are"} not written: {reason}'
+        for reason, files in missing.items()
+    ]
     write_results(folder.path, made, folder.force)
     return [folder.path / place for place in made], refused
 

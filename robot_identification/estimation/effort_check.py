@@ -44,18 +44,27 @@ def check_effort_meaning(
     meaning = judge_effort(robot, datasets)
     text, name = meaning.describe(), f'{EFFORT_UNITS[unit].description} ({unit})'
     if meaning.contradicts(unit):
+        kind = str(meaning.kind)
+        shown = EFFORT_UNITS[kind].description
+        wrong = _is_harmful(robot, unit, kind, has_scale, meaning.scale)
+        remedy = f'give --effort-unit {kind}, or keep the unit with --trust-effort-unit'
+        if EFFORT_UNITS[kind].is_current and meaning.scale > NEAR_ONE:
+            # Geared joints have more torque per current; masses are guessed in many descriptions.
+            shown += ', or torque of another unit, factor or mass than is stated'
+            remedy = (
+                f'give --effort-unit {kind} if it is {EFFORT_UNITS[kind].description}; if it is '
+                f'not, correct the unit or the factor of the effort, or the masses of the URDF, '
+                'or keep both with --trust-effort-unit'
+            )
         text = (
-            f'effort is read as {name}, but the recording shows '
-            f'{EFFORT_UNITS[str(meaning.kind)].description} ({meaning.evidence()})'
+            f'effort is read as {name}, but the recording shows {shown} ({meaning.evidence()})'
         )
-        wrong = _is_harmful(robot, unit, str(meaning.kind), has_scale)
-        remedy = f'give --effort-unit {meaning.kind}, or keep the unit with --trust-effort-unit'
     elif not meaning.joints or meaning.open_kinds == (unit,):
         return EffortFinding(text, '')
     else:
         others = [kind for kind in meaning.open_kinds if kind != unit]
         wrong = bool(meaning.motion) and not stated and any(
-            _is_harmful(robot, unit, kind, has_scale) for kind in others
+            _is_harmful(robot, unit, kind, has_scale, np.nan) for kind in others
         )
         source = 'as stated' if stated else 'which is the default of this arm'
         text = f'effort is read as {name}, {source}, and the recording leaves it open: {text}'
@@ -65,10 +74,19 @@ def check_effort_meaning(
     raise DataError(f'{", ".join(dataset.source for dataset in datasets)}: {text}: {remedy}')
 
 
-def _is_harmful(robot: RobotModel, unit: str, kind: str, has_scale: bool) -> bool:
-    """Return whether a model from a unit would be wrong if the effort is of another kind."""
+def _is_harmful(
+    robot: RobotModel, unit: str, kind: str, has_scale: bool, scale: float
+) -> bool:
+    """
+    Return whether a model from a unit would be wrong if the effort is of another kind.
+
+    `scale` is the effort per torque of the URDF, NaN where it is not known.
+    """
     if EFFORT_UNITS[unit].is_current and kind == 'Nm':
         # A relative scale is no claim, and gains near one turn torques into torques.
         gains = np.abs(robot.drives.drive_gain)
         return has_scale and not 1.0 / NEAR_ONE < float(np.median(gains)) < NEAR_ONE
-    return True
+    # What is near the torque of the URDF is a torque as far as masses tell: a factor, a sign or an
+    # axis of some joint makes it differ, which the tests of the data name.
+    near = 1.0 / NEAR_ONE < scale < NEAR_ONE
+    return not (unit == 'Nm' and EFFORT_UNITS[kind].is_current and near)

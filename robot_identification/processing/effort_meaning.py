@@ -76,6 +76,14 @@ class JointEvidence:
             or abs(self.inertial_scale) > SHOWN * self.inertial_error
         )
 
+    @property
+    def scale(self) -> float:
+        """Return the size of the effort per torque of the URDF that the motion shows best."""
+        scales = np.abs([self.gravity_scale, self.inertial_scale])
+        errors = np.array([self.gravity_error, self.inertial_error])
+        known = np.flatnonzero(np.isfinite(scales))
+        return float(scales[known[np.argmin(errors[known])]]) if known.size else np.nan
+
 
 @dataclass(frozen=True)
 class EffortMeaning:
@@ -96,6 +104,16 @@ class EffortMeaning:
     def contradicts(self, unit: str) -> bool:
         """Return whether the recording shows another kind than a unit says."""
         return self.kind is not None and unit in self.likelihoods and self.kind != unit
+
+    @property
+    def scale(self) -> float:
+        """
+        Return the effort per torque of the URDF of the joints that speak for the kind.
+
+        It is the median of the joints, in units of effort per N m; NaN where none is seen.
+        """
+        scales = [one.scale for one in _telling(self.joints, self.kind)]
+        return float(np.nanmedian(scales)) if np.isfinite(scales).any() else np.nan
 
     def describe(self) -> str:
         """Return the finding in a sentence, with the scales that it rests on."""
@@ -413,7 +431,7 @@ def _deciding_motion(robot: RobotModel, evidence: Sequence[JointEvidence]) -> st
         of_joint.gravity > 0.5 * float(np.std(gravity[:, joint]))
     )
     q = _poses(robot)
-    if rests_decide and np.abs(gravity).max() > 0.0:
+    if rests_decide and _sees_gravity(robot):
         high, low = int(np.argmax(gravity[:, joint])), int(np.argmin(gravity[:, joint]))
         return (
             f'rest for 2 s each with {name} in several poses between those of most gravity, of '

@@ -629,14 +629,26 @@ def _missing(
         )
     elif wanted:
         lead += f' as measured, only as commanded ({_names(table, wanted[0])})'
-    elif stated:
+    # A name that is not in the table says nothing.
+    of_one = stated == _numbered_joints(1) != table.joints
+    if of_one:
+        lead += '; it is of one joint, which nothing names'
+    elif stated and not partial and not wanted:
         lead += f'; it names {", ".join(stated)}'
-    recommended = recommend_names(stated, joints, names)
+    recommended = '' if of_one else recommend_names(stated, joints, names)
+    if of_one:
+        choice = 'Choose that joint with --joints JOINT, or '
+    elif recommended:
+        choice = (
+            f'If the names mean the same joints, add {recommended}. Else choose joints with '
+            '--joints, say which is which with --joint-names LOG=MODEL,.., or '
+        )
+    else:
+        choice = (
+            'Choose joints with --joints, say which is which with --joint-names LOG=MODEL,.., or '
+        )
     return DataError(
-        f'{lead}; its columns are {", ".join(table.columns):.400}. '
-        + (f'If the names mean the same joints, add {recommended}. Else choose ' if recommended
-           else 'Choose ')
-        + 'joints with --joints, say which is which with --joint-names LOG=MODEL,.., or name the '
+        f'{lead}; its columns are {", ".join(table.columns):.400}. {choice}name the '
         f'columns in a mapping:\n{_draft(table, series, joints)}'
     )
 

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification import read_recording
+from robot_identification.cli.auto import _export
+from robot_identification.errors import InconsistentModelError
+from robot_identification.files import ResultFolder
 from robot_identification.model import load_model
 from robot_identification.validation.verdict import OF_TRAINING
 
@@ -132,6 +135,18 @@ def test_data_that_are_wrong_throughout_are_not_called_good(
     assert content['verdict'] != 'good'
     # The suspicion with the largest evidence comes first, and may be another one.
     assert sum(reason in one for one in content['reasons']) == 1
+
+
+def test_a_reason_is_given_once_for_all_files_of_a_model_that_is_not_exported(tmp_path):
+    def refuse(model):
+        raise InconsistentModelError('the reason')
+
+    exports = {'export/a.urdf': refuse, 'export/a.xml': refuse, 'export/a.yaml': lambda model: 'x'}
+    made, refused = _export(None, exports, ResultFolder(tmp_path, force=False))
+    assert made == [tmp_path / 'export' / 'a.yaml']
+    assert refused == [
+        f'{tmp_path}/export/a.urdf, {tmp_path}/export/a.xml are not written: the reason'
+    ]
 
 
 def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):

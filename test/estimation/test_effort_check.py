@@ -21,7 +21,10 @@ def check(ur5):
     """Return a function that checks a recording of a kind, read in a unit."""
     made = {}
 
-    def run(kind, unit, *, style='fourier', gains=10.0, has_scale=True, stated=True, **options):
+    def run(
+        kind, unit, *, style='fourier', gains=10.0, factor=1.0, has_scale=True, stated=True,
+        **options,
+    ):
         if (kind, style) not in made:
             made[kind, style] = make_twin(ur5, 2, kind, style, rough=False)
         twin = made[kind, style]
@@ -31,7 +34,8 @@ def check(ur5):
         robot = replace(twin.robot, limits=unlimited).with_drive_gains(np.full(6, gains))
         robot = robot.for_effort(unit)
         return check_effort_meaning(
-            robot, [replace(twin.dataset, effort_unit=unit)], IdentifyOptions(**options),
+            robot, [replace(twin.dataset, effort=factor * twin.dataset.effort, effort_unit=unit)],
+            IdentifyOptions(**options),
             has_scale=has_scale, stated=stated,
         )
 
@@ -79,3 +83,21 @@ def test_what_the_recording_leaves_open_is_refused_where_it_is_a_default(check):
     # Currents of unknown gains claim no scale, whatever they are.
     found = check('Nm', 'A', style='wrists', stated=False, has_scale=False)
     assert 'to decide' in found.warning
+
+
+def test_a_torque_that_is_larger_than_that_of_the_bodies_may_have_guessed_masses(check):
+    """A current of more A than the bodies need N m is rare: unit, factor and masses are named."""
+    with pytest.raises(DataError) as refused:
+        check('A', 'Nm', factor=120.0)
+    text = str(refused.value)
+    assert 'the recording shows motor current, or torque of another unit, factor or mass' in text
+    assert text.endswith(
+        ': give --effort-unit A if it is motor current; if it is not, correct the unit or the '
+        'factor of the effort, or the masses of the URDF, or keep both with --trust-effort-unit'
+    )
+
+
+def test_what_is_near_the_torque_of_the_bodies_is_not_refused(check):
+    """One joint with another factor, sign or axis makes a torque look like currents."""
+    found = check('A', 'Nm', factor=13.0)
+    assert 'the recording shows motor current (' in found.warning

@@ -143,6 +143,8 @@ def test_an_arm_without_gravity_has_no_third_kind():
     twin = make_twin(robot, 1, 'Nm', 'fourier', rough=False)
     meaning = judge_effort(robot, [twin.dataset])
     assert 'Nm-without-gravity' not in meaning.likelihoods
+    # Rounding errors of gravity are no poses to rest in.
+    assert _deciding_motion(robot, []).startswith('accelerate one by 2 rad/s^2')
     on_a_wall = robot.with_gravity(gravity_of_mounting(np.pi / 2.0, 0.0, 0.0))
     assert 'Nm-without-gravity' in judge_effort(on_a_wall, [twin.dataset]).likelihoods
 

@@ -217,6 +217,19 @@ def test_commands_are_never_taken(run, tmp_path):
         read_recording(path, PLAIN)
 
 
+def test_a_log_of_one_joint_names_none(run, tmp_path):
+    """The user says which it is; a wrist was guessed, as it has the number 1 in its name."""
+    path = tmp_path / 'a.csv'
+    table(path, ['time', 'q_des', 'q_act', 'torque'],
+          columns_of(run.t, run.q[:, 0], run.q[:, 0], run.effort[:, 0]))
+    with pytest.raises(DataError) as refused:
+        read_recording(path, UR_JOINTS)
+    text = str(refused.value)
+    assert '; it is of one joint, which nothing names; its columns are time, q_des, q_act' in text
+    assert 'Choose that joint with --joints JOINT, or name the columns in a mapping:' in text
+    np.testing.assert_array_equal(read_recording(path, UR_JOINTS[:1]).q, run.q[:, :1])
+
+
 def test_more_columns_than_joints(run, tmp_path):
     """Those that stand still are left out; a gripper that moves is asked about."""
     path = tmp_path / 'a.csv'

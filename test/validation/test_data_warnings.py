@@ -30,6 +30,7 @@ from robot_identification.validation.data_warnings.evidence import (
 from robot_identification.validation.data_warnings.gravity import find_gravity
 from robot_identification.validation.data_warnings.one_direction import find_one_direction
 from robot_identification.validation.data_warnings.structure import find_structure
+from robot_identification.validation.data_warnings.thresholds import DISSIPATED
 import scipy
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -253,6 +254,15 @@ def test_a_joint_at_rest_has_no_wrong_sign():
     np.testing.assert_array_equal(scale.dissipated_power(still) != 0.0, np.arange(6) != 2)
 
 
+@pytest.mark.parametrize(('name', 'joint'), [('ur5', 0), ('ur5', 2), ('youbot', 1), ('youbot', 3)])
+def test_a_constant_effort_says_nothing(name, joint):
+    """A joint that the driver fills with one number was exchanged, or the others had a factor."""
+    made = arm(name)
+    effort = made.training.effort.copy()
+    effort[:, joint] = 1.0
+    assert examine(made, replace(made.training, effort=effort)).warnings == ()
+
+
 def test_no_factor_is_named_of_a_joint_that_carries_little():
     """Bodies make under a fifth of the torque of a wrist; its gain is said to be unseen."""
     made = arm()
@@ -332,6 +342,42 @@ def test_friction_that_brakes_shows_that_the_sign_is_right(monkeypatch):
     """Whatever bodies say: of a real Panda those of the URDF asked for another sign of joint 7."""
     monkeypatch.setattr(scale, '_gain_of_sign', lambda evidence, joints: 1e3)
     assert not [one for one in examine(arm(), arm().training).warnings if one.name == 'sign']
+
+
+def test_a_wrong_sign_is_named_where_what_bodies_leave_brakes(rng):
+    """
+    Bodies of another sign leave an effort of which a part goes with the velocity by chance.
+
+    That is no friction: a wrist with the wrong sign was found in the joint behind it.
+    """
+    recording = computed()
+    noise = 0.02 * recording.effort.std(axis=0) * rng.normal(size=recording.effort.shape)
+    noisy = replace(recording, effort=recording.effort + noise)
+    turned = reversed_joint(noisy, 3, effort_only=True)
+    evidence = gather(arm().robot, [process(
+        turned, KinematicFilter(cutoff=9.0), 'Nm', robot=arm().robot
+    )])
+    assert scale.dissipated_power(evidence)[3] > DISSIPATED
+    warning, *_ = examine(arm(), turned, 'Nm').warnings
+    assert (warning.name, warning.joints) == ('sign', (arm().robot.joint_names[3],))
+
+
+def test_what_makes_friction_drive_is_named_first():
+    """The motion of a joint with the wrong sign also drives the friction of joints beside it."""
+    made = arm()
+    sign = np.where(np.isin(np.arange(6), (0, 1)), -1.0, 1.0)
+    warnings = examine(made, replace(
+        made.training, q=made.training.q * sign, dq=made.training.dq * sign
+    )).warnings
+    drives = ['drives' in warning.suspicion for warning in warnings]
+    assert any(drives) and drives == sorted(drives)
+
+
+def test_no_gravity_is_larger_than_that_of_the_earth():
+    """Efforts that are too large, or masses too small, are no matter of how the base stands."""
+    turned = reversed_joint(corrupted.scaled(arm().training, 3.0), 0, effort_only=True)
+    names = [warning.name for warning in examine(arm(), turned).warnings]
+    assert names == ['sign', 'common_factor']
 
 
 def test_an_effort_that_the_description_gives_is_no_measurement():

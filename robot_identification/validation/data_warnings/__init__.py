@@ -58,6 +58,8 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
 }
 # Hypotheses that explain friction which drives their joints.
 EXPLAIN_DRIVING = ('sign', 'joint_order')
+# The same of other joints than those they name.
+MAKE_DRIVING = (*EXPLAIN_DRIVING, 'axis')
 
 
 def examine_data(
@@ -94,7 +96,11 @@ def examine_data(
         joint for warning in warnings if warning.name in EXPLAIN_DRIVING
         for joint in warning.joints
     }
-    warnings = (*find_driving_friction(evidence, explained), *warnings)
+    driving = find_driving_friction(evidence, explained)
+    # A wrong sign or order of some joint makes the friction of others drive: it is to be corrected
+    # first.
+    is_named = any(warning.name in MAKE_DRIVING for warning in warnings)
+    warnings = (*warnings, *driving) if is_named else (*driving, *warnings)
     return Findings(
         (*(warnings or find_structure(robot, datasets, sigma)), *beside),
         (*small, *list_assumptions(evidence)),

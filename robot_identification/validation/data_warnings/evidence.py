@@ -204,8 +204,10 @@ def gather(
     prior = (
         tool_prior if with_tool else make_prior(robot, reduction, stated=not relative_scale)
     )
-    # The fit decides how many independent samples its residual is worth, and these the fit.
-    independent = np.full(robot.n, float(FEWEST_IN_WINDOW))
+    # The fit decides how many independent samples its residual is worth, and these the fit. An
+    # effort that never changes is no measurement, and worth none.
+    changing = (np.ptp(torque, axis=0) > 0.0).astype(float)
+    independent = changing * FEWEST_IN_WINDOW
     regressor = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)[:, :, columns]
     rows, targets = band_limited(regressor, windows), band_limited(torque, windows)
     blocks = reduce_rows(rows, friction, targets[:, :, None], deviation)
@@ -215,7 +217,7 @@ def gather(
         r - basis @ (basis.T @ r) for r, basis in zip(residual.T, friction, strict=True)
     ])
     products = autocovariance(residual, min(len(residual) - 1, len(residual) // 4))
-    independent = np.array([
+    independent = changing * np.array([
         len(residual) * independent_share(own, len(residual)) for own in products
     ])
     return Evidence(

@@ -23,6 +23,9 @@ from robot_identification.validation.verdict import DataWarning
 STEPS, STARTS = 6, (1.0, 0.2)
 # Gravity per axis of which the torque is a multiple [m/s^2].
 UNIT = 9.81
+# No arm stands where gravity is larger than that of the Earth, 9.83 m/s^2 at the poles; chosen: a
+# tenth more, as masses make it uncertain.
+LARGEST_GRAVITY = 10.8
 
 
 def find_gravity(evidence: Evidence) -> list[Candidate]:
@@ -60,6 +63,9 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
             angle, LEAST_TILT, _check(turned),
         ), evidence.gain(of_turn))]
     ratio = float(sized @ along) / size
+    if ratio > 1.0 and ratio * size > LARGEST_GRAVITY:
+        # Another factor or sign of efforts, or other masses, which have tests of their own.
+        return []
     if evidence.gain(of_size) >= LEAST_BODY_GAIN and ratio > 0.0 and (
         abs(np.log(ratio)) > np.log(LEAST_GRAVITY_RATIO)
     ):

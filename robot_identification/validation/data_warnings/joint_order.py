@@ -29,7 +29,8 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
     # An effort in ampere belongs to the drive of the joint that it is given to.
     gain_of = evidence.datasets[0].torque_per_effort(evidence.robot)
     effort, deviation = evidence.in_band(evidence.torque) / gain_of, evidence.deviation / gain_of
-    for i, j in combinations(range(evidence.robot.n), 2):
+    measured = np.flatnonzero(evidence.independent > 0.0).tolist()
+    for i, j in combinations(measured, 2):
         order = np.arange(evidence.robot.n)
         order[[i, j]] = order[[j, i]]
         motion = evidence.motion

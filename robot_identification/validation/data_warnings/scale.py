@@ -16,7 +16,7 @@ from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.likelihood import JointFit
 from robot_identification.validation.data_warnings.thresholds import (
     DISSIPATED, DRIVING, LEAST_BODY_GAIN, LEAST_CARRIED, LEAST_COMMON_FACTOR, LEAST_FACTOR,
-    LEAST_GAIN,
+    LEAST_FALL, LEAST_GAIN,
 )
 from robot_identification.validation.verdict import DataWarning
 
@@ -75,7 +75,8 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
             'the efforts of all joints may have the wrong sign',
         ), np.inf)]
     # Exchanged joints drive their friction, too, and a joint with little of it neither drives nor
-    # brakes: the bodies decide. Friction that brakes shows that the sign is right.
+    # brakes: the bodies decide. Friction that brakes, and would drive with the other sign, shows
+    # that the sign is right.
     found = []
     if driven.any() and (gain := _gain_of_sign(evidence, driven)) > 0.0:
         names = ', '.join(_names(evidence, driven))
@@ -84,10 +85,11 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
             f'the effort of {names} may have the wrong sign',
         ), LEAST_BODY_GAIN + gain))
     for joint, name in enumerate(evidence.robot.joint_names):
-        if power[joint] > DISSIPATED:
-            continue
-        gain = _gain_of_sign(evidence, np.arange(evidence.robot.n) == joint)
-        if gain >= LEAST_GAIN:
+        own = np.arange(evidence.robot.n) == joint
+        gain = _gain_of_sign(evidence, own)
+        if gain >= LEAST_GAIN and (
+            power[joint] <= DISSIPATED or _brakes_turned(evidence, own)
+        ):
             found.append(Candidate(DataWarning(
                 'sign', (name,), f'the effort of {name} may have the wrong sign',
                 'gain in log likelihood with the other sign', '', gain, LEAST_GAIN,
@@ -118,7 +120,23 @@ def find_driving_friction(
 
 def _gain_of_sign(evidence: Evidence, joints: BoolArray) -> float:
     """Return how much more likely the data are with the other sign of some joints' efforts."""
-    return evidence.gain(evidence.explain(scale=np.where(joints, -1.0, 1.0)))
+    return evidence.gain(evidence.explain(scale=_turned(joints)))
+
+
+def _brakes_turned(evidence: Evidence, joints: BoolArray) -> bool:
+    """
+    Return whether friction takes energy with the other sign, too, and the residual falls clearly.
+
+    Bodies that the effort contradicts leave so much of it that what looks like friction is none.
+    """
+    scale = _turned(joints)
+    fit = evidence.explain(scale=scale)
+    power = dissipated_power(evidence, torque=evidence.torque * scale, fit=fit)
+    return evidence.fall(fit) >= LEAST_FALL and bool(np.all(power[joints] > -DISSIPATED))
+
+
+def _turned(joints: BoolArray) -> FloatArray:
+    return np.where(joints, -1.0, 1.0)
 
 
 def _names(evidence: Evidence, joints: BoolArray) -> tuple[str, ...]:
@@ -144,8 +162,8 @@ def dissipated_power(
     """
     Return the power that friction takes, over that of torque and speed, shape (n,).
 
-    It is zero of a joint that does not move. Motion, torque (M, n) and fit are those of a
-    hypothesis, by default those that were recorded.
+    It is zero of a joint that does not move, or whose effort does not change. Motion, torque
+    (M, n) and fit are those of a hypothesis, by default those that were recorded.
     """
     motion = evidence.motion if motion is None else motion
     torque = evidence.torque if torque is None else torque
@@ -159,7 +177,7 @@ def dissipated_power(
         ])
         coefficients = np.linalg.lstsq(columns, rest[:, joint], rcond=1e-9)[0]
         size = evidence.deviation[joint] * np.std(dq)
-        if np.abs(dq).max() > MOVING_SPEED:
+        if np.abs(dq).max() > MOVING_SPEED and np.ptp(torque[:, joint]) > 0.0:
             power[joint] = np.mean(columns[:, :2] @ coefficients[:2] * dq) / size
     return power
 
