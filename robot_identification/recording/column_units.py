@@ -31,6 +31,12 @@ _MIXED = 0.5  # chosen: few programs write degrees and radians in one table
 _SPAN = 20
 # Share of the motion that velocities must explain to be compared; chosen.
 _EXPLAINED = 0.7
+# Decades between the ratio of a joint and that of the others at which one of its columns has
+# another unit than theirs; chosen: degrees and radians are 1.76 apart.
+_OTHER_UNIT = 1.3
+# A joint that reaches so many times as far as all others may be in another unit; chosen: less than
+# 57.3 from rad to deg, as joints differ in their travel.
+_FAR = 15.0
 # A position jumps where it changes by more times its usual largest step from row to row; chosen.
 _JUMP = 10.0
 # The 95th percentile of motor currents of arms stays below this [A], in mA it is above; chosen.
@@ -70,8 +76,10 @@ class _Figures:
     stamp: float  # Median time
     speed: float  # 95th percentile of the derivative of q, of the fastest joint
     position: float  # Largest magnitude of q
+    # The same of all joints but the one that reaches farthest; NaN of one joint
+    others: float
     velocity: float  # 95th percentile of the magnitude of dq, of the fastest joint; NaN without
-    ratio: float  # Derivative of q over dq; NaN where it cannot be known
+    ratio: float  # Derivative of q over dq, median of the joints; NaN where it cannot be known
 
 
 def find_units(
@@ -120,10 +128,11 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
     steps = np.concatenate([np.empty(0), *(np.diff(rows.time) for rows in windows)])
     steps = steps[steps > 0.0]
     stamps = np.concatenate([np.empty(0), *(rows.time for rows in windows)])
-    speeds, heights, velocities = [], [np.zeros(1)], []
-    sums = np.zeros(3)
+    n = windows[0].q.shape[1] if windows else 0
+    speeds, heights, velocities = [], [np.zeros((1, n))], []
+    sums = np.zeros((3, n))
     for rows in windows:
-        heights.append(np.abs(rows.q).ravel())
+        heights.append(np.abs(rows.q))
         if rows.dq is not None:
             velocities.append(np.abs(rows.dq))
         span = min(_SPAN, len(rows.time) - 1)
@@ -143,18 +152,28 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
             )
             swept = area[span:] - area[:-span]
             good = np.isfinite(moved) & np.isfinite(swept)
-            moved, swept = moved[good], swept[good]
-            sums += (moved @ swept, swept @ swept, moved @ moved)
+            moved, swept = np.where(good, moved, 0.0), np.where(good, swept, 0.0)
+            sums += [
+                np.sum(one * two, axis=0)
+                for one, two in ((moved, swept), (swept, swept), (moved, moved))
+            ]
     across, swept_twice, moved_twice = sums
-    explained = across**2 / (swept_twice * moved_twice) if swept_twice * moved_twice > 0 else 0.0
-    ratio = across / swept_twice if explained > _EXPLAINED and across > 0 else np.nan
+    size = swept_twice * moved_twice
+    known = (across > 0.0) & (across**2 > _EXPLAINED * size) & (size > 0.0)
+    ratios = np.full(n, np.nan)
+    ratios[known] = across[known] / swept_twice[known]
+    ratio = float(np.median(ratios[known])) if known.any() else np.nan
+    # One joint may be in another unit than the others, which is said where rows are compared.
+    alike = ~(np.abs(np.log10(ratios / ratio)) > _OTHER_UNIT)
+    reached = np.sort([_percentile(of_joint, 100) for of_joint in np.concatenate(heights).T[alike]])
     return _Figures(
         period=float(np.median(steps)) if steps.size else np.nan,
         stamp=_percentile(np.abs(stamps), 50),
-        speed=_speed_of_fastest(speeds),
-        position=_percentile(np.concatenate(heights), 100),
-        velocity=_speed_of_fastest(velocities),
-        ratio=float(ratio),
+        speed=_speed_of_fastest([of_joints[:, alike] for of_joints in speeds]),
+        position=float(reached[-1]) if reached.size else np.nan,
+        others=float(reached[-2]) if reached.size > 1 else np.nan,
+        velocity=_speed_of_fastest([of_joints[:, alike] for of_joints in velocities]),
+        ratio=ratio,
     )
 
 
@@ -222,6 +241,10 @@ def _explain(
         )
     if 'q' in quantities:
         checks['q'] = f'reaches {figures.position:.4g}'
+        if figures.position > _FAR * figures.others:
+            checks['q'] += (
+                f', all joints but one only {figures.others:.4g}: is that one in another unit'
+            )
     if 'dq' in quantities:
         checks['dq'] = f'95 % of each joint are below {figures.velocity:.4g}'
     if np.isfinite(figures.ratio):

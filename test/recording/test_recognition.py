@@ -140,6 +140,26 @@ def test_units_are_found_whatever_they_are(
     assert set(found.checks) == {'time', 'q', 'dq'}
 
 
+@pytest.mark.parametrize('quantity', ['q', 'dq'])
+def test_a_joint_in_another_unit_does_not_decide_for_all(quantity):
+    """All joints were read in its unit, and the others were said to be wrong."""
+    t = 0.01 * np.arange(1000)
+    phase = t[:, None] + np.arange(6)
+    q, dq = 1.5 * np.sin(phase), 1.5 * np.cos(phase)
+    (q if quantity == 'q' else dq)[:, 3] *= 180.0 / np.pi
+    found = find_units({'time': '', 'q': '', 'dq': ''}, '', [Rows(t, q, dq, None)])
+    assert found.units == {'time': 's', 'q': 'rad', 'dq': 'rad/s'}
+
+
+def test_a_joint_that_reaches_far_beyond_the_others_is_noted():
+    t = 0.01 * np.arange(1000)
+    q = np.sin(t[:, None] + np.arange(6))
+    q[:, 2] *= 180.0 / np.pi
+    found = find_units({'time': 's', 'q': ''}, '', [Rows(t, q, None, None)])
+    assert found.units['q'] == 'deg'
+    assert found.checks['q'].endswith(', all joints but one only 1: is that one in another unit')
+
+
 def test_time_is_found_where_most_joints_rest():
     """One of seven swings slowly, now and then: what the others do says nothing of the clock."""
     t = 0.08 * np.arange(2000)
