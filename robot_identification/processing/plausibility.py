@@ -33,6 +33,9 @@ FAIR_FACTOR = 1.15
 DEFINITE_FACTOR = 1.5  # beyond it the data are refused
 # Known factors are met to five per cent.
 FACTOR_TOLERANCE = 0.05
+# Factors of joints that differ by less, as a share, are one of the clock; chosen: rows that are
+# missing at random make them differ by some per cent.
+SAME_FACTOR = 0.1
 KNOWN_FACTORS: Mapping[str, float] = {  # conversions of units
     'positions look like degrees, velocities like rad/s': 180.0 / np.pi,
     'velocities look like deg/s, positions like rad': np.pi / 180.0,
@@ -119,19 +122,32 @@ def check_velocities(
     if definite:
         raise DataError(_wrong_factor(where, [names[j] for j in definite], own[definite],
                                       len(definite) == np.count_nonzero(known)))
-    notes = []
-    for j in bad:
-        if abs(fit[j]) > CLOSE_CORRELATION:
-            notes.append(
-                f'{names[j]}: position changes {own[j]:.3g} times as fast as the recorded '
-                'velocity says, expected 1: the driver filters its velocity, or scales it'
-            )
-        elif fit[j] < FAIR_CORRELATION and agreement.speed[j] > CLEAR_SPEED:
-            notes.append(
-                f'{names[j]}: its velocity hardly follows its position (correlation '
-                f'{fit[j]:.2f}, expected 1): it is noisy, late, or of another joint'
-            )
+    scaled = [j for j in bad if abs(fit[j]) > CLOSE_CORRELATION]
+    notes = _describe_factors(
+        [names[j] for j in scaled], own[scaled], len(scaled) == np.count_nonzero(known)
+    )
+    notes += [
+        f'{names[j]}: its velocity hardly follows its position (correlation {fit[j]:.2f}, '
+        'expected 1): it is noisy, late, or of another joint'
+        for j in bad if fit[j] < FAIR_CORRELATION and agreement.speed[j] > CLEAR_SPEED
+        and j not in scaled
+    ]
     return notes
+
+
+def _describe_factors(names: Sequence[str], factors: FloatArray, is_all: bool) -> list[str]:
+    """Return notes of factors between positions and velocities that are near to one."""
+    if is_all and len(names) > 1 and np.ptp(factors) < SAME_FACTOR * np.median(factors):
+        return [
+            f'positions of all joints change {np.median(factors):.3g} times as fast as the '
+            'recorded velocities say, expected 1: the stamps run too fast or too slow, as where '
+            'rows are missing of those that were counted, or the driver filters its velocities'
+        ]
+    return [
+        f'{name}: position changes {factor:.3g} times as fast as the recorded velocity says, '
+        'expected 1: the driver filters its velocity, or scales it'
+        for name, factor in zip(names, factors, strict=True)
+    ]
 
 
 def _is_near_one(factor: FloatArray) -> BoolArray:

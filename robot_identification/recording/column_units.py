@@ -165,7 +165,8 @@ def _measure(windows: Sequence[Rows]) -> _Figures:
     ratio = float(np.median(ratios[known])) if known.any() else np.nan
     # One joint may be in another unit than the others, which is said where rows are compared.
     alike = ~(np.abs(np.log10(ratios / ratio)) > _OTHER_UNIT)
-    reached = np.sort([_percentile(of_joint, 100) for of_joint in np.concatenate(heights).T[alike]])
+    whole = np.concatenate(heights)[:, alike]
+    reached = np.sort([_percentile(of_joint, 100) for of_joint in whole.T])
     return _Figures(
         period=float(np.median(steps)) if steps.size else np.nan,
         stamp=_percentile(np.abs(stamps), 50),

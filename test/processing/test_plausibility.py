@@ -243,3 +243,10 @@ def test_a_velocity_of_nobody_is_doubted(exact):
 def test_a_velocity_that_is_scaled_a_little_is_doubted(exact):
     note, = run(changed(exact.record(), 'dq', [1], lambda values: 0.8 * values)).notes
     assert note.startswith('b: position changes 1.25 times as fast')
+
+
+def test_velocities_that_are_all_scaled_alike_are_one_note(exact):
+    """It is the clock, or a filter of the driver, and no matter of each joint."""
+    note, = run(changed(exact.record(), 'dq', [0, 1, 2], lambda values: 0.75 * values)).notes
+    assert note.startswith('positions of all joints change 1.33 times as fast')
+    assert 'the stamps run too fast or too slow' in note

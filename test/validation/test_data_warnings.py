@@ -22,7 +22,9 @@ from robot_identification.model import (
     StandardParameters,
 )
 from robot_identification.processing.processing import process
-from robot_identification.validation.data_warnings import examine_data, scale, TESTS
+from robot_identification.validation.data_warnings import (
+    examine_data, scale, TESTS, time_scale,
+)
 from robot_identification.validation.data_warnings.clipping import _share_at_top
 from robot_identification.validation.data_warnings.evidence import (
     choose_windows, gather, make_prior,
@@ -252,6 +254,15 @@ def test_a_joint_at_rest_has_no_wrong_sign():
     dq[:, 2] *= 0.01 / np.abs(dq[:, 2]).max()
     still = replace(evidence, motion=replace(evidence.motion, dq=dq))
     np.testing.assert_array_equal(scale.dissipated_power(still) != 0.0, np.arange(6) != 2)
+
+
+@pytest.mark.parametrize(('scales', 'is_named'), [
+    ([0.67, 0.69, 0.71, 0.73], True), ([0.93, 0.95, 0.98, 1.0], False), ([0.5, 0.7, 0.9], False),
+])
+def test_time_may_run_unevenly_where_it_is_far_off(scales, is_named, monkeypatch):
+    """As where three of ten rows are missing here and there, and the stamps were counted."""
+    monkeypatch.setattr(time_scale, 'time_scales', lambda evidence: np.array(scales))
+    assert bool(time_scale.find_time_scale(None)) == is_named
 
 
 @pytest.mark.parametrize(('name', 'joint'), [('ur5', 0), ('ur5', 2), ('youbot', 1), ('youbot', 3)])

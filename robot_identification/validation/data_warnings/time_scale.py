@@ -10,7 +10,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.validation.data_warnings.candidate import Candidate
 from robot_identification.validation.data_warnings.evidence import Evidence
 from robot_identification.validation.data_warnings.thresholds import (
-    LARGEST_TIME_SCATTER, LEAST_TIME_SCALE,
+    LARGEST_TIME_SCATTER, LARGEST_TIME_SHARE, LEAST_TIME_SCALE,
 )
 from robot_identification.validation.verdict import DataWarning
 
@@ -25,7 +25,9 @@ def find_time_scale(evidence: Evidence) -> list[Candidate]:
         return []
     scale = float(np.median(scales))
     scatter = float(np.median(np.abs(scales - scale)))
-    if abs(scale - 1.0) < LEAST_TIME_SCALE or scatter > LARGEST_TIME_SCATTER:
+    # Rows that are missing here and there make time run unevenly, too.
+    largest = max(LARGEST_TIME_SCATTER, LARGEST_TIME_SHARE * abs(scale - 1.0))
+    if abs(scale - 1.0) < LEAST_TIME_SCALE or scatter > largest:
         return []
     warning = DataWarning(
         'time_scale', (), f'the stamps may run {scale:.3g} times as fast as time',
