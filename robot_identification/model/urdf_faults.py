@@ -22,6 +22,11 @@ from robot_identification.model.urdf_elements import (
 SHOWN_NAMES = 8
 # Room for rounding in a sum of moments, as a share of it.
 ROUNDING = 1.0e-9
+# An inertia that no body has is replaced by the nearest of one if that differs by no more, as a
+# share of it; chosen: the tests of the data take those of a description to be as uncertain.
+LARGEST_CHANGE = 0.4
+# Second moments of the mass of such a body, at least, over the largest; chosen: a thin plate.
+THINNEST = 1.0e-6
 
 
 @dataclass(frozen=True)
@@ -146,10 +151,20 @@ def read_links(
                     'is kept, which alone moves it, and the others are raised'
                 )
             else:
-                faults.append(UrdfFault(name, False, (
-                    f'{source}: link {name!r:.80} is no rigid body: {read.fault}; correct its '
-                    '<inertial>, or leave it out if nothing is known'
-                ), of_inertia=read.mass > 0.0))
+                fault, change = read.fault, None
+                if read.mass > 0.0 and not _is_frame(joint, joints):
+                    change = _take_nearest(link)
+                    read = read_link(name, link, joint, name in moved, source)
+                if change is not None and read.fault is None:
+                    remarks.append(
+                        f'link {name} has an inertia that no rigid body has: {fault}; the '
+                        f'nearest of a body is taken, which differs by {change:.1%}'
+                    )
+                else:
+                    faults.append(UrdfFault(name, False, (
+                        f'{source}: link {name!r:.80} is no rigid body: {fault}; correct its '
+                        '<inertial>, or leave it out if nothing is known'
+                    ), of_inertia=read.mass > 0.0))
         checked.append(read)
     return checked, faults, remarks
 
@@ -157,6 +172,30 @@ def read_links(
 def _is_frame(joint: str | None, joints: dict[str, Element]) -> bool:
     """Return whether a link is fixed to another."""
     return joint is not None and joints[joint].get('type') == 'fixed'
+
+
+def _take_nearest(link: Element) -> float | None:
+    """
+    Take the nearest inertia that a body has for that of a link, in place.
+
+    Return by how much it differs, as a share; None, and nothing is changed, if it is too far.
+    """
+    inertia = link.find('inertial/inertia')
+    if inertia is None:
+        return None
+    tensor = tensor_in(inertia)
+    size = float(np.linalg.norm(tensor))
+    if not size > 0.0:
+        return None
+    # Second moments of the mass, none of which may be negative.
+    moments, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    moments = np.maximum(moments, THINNEST * max(float(moments.max()), 0.0))
+    nearest = moments.sum() * np.eye(3) - (axes * moments) @ axes.T
+    change = float(np.linalg.norm(nearest - tensor)) / size
+    if not change <= LARGEST_CHANGE:
+        return None
+    set_tensor(inertia, nearest)
+    return change
 
 
 def _complete_inertia(link: Element, joint: Any) -> bool:
