@@ -40,6 +40,8 @@ class ErrorDetails:
     largest: FloatArray  # largest size of the error
     relative: FloatArray  # norm of the error over that of the effort
     explained: FloatArray  # share of the effort's variance that the prediction accounts for
+    factor: FloatArray  # of the prediction that, with an offset, is nearest to the effort
+    scaled: FloatArray  # NRMSE with that factor and offset
     of_limit: FloatArray  # RMS error over the joint's effort limit; NaN where that is unknown
     forward: FloatArray  # RMS error where the joint moves forward
     backward: FloatArray
@@ -106,15 +108,17 @@ def measure_details(
     samples = len(residual)
     products = autocovariance(centred, int(min(samples - 1, LONGEST_MEMORY * dataset.rate)))
     power = np.where(products[:, 0] > 0.0, products[:, 0], np.nan)
-    if limits is None:
-        limits = unknown
+    limits = unknown if limits is None else limits
     known = np.isfinite(limits) & (limits > 0.0)
     normalized, total = normalized_error(residual)
+    factor, scaled = _nearest_factor(measured, predicted[rows])
     return ErrorDetails(
         mae=np.mean(np.abs(residual), axis=0),
         largest=np.max(np.abs(residual), axis=0),
         relative=relative_error(measured, residual),
         explained=variance_accounted_for(measured, residual),
+        factor=factor,
+        scaled=scaled,
         of_limit=np.sqrt(np.mean(residual**2, axis=0)) / np.where(known, limits, np.nan),
         **{kind: partial_rms(residual, chosen) for kind, chosen in kinds.items()},
         **{
@@ -144,6 +148,20 @@ def measure_details(
         normalized_total=total,
         square_over_mean=square_over_mean(measured, residual),
     )
+
+
+def _nearest_factor(
+    measured: FloatArray, predicted: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the factor of a prediction that is nearest to an effort, and the NRMSE with it."""
+    effort, torque = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)
+    square = np.sum(torque**2, axis=0)
+    size = np.sum(effort**2, axis=0)
+    changing = (square > 0.0) & ~is_constant(measured)
+    factor = np.sum(effort * torque, axis=0) / np.where(changing, square, np.nan)
+    left = size - factor**2 * square
+    scaled = np.sqrt(np.maximum(left, 0.0) / np.where(changing, size, np.nan))
+    return factor, scaled
 
 
 def _covered(

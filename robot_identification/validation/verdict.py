@@ -27,6 +27,9 @@ JOINT_NRMSE = 0.35
 CONSTANT_NRMSE = 1.0
 # A part of the squared error above this is what the error mainly is.
 MAIN_SHARE = 0.5
+# A prediction is off by a factor outside of this range that leaves less than this part of the
+# error; chosen: wrong parameters seldom do the same.
+FACTORS, LEFT_BY_FACTOR = (0.75, 1.35), 0.5
 # An error is mostly noise from this part of its square on.
 NOISE_SHARE = 0.7
 # What changes from sample to sample is no noise where the error is smaller: it was predicted. The
@@ -397,6 +400,19 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
     square = float(bag.rmse[joint]) ** 2
     if not square > 0.0:
         return []
+    factor = float(details.factor[joint])
+    if not FACTORS[0] < factor < FACTORS[1] and (
+        float(details.scaled[joint]) < LEFT_BY_FACTOR * float(bag.nrmse[joint])
+    ):
+        check = (
+            f'check sign, unit and drive gain of the effort of {error.name}, in this recording '
+            'and in those that the model was identified from'
+        )
+        return [(
+            f'the effort of {error.name} is {factor:.2g} times the prediction, and with that '
+            f'factor its NRMSE would be {details.scaled[joint]:.3f}: {check}',
+            check,
+        )]
     causes = []
     if bag.bias[joint] ** 2 > MAIN_SHARE * square:
         causes.append((

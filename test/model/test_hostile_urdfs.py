@@ -18,8 +18,8 @@ from builders import joint, link, robot_urdf, run_command, two_link_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 from long_tests import long_test
-from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import numpy as np
+from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest
 from robot_identification.model.robot_xml import MAXIMUM_DEPTH
 from robot_identification.model.urdf import MAXIMUM_LINKS, parse_urdf, read_urdf

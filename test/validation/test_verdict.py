@@ -114,6 +114,24 @@ def test_a_band_that_is_off_is_named_in_motion_and_at_rest(moving, resting, word
     assert ('band of 95 %' in said) == bool(word) and word in said
 
 
+@pytest.mark.parametrize('factor', [0.5, -1.0, 10.0])
+def test_an_effort_of_another_factor_or_sign_is_named(factor, rng):
+    """Of one joint of a recording that a sound model is validated on."""
+    effort = swinging()
+    predicted = effort + 0.02 * rng.normal(size=effort.shape)
+    effort[:, 2] *= factor
+    verdict = judge([errors(effort - predicted, effort)], unseen=True)
+    assert verdict.level != GOOD
+    text = text_of(verdict)
+    assert f'the effort of three is {factor:.2g} times the prediction, and with' in text
+    assert ': check sign, unit and drive gain of the effort of three, in this' in text
+    # An offset is none.
+    effort[:, 2] = effort[:, 2] / factor + 3.0
+    assert 'times the prediction' not in text_of(
+        judge([errors(effort - predicted, effort)], unseen=True)
+    )
+
+
 def test_slow_errors_are_blamed_and_nothing_but_noise_is_not_judged(rng):
     noise = rng.normal(size=(N, 3))
     for bag, words in (
