@@ -626,6 +626,10 @@ def _missing(
             f'{table.path} lacks {"the joint " if len(absent) == 1 else "joints "}'
             f'{", ".join(absent)} of the model; it names '
             f'{", ".join(stated) or _names(table, partial[0])}, the model has {", ".join(joints)}'
+        ) if absent else (
+            f'{table.path} has positions of several things ('
+            f'{"; ".join(_names(table, one) for one in partial)}): the names of the arm tell '
+            'which are its joints'
         )
     elif wanted:
         lead += f' as measured, only as commanded ({_names(table, wanted[0])})'

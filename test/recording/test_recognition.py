@@ -237,6 +237,19 @@ def test_commands_are_never_taken(run, tmp_path):
         read_recording(path, PLAIN)
 
 
+def test_positions_of_other_things_are_told_from_joints_by_the_arm(run, tmp_path):
+    """As of what a gripper holds; without an arm a table lacked joints, but it named none."""
+    path = tmp_path / 'a.csv'
+    things = ('cube_position_w_m', 'hand_position_w_m', 'cube_position_hand_m')
+    table(path, ['time', *(f'{thing}[{k}]' for thing in things for k in range(3)),
+                 *(f'arm_joint_position_rad[{k}]' for k in range(6)), *names('tau_{}')],
+          columns_of(run.t, *[run.q[:, :3]] * 3, run.q, run.effort))
+    found = run_command('doctor', path)
+    assert found.code == 4
+    assert 'has positions of several things (arm_joint_position_rad[0] ..' in found.out
+    np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
+
+
 def test_a_log_of_one_joint_names_none(run, tmp_path):
     """The user says which it is; a wrist was guessed, as it has the number 1 in its name."""
     path = tmp_path / 'a.csv'
