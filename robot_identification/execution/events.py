@@ -66,6 +66,7 @@ class RobotStateReceived:
     hurried: str = ''  # the controller is faster than planned
     scaling: float = 1.0  # speed scaling, from 0 to 1
     by_action: bool = True  # whether what was sent last was sent as a goal, which can be cancelled
+    looked_at: float = math.inf  # when the look began by the local clock [s]; inf: just now
 
 
 @dataclass(frozen=True)

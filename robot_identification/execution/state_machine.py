@@ -239,7 +239,7 @@ class ExecutionStateMachine:
 
     def _on_robot_state(self, event: ev.RobotStateReceived, now: float) -> Commands:
         self._robot = event
-        if isinstance(self._state, Starting):
+        if isinstance(self._state, Starting) and event.looked_at > self._state.planned_at:
             self._state = replace(self._state, looked=True)
         return []
 
@@ -461,6 +461,14 @@ class ExecutionStateMachine:
         ):
             # The stop itself was not taken.
             return self._take_back(state, now)
+        elif (
+            isinstance(state, Stopping) and isinstance(state.attempt, StopUndecided)
+            and event.number == state.motion.number
+        ):
+            # The controller follows the path no more: a stop on it would move the arm.
+            self._state = replace(
+                state, how=BY_ITSELF, cause=f'{state.cause}; {event.reason}'
+            )
         return []
 
     def _on_outdated(self, event: ev.StopOutdated, now: float) -> Commands:
@@ -470,7 +478,9 @@ class ExecutionStateMachine:
             and event.number == state.attempt.number
         ):
             # Proved anew with the next tick, from where the arm is by then.
-            self._state = replace(state, attempt=StopUndecided(), outdated=state.outdated + 1)
+            self._state = replace(
+                state, attempt=StopUndecided(), outdated=state.outdated + 1, proved_at=np.inf
+            )
         return []
 
     def _on_released(self, event: ev.GoalsReleased, now: float) -> Commands:

@@ -282,6 +282,7 @@ class ExperimentRunner(Node):
         self._handle(ev.InternalError(repr(error)))
 
     def _robot_state(self) -> ev.RobotStateReceived:
+        looked_at = time.monotonic()
         checks: dict[str, Callable[[], object]] = {
             'unable': self._driver.check_able,
             'inactive': self._interface.check_active,
@@ -295,6 +296,7 @@ class ExperimentRunner(Node):
             hurried=self._scaling.hurry(self._constraints.constraints),
             scaling=self._scaling.scaling(self._driver.scaling, self._constraints.constraints),
             by_action=self._interface.by_action,
+            looked_at=looked_at,
         )
 
     def _check_graph(self) -> None:

@@ -102,6 +102,23 @@ def test_a_motion_begins_after_a_look_that_is_newer_than_its_plan(fault, plannin
     assert world.step_until(lambda: world.state == 'DONE'), world.reason
 
 
+def test_a_look_that_began_before_the_plan_starts_no_motion():
+    """The thread of the watch may wait for a processor between its look and the machine."""
+    world = World(3, True)
+    assert world.arm().success
+    world.faults.stalled = True
+    assert world.execute().success
+    planned_at, sent = world.now, world.told.sent
+    world.step(0.1)
+    for looked_at, expected in (planned_at - 0.001, 0), (planned_at + 0.05, 1):
+        world.tell(ev.RobotStateReceived(looked_at=looked_at))
+        for event in world.queue[-2:]:
+            world.tell(event)
+        world.queue.clear()
+        assert len(sent) == expected
+        world.step(0.02)
+
+
 @pytest.mark.parametrize('by_action', [True, False])
 @pytest.mark.parametrize('frozen', [0.04, 0.3, 0.6, 1.0, 2.5])
 @pytest.mark.parametrize('stop', [ev.AbortCalled(), ev.StopRequested(), None])
@@ -204,6 +221,32 @@ def test_a_stop_that_is_late_each_time_is_sent_at_last():
     assert world.step_until(lambda: world.state == 'FAULT', 4.0)
     assert len(world.hold_ups) == 10 - (MOST_OUTDATED + 1)
     assert 'at rest after: aborted by a call' in world.reason
+
+
+def test_a_goal_that_fails_while_its_stop_is_proved_anew_is_cancelled():
+    """The controller has given the path up and holds the arm: a stop on the path would move it."""
+    world = moving()
+    world.hold_ups = [0.1]
+    sent = len(world.told.sent)
+    world.tell(ev.AbortCalled())
+    world.tell(ev.GoalFailed(world.goal, 'path tolerance violated'))
+    world.controller.brake(world.plan.peaks.acceleration, world.trajectory_time)
+    assert world.step_until(lambda: world.state == 'FAULT', 4.0)
+    assert len(world.told.sent) == sent
+    assert world.told.cancels
+    assert world.reason == 'at rest after: aborted by a call; path tolerance violated'
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+def test_a_late_stop_that_cannot_be_proved_anew_is_none(by_action):
+    """Nothing was sent: the reason says what is done instead, not for how long nothing was."""
+    world = moving(by_action)
+    world.faults.silent = True
+    world.hold_ups = [0.5]
+    world.tell(ev.AbortCalled())
+    instead = 'the goal is cancelled' if by_action else 'the motion goes on'
+    assert world.step_until(lambda: 'no stop' in world.reason, 0.2)
+    assert f'aborted by a call; no stop is proved, {instead}: ' in world.reason
 
 
 @pytest.mark.parametrize('by_action', [True, False])
