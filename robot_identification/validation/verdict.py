@@ -401,8 +401,10 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
     if not square > 0.0:
         return []
     factor = float(details.factor[joint])
+    # An offset is no factor.
+    varying = float(bag.nrmse[joint]) * max(1.0 - bag.bias[joint] ** 2 / square, 0.0) ** 0.5
     if not FACTORS[0] < factor < FACTORS[1] and (
-        float(details.scaled[joint]) < LEFT_BY_FACTOR * float(bag.nrmse[joint])
+        float(details.scaled[joint]) < LEFT_BY_FACTOR * varying
     ):
         check = (
             f'check sign, unit and drive gain of the effort of {error.name}, in this recording '
@@ -410,7 +412,7 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
         )
         return [(
             f'the effort of {error.name} is {factor:.2g} times the prediction, and with that '
-            f'factor its NRMSE would be {details.scaled[joint]:.3f}: {check}',
+            f'factor and an offset its NRMSE would be {details.scaled[joint]:.3f}: {check}',
             check,
         )]
     causes = []

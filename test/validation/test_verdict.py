@@ -125,11 +125,23 @@ def test_an_effort_of_another_factor_or_sign_is_named(factor, rng):
     text = text_of(verdict)
     assert f'the effort of three is {factor:.2g} times the prediction, and with' in text
     assert ': check sign, unit and drive gain of the effort of three, in this' in text
+    assert 'with that factor and an offset its NRMSE would be 0.0' in text
     # An offset is none.
     effort[:, 2] = effort[:, 2] / factor + 3.0
     assert 'times the prediction' not in text_of(
         judge([errors(effort - predicted, effort)], unseen=True)
     )
+
+
+def test_an_offset_beside_a_poor_prediction_is_no_factor(rng):
+    """The factor leaves most of what varies, and an offset alone most of the error away."""
+    effort = swinging()
+    predicted = effort.copy()
+    noise = 0.3 * np.std(effort[:, 2]) * rng.normal(size=len(effort))
+    effort[:, 2] = 0.7 * effort[:, 2] + noise + 3.0
+    text = text_of(judge([errors(effort - predicted, effort)], unseen=True))
+    assert 'times the prediction' not in text
+    assert 'most of the error of three is a constant offset' in text
 
 
 def test_slow_errors_are_blamed_and_nothing_but_noise_is_not_judged(rng):
