@@ -169,13 +169,18 @@ def _read_json(path: Path) -> Arrays:
         if isinstance(record, dict):
             rows.append({})
             _flatten_json('', record, rows[-1])
-    for name, first in (rows[0] if rows else {}).items():
+    for name in dict.fromkeys(name for row in rows for name in row):
         found = [row.get(name) for row in rows]
-        # Of a record without a value, or with another number of them, nothing is known.
+        texts = [value for value in found if value is not None and value.dtype.kind != 'f']
+        if texts:
+            arrays[name] = texts[0]
+            continue
+        # Of a record without a value, or with another number of them than most, nothing is known.
+        shape, _ = Counter(value.shape for value in found if value is not None).most_common(1)[0]
         arrays[name] = np.array([
-            value if value is not None and value.shape == first.shape
-            else np.full(first.shape, np.nan) for value in found
-        ]) if first.dtype.kind == 'f' else first
+            value if value is not None and value.shape == shape else np.full(shape, np.nan)
+            for value in found
+        ])
     return arrays
 
 

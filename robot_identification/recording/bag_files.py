@@ -70,9 +70,10 @@ class BagFiles:
                 self._damage = damage
                 break
         if not self._files:
-            other = find_other(path) if isinstance(self._damage, _UnknownStart) else None
-            if other is not None and path.is_file():
-                raise BagError(other.describe(path))
+            if isinstance(self._damage, _UnknownStart) and path.is_file():
+                other = find_other(path)
+                if other is not None:
+                    raise BagError(other.describe(path))
             raise BagError(
                 f'{path} cannot be read as a rosbag2 bag: {self._describe(0, self._damage)}'
             )

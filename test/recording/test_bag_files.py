@@ -273,6 +273,14 @@ def test_what_is_no_recording_is_called_what_it_is(tmp_path, name, content, kind
     assert 'name a recording of the arm in its place, a rosbag2 bag' in str(raised.value)
 
 
+def test_a_folder_whose_file_is_no_bag_is_called_damaged(tmp_path):
+    """It is a bag by its folder, whatever is in its file."""
+    (tmp_path / 'bag').mkdir()
+    (tmp_path / 'bag' / 'bag_0.mcap').write_bytes(b'no bag')
+    with pytest.raises(BagError, match=r'bag cannot be read as a rosbag2 bag: .*begins neither'):
+        find_joint_names(tmp_path / 'bag')
+
+
 @pytest.mark.parametrize('content', [b'\x89MCA', b'SQLite\0', b'\x01\x02\xff', b'  \n'])
 def test_what_may_be_damaged_is_not_called_something_else(tmp_path, content):
     path = tmp_path / 'bag.mcap'

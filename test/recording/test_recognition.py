@@ -512,6 +512,20 @@ def test_json_that_is_no_log_is_refused(tmp_path):
     assert np.flatnonzero(np.isnan(effort).any(axis=1)).tolist() == [7]
 
 
+@pytest.mark.parametrize('value', [None, [], 'absent'])
+def test_a_first_json_record_without_efforts_hides_none_of_the_others(value, tmp_path):
+    """As of a program that logs before the first measurement, or that begins with its settings."""
+    records = [{'t': 0.01 * k, 'q': [0.1 * k, -0.1 * k], 'tau': [1.0, k]} for k in range(50)]
+    records[0]['tau'] = value
+    if value == 'absent':
+        del records[0]['tau']
+    path = tmp_path / 'a.jsonl'
+    path.write_text('\n'.join(map(json.dumps, records)))
+    effort = read_recording(path, ['one', 'two']).effort
+    assert np.flatnonzero(np.isnan(effort).any(axis=1)).tolist() == [0]
+    np.testing.assert_array_equal(effort[1:, 1], np.arange(1, 50))
+
+
 def test_commands_show_and_save_the_mapping(run, tmp_path):
     """`doctor` says what was understood; what it writes is taken back."""
     path, mapping = tmp_path / 'log.csv', tmp_path / 'm.yaml'
