@@ -669,6 +669,10 @@ class ExecutionStateMachine:
     ) -> Commands:
         """Wait for the end of a stop, and take back what waits in the controller."""
         robot, rate = self._robot, self._rate
+        if not robot.by_action and not sent.accepted:
+            # What a topic takes is accepted at once: this one could not be published.
+            state = replace(state, attempt=StopUndecided(), proved_at=np.inf)
+            return self._take_back(state, now) if sent.holds else self._attempt(state, now)
         sent = sent.at(now, rate)
         state = self._state = replace(state, attempt=sent)
         elapsed = now - sent.sent_at

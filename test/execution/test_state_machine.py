@@ -237,6 +237,27 @@ def test_a_goal_that_fails_while_its_stop_is_proved_anew_is_cancelled():
     assert world.reason == 'at rest after: aborted by a call; path tolerance violated'
 
 
+@pytest.mark.parametrize('errors', [1, 3])
+def test_a_stop_whose_publication_fails_is_proved_and_sent_anew(errors, monkeypatch):
+    """Nothing answers to a topic, and the arm went on to the end of its motion."""
+    world = moving(by_action=False)
+    carry_out, failures, since = world.carry_out, errors * ['no publisher'], world.now
+
+    def fail(command, before):
+        if isinstance(command, ev.Send) and failures:
+            world.machine.handle(ev.InternalError(failures.pop()), world.now)
+        else:
+            carry_out(command, before)
+
+    monkeypatch.setattr(world, 'carry_out', fail)
+    world.tell(ev.AbortCalled())
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+    assert world.now - since < 1.5
+    assert world.reason == (
+        'at rest after: aborted by a call; internal error: no publisher'
+    )
+
+
 @pytest.mark.parametrize('by_action', [True, False])
 def test_a_late_stop_that_cannot_be_proved_anew_is_none(by_action):
     """Nothing was sent: the reason says what is done instead, not for how long nothing was."""
