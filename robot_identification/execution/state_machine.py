@@ -156,7 +156,7 @@ class ExecutionStateMachine:
 
     @property
     def worst_error(self) -> float:
-        """Worst tracking error of the execution under way [rad]; 0 while there is none."""
+        """Worst tracking error of the execution under way [rad or m]; 0 while there is none."""
         state = self._state
         motion = state.motion if isinstance(state, Stopping) else state
         if not isinstance(motion, Moving):

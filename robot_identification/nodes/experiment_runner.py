@@ -470,9 +470,12 @@ class ExperimentRunner(Node):
         if isinstance(state, Moving) and state.watch is not None:
             values['progress'] = f'{state.watch.progress / state.path.duration:.1%}'
         self._diagnostics.publish(LEVELS.get(state.name, DiagnosticStatus.OK), state.name, values)
-        if isinstance(state, (Moving, Stopping)):
-            # A sign of life: the graph shows a killed process for much longer.
-            self._publish_state(state)
+        with self._lock:
+            state = self._machine.state
+            if isinstance(state, (Moving, Stopping)):
+                # A sign of life: the graph shows a killed process for much longer.
+                self._later.append(partial(self._publish_state, state))
+        self._drain()
 
 
 def _problem(check: Callable[[], object]) -> str:

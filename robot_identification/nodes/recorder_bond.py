@@ -53,8 +53,8 @@ class RecorderBond:
             raise UnsafeMotionError(
                 f'{self._recorder} gave no sign of life for {age:.2f} s, at most '
                 f'{HEARTBEAT_TIMEOUT:g} s are accepted. Usually the computer was too busy to run '
-                'it: end other programs, and record fewer topics. Where it was killed, its log '
-                'ends then'
+                'it: end other programs, and record fewer topics. If the log of the recorder ends '
+                'at this time, it was killed: start it again'
             )
 
     def _on_state(self, message: String) -> None:

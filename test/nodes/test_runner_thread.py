@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import rclpy
 from robot_identification.execution.events import InternalError, Send, StopOutdated
-from robot_identification.execution.states import Armed, Fault, Starting
+from robot_identification.execution.states import (
+    Armed, BY_ITSELF, Fault, Moving, Starting, Stopping, StopUndecided,
+)
 from robot_identification.nodes import joint_state_reader
 from robot_identification.nodes.experiment_runner import ExperimentRunner
 from robot_identification.nodes.motion_interface import Controller, KIND
@@ -78,6 +80,23 @@ def test_what_is_decided_there_is_published_in_order(runner, monkeypatch):
     assert not published
     runner._drain()
     assert [state.reason for state in published] == [f'fault {number}' for number in (1, 2, 3)]
+
+
+def test_the_sign_of_life_comes_behind_what_was_decided_before(runner, monkeypatch):
+    """A state that waits for the executor is not published after a later one."""
+    published = []
+    monkeypatch.setattr(runner, '_publish_state', lambda state: published.append(state.cause))
+    monkeypatch.setattr(runner._thread, '_look', lambda: None)
+    motion = Moving(None, None, 'EXECUTING', '', None, 1, 0.0, 0.0)
+    earlier, later = (
+        Stopping(motion, cause, BY_ITSELF, math.inf, StopUndecided())
+        for cause in ('earlier', 'later')
+    )
+    runner._machine._state = earlier
+    runner._tell_state()
+    runner._machine._state = later
+    runner._refresh()
+    assert published == ['earlier', 'later']
 
 
 def test_no_other_controller_is_found_while_a_motion_begins(runner, monkeypatch):
