@@ -58,8 +58,8 @@ ACCEPT_TIMEOUT = 1.0
 # A stop waits so long for a fresh joint state before it does without [s]; chosen: five periods of
 # the watch.
 PATIENCE = 0.1
-# So many stops that are late are proved anew, and the next one is sent; chosen: beside three other
-# programs on two processors one in seven was late, by up to 0.04 s.
+# At most so many late stops are proved anew, and the next one is sent however late it is; chosen:
+# beside three other programs on two processors one in seven was late, by up to 0.04 s.
 MOST_OUTDATED = 3
 # A robot that stopped by itself rests within this, and what it followed is then taken back [s];
 # chosen: short, as what was followed may go on with the release.

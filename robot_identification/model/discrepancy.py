@@ -32,14 +32,14 @@ class Discrepancy:
     joints : tuple of int
         Joints with a series.
     orders : tuple of int
-        Periods of the series in a turn.
+        Periods of the series in a turn; of a joint that slides in 2 pi metres.
     of_gains : bool
         Whether the gains of all joints are uncertain.
     second_moments : ndarray, shape (K, K)
-        Expected products of the coefficients: of the series, joint by joint, sines before cosines
-        [N m], then of the gains of all joints [1].
+        Expected products of the K coefficients: of the series, joint by joint, sines before
+        cosines [N m], then of the gains of all joints [1].
     absorbed : ndarray, shape (b, K)
-        What one unit of a coefficient adds to the estimate of each base parameter.
+        What one unit of a coefficient adds to the estimate of each of the b base parameters.
 
     """
 
@@ -56,13 +56,21 @@ class Discrepancy:
         return of_series + list(range(len(self.second_moments) - len(of_series)))
 
     def columns(self, q: FloatArray, rigid: FloatArray) -> FloatArray:
-        """Return the torque per coefficient (K, N) at positions and bodies' torques (N, n)."""
+        """
+        Return the torque per coefficient (K, N), [1] of the series and [N m] of the gains.
+
+        `q` are positions [rad or m], `rigid` the torques of the bodies [N m], of shape (N, n).
+        """
         angles = q[:, self.joints, None] * np.array(self.orders)
         series = np.concatenate([np.sin(angles), np.cos(angles)], axis=2).reshape(len(q), -1)
         return np.hstack([series, rigid] if self.of_gains else [series]).T
 
     def beside(self, covariance: FloatArray) -> FloatArray:
-        """Return that of the errors of base parameters and coefficients, from (b, b)."""
+        """
+        Return the covariance of the errors of base parameters and coefficients, (b + K, b + K).
+
+        `covariance` (b, b) is that of base parameters that have absorbed nothing.
+        """
         b, K = self.absorbed.shape
         together = np.zeros((b + K, b + K))
         together[:b, :b] = covariance

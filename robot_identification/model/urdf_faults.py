@@ -158,7 +158,7 @@ def read_links(
                 if change is not None and read.fault is None:
                     remarks.append(
                         f'link {name} has an inertia that no rigid body has: {fault}; the '
-                        f'nearest of a body is taken, which differs by {change:.1%}'
+                        f'nearest inertia of a body is used instead, which differs by {change:.1%}'
                     )
                 else:
                     faults.append(UrdfFault(name, False, (
@@ -176,9 +176,10 @@ def _is_frame(joint: str | None, joints: dict[str, Element]) -> bool:
 
 def _take_nearest(link: Element) -> float | None:
     """
-    Take the nearest inertia that a body has for that of a link, in place.
+    Replace the inertia of a link by the nearest one of a rigid body, in place.
 
-    Return by how much it differs, as a share; None, and nothing is changed, if it is too far.
+    Nearest are its second moments of mass, of which none may be negative. Return the norm of the
+    change over that of the inertia; None, and change nothing, beyond `LARGEST_CHANGE`.
     """
     inertia = link.find('inertial/inertia')
     if inertia is None:

@@ -181,8 +181,9 @@ class MotionInterface:
         """
         Ask the controller manager; to be called regularly.
 
-        Connects to the controller it names where `may_connect` returns True, asked with the lock
-        held: not while a motion is planned or followed, and none begins meanwhile.
+        Where `may_connect` returns True, connect to the controller that it names. It is called
+        with the lock held, in which no motion begins, and must return False while one is planned
+        or followed; by default nothing is connected.
         """
         self._forgive_pause()
         if time.monotonic() - self._began_at > DISCOVERY_TIME:

@@ -140,8 +140,9 @@ def _describe_factors(names: Sequence[str], factors: FloatArray, is_all: bool) -
     if is_all and len(names) > 1 and np.ptp(factors) < SAME_FACTOR * np.median(factors):
         return [
             f'positions of all joints change {np.median(factors):.3g} times as fast as the '
-            'recorded velocities say, expected 1: the stamps run too fast or too slow, as where '
-            'rows are missing of those that were counted, or the driver filters its velocities'
+            'recorded velocities say, expected 1: the stamps run too fast or too slow (as '
+            'stamps do that were counted while rows are missing), or the driver filters its '
+            'velocities'
         ]
     return [
         f'{name}: position changes {factor:.3g} times as fast as the recorded velocity says, '
@@ -207,8 +208,9 @@ def check_positions(
     """
     Return warnings where positions (n,) are outside the limits of the joints [rad].
 
-    Whole turns make no difference to the arm, and those of joints that are `counted` on, by their
-    places, are ours. Raise DataError if another joint was farther outside than it can be.
+    Whole turns make no difference to the arm. Joints at the places `counted` had positions within
+    one turn, which were made continuous: their turns are no error of the recording. Raise
+    DataError if another joint was farther outside than it can be.
     """
     limits = robot.limits
     outside = np.maximum(highest - limits.upper, limits.lower - lowest)

@@ -244,7 +244,8 @@ def _explain(
         checks['q'] = f'reaches {figures.position:.4g}'
         if figures.position > _FAR * figures.others:
             checks['q'] += (
-                f', all joints but one only {figures.others:.4g}: is that one in another unit'
+                f', the other joints at most {figures.others:.4g}: check the unit of the joint '
+                'that reaches so far'
             )
     if 'dq' in quantities:
         checks['dq'] = f'95 % of each joint are below {figures.velocity:.4g}'

@@ -51,8 +51,8 @@ class ReadingOptions:
         """
         Return the recordings of an arm, and notes on them.
 
-        These are on each that does not name its robot, and on held joints that stood elsewhere or
-        moved.
+        A note names a recording that does not state its robot, or a held joint that stood
+        elsewhere or moved.
         """
         names, others = parse_joint_names(self.joint_names), watched_joints(robot)
         recordings = [

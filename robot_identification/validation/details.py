@@ -40,7 +40,7 @@ class ErrorDetails:
     largest: FloatArray  # largest size of the error
     relative: FloatArray  # norm of the error over that of the effort
     explained: FloatArray  # share of the effort's variance that the prediction accounts for
-    factor: FloatArray  # of the prediction that, with an offset, is nearest to the effort
+    factor: FloatArray  # a of the least-squares fit effort = a * prediction + offset
     scaled: FloatArray  # NRMSE with that factor and offset
     of_limit: FloatArray  # RMS error over the joint's effort limit; NaN where that is unknown
     forward: FloatArray  # RMS error where the joint moves forward
@@ -153,7 +153,11 @@ def measure_details(
 def _nearest_factor(
     measured: FloatArray, predicted: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the factor of a prediction that is nearest to an effort, and the NRMSE with it."""
+    """
+    Return a of the least-squares fit effort = a * prediction + offset, and its NRMSE, (n,) each.
+
+    Both are NaN where effort or prediction is constant.
+    """
     effort, torque = measured - measured.mean(axis=0), predicted - predicted.mean(axis=0)
     square = np.sum(torque**2, axis=0)
     size = np.sum(effort**2, axis=0)

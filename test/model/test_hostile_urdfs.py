@@ -294,7 +294,7 @@ def test_the_nearest_body_is_taken_for_one_that_cannot_be(turn):
     assert urdf.faults == ()
     remark, = urdf.remarks
     assert remark.startswith('link lower has an inertia that no rigid body has')
-    assert remark.endswith('the nearest of a body is taken, which differs by 10.1%')
+    assert remark.endswith('the nearest inertia of a body is used instead, which differs by 10.1%')
     lower = urdf.links[2]
     assert (lower.name, lower.mass) == ('lower', arm(0.02, 0.03, 0.04).links[2].mass)
     np.testing.assert_allclose(sorted(lower.principal_moments), [0.025, 0.035, 0.06], rtol=1e-4)

@@ -157,7 +157,9 @@ def test_a_joint_that_reaches_far_beyond_the_others_is_noted():
     q[:, 2] *= 180.0 / np.pi
     found = find_units({'time': 's', 'q': ''}, '', [Rows(t, q, None, None)])
     assert found.units['q'] == 'deg'
-    assert found.checks['q'].endswith(', all joints but one only 1: is that one in another unit')
+    assert found.checks['q'].endswith(
+        ', the other joints at most 1: check the unit of the joint that reaches so far'
+    )
 
 
 def test_time_is_found_where_most_joints_rest():

@@ -79,8 +79,8 @@ def exceeded_limits(robot: RobotModel, dataset: Dataset) -> dict[str, float]:
     """
     Return the largest effort over its limit of the joints that clearly exceed it, by name.
 
-    None do unless most joints of the arm do. A limit that the URDF's own bodies need more than,
-    as a placeholder is, says nothing.
+    It is empty unless most joints of the arm exceed theirs. A limit below the torque that the
+    URDF's own bodies need, such as a placeholder, is left out.
     """
     motion, effort = dataset.thinned(MOST_SAMPLES)
     if not len(motion):
