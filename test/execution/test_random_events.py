@@ -13,7 +13,9 @@ from long_tests import ASKED_FOR
 import numpy as np
 import pytest
 from robot_identification.execution import events as ev
-from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
+from robot_identification.execution.state_machine import (
+    AGAIN_SECONDS, ARMED_SECONDS, MOST_OUTDATED,
+)
 
 SEQUENCES = 10_000 if os.environ.get(ASKED_FOR) else 80
 BATCH = 40
@@ -172,6 +174,13 @@ def clock_jump(world, rng):
     world.step(CYCLE)
 
 
+def hold_stops_up(world, rng):
+    """Let the next stops be late, as many as are proved anew."""
+    if world.state != 'STOPPING':
+        size = rng.integers(1, MOST_OUTDATED + 1)
+        world.hold_ups = rng.choice([0.03, 0.1, 0.2], size=size).tolist()
+
+
 def wait(world, rng):
     """Let a minute pass, as seen by the machine, in a few cycles."""
     if world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'):
@@ -189,6 +198,7 @@ ACTIONS = {
     'controller off': switch_off,
     'goal cancelled': be_cancelled,
     'clock set': clock_jump,
+    'late stops': hold_stops_up,
     'a minute': wait,
     'frozen stamps': set_fault('frozen_stamps'),
     'frozen values': set_fault('frozen_values'),
