@@ -53,7 +53,7 @@ def check_effort_meaning(
             shown += ', or torque of another unit, factor or mass than is stated'
             remedy = (
                 f'give --effort-unit {kind} if it is {EFFORT_UNITS[kind].description}; if it is '
-                f'not, correct the unit or the factor of the effort, or the masses of the URDF, '
+                'not, correct the unit or the factor of the effort, or the masses of the URDF, '
                 'or keep both with --trust-effort-unit'
             )
         text = (

@@ -72,7 +72,7 @@ class ExperimentCoordinator(Node):
             longest=200,
         )
         self._service_clients = ServiceClients(self)
-        self._service_clients.meet(
+        self._service_clients.create_clients(
             *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort')),
             *(f'{RECORDER}/{verb}' for verb in ('start', 'stop')),
         )

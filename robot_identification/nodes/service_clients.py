@@ -41,11 +41,11 @@ class ServiceClients:
         self._clients: dict[str, Client] = {}
         self.stopping = False
 
-    def meet(self, *services: str) -> None:
+    def create_clients(self, *services: str) -> None:
         """
-        Make the clients of Trigger services that will be called.
+        Create the clients of Trigger services before they are called.
 
-        A server has to find each before it answers, for which a process that ends has no time.
+        A server discovers each before it answers, for which a process that ends has no time.
         """
         for service in services:
             self._client(Trigger, service)

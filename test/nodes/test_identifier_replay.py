@@ -244,10 +244,11 @@ class Quiet:
 @pytest.mark.usefixtures('graph', 'own_signals')
 def test_a_replay_that_ends_with_the_node_is_not_identified(monkeypatch, tmp_path, capfd):
     """What begins with its end ends before the node does, however busy the machine is."""
-    told = []
+    begun, told = [], []
     identify = Identifier._identify_what_was_heard
 
     def identify_late(node):
+        begun.append(node)
         time.sleep(0.3)
         identify(node)
         told.append(node._status['reason'])
@@ -259,7 +260,8 @@ def test_a_replay_that_ends_with_the_node_is_not_identified(monkeypatch, tmp_pat
 
     monkeypatch.setattr(Identifier, '_identify_what_was_heard', identify_late)
     assert run_node(make, threads=4, arguments=['identifier']) == 0
-    assert told in ([], ['the identifier is asked to leave, nothing is identified'])
+    # The node may have ended before a thread took it.
+    assert told == len(begun) * ['the identifier is asked to leave, nothing is identified']
     assert 'Traceback' not in capfd.readouterr().err
 
 

@@ -79,7 +79,8 @@ FILTER_CUTOFFS = (0.5, 1.0, 2.0, 4.0)
 LEAST_REMOVED = 0.04
 # Factor of the velocities against the positions [1], and how far the joints may differ in it.
 LEAST_TIME_SCALE, LARGEST_TIME_SCATTER = 0.02, 0.01
-# Where the factor is far from one, they may differ by this share of the distance [1].
+# Where the factor is far from one, they may differ by this share of the distance [1]; chosen: rows
+# that are missing at random make the factors of joints differ by some per cent.
 LARGEST_TIME_SHARE = 0.15
 # Share of the samples at exactly the same extreme effort [1], and the fewest of them.
 LEAST_CLIPPED, FEWEST_CLIPPED = 0.02, 10
