@@ -26,6 +26,9 @@ from robot_identification.cli.tables import save_mapping
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
 )
+from robot_identification.estimation import (
+    check_enough_samples, describe_no_motion, has_motion, IdentifyOptions,
+)
 from robot_identification.excitation import (
     describe_unchecked, describe_waived_collision, FEW_HELD, find_holding, hardware_limits,
     load_trajectory, unchecked_from_content, unknown_limits,
@@ -288,6 +291,10 @@ def _with_meaning(
         dataset = process(of_arm, KinematicFilter(), 'Nm')
     except DataError as error:
         return replace(found, warnings=[*found.warnings, str(error)])
+    try:
+        check_enough_samples(robot, [dataset], IdentifyOptions())
+    except DataError as error:
+        return replace(found, error=_refused(str(error)))
     meaning, stated = judge_effort(robot, [dataset]), recording.metadata.get('effort_unit')
     warnings = list(found.warnings)
     if meaning.contradicts(str(stated)):
@@ -354,9 +361,13 @@ def _examine_recording(recording: Recording, what: str) -> Finding:
     if 'effort_unit' not in recording.metadata:
         warnings.append('the recording does not state the unit of its effort: give --effort-unit')
     return Finding(
-        facts, warnings, error=f'`identify` refuses it: {refusal}' if refusal else None,
+        facts, warnings, error=_refused(refusal) if refusal else None,
         notes=(*recording.notes, *notes),
     )
+
+
+def _refused(refusal: str) -> str:
+    return f'`identify` refuses it: {refusal}'
 
 
 def _driver_facts(recording: Recording) -> list[str]:
@@ -452,6 +463,12 @@ def _refusal(dataset: Dataset) -> str:
             'the effort of every joint that moves is the same throughout: record a driver that '
             'fills it'
         )
+    if not has_motion(dataset):
+        return describe_no_motion(dataset)
+    try:
+        check_enough_samples(None, [dataset], IdentifyOptions())
+    except DataError as error:
+        return str(error)
     return ''
 
 

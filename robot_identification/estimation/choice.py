@@ -23,8 +23,6 @@ from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilte
 from robot_identification.processing import Dataset, find_position_steps
 from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
 
-# A recording with fewer samples in motion is taken to have none: 0.1 s of a UR's 500 Hz.
-FEWEST_FITTED = 50
 # Under this much motion [s] a full dictionary, or a choice of laws by joint, rests on little.
 SHORT_MOTION = 20.0
 # From this share of the joints on, contradictions are of a unit or a mounting, not of links.

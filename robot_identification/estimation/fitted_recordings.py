@@ -12,7 +12,7 @@ import secrets
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.choice import Choice, FEWEST_FITTED
+from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
 from robot_identification.estimation.inputs import Inputs, unit_notes
 from robot_identification.estimation.many_bags import (
@@ -22,6 +22,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.rows import TIME_BLOCKS
+from robot_identification.estimation.sample_count import FEWEST_FITTED
 from robot_identification.model import RobotModel
 from robot_identification.parallel import InThisProcess, Scheduler
 from robot_identification.processing import (

@@ -75,14 +75,12 @@ def observe(
     and `reflected_inertia` adds rotor inertias to the parameters. `effort_filter` smooths the
     effort that is fitted, `two_encoders` is the knowledge of the drives for `TwoEncoderFit`.
     """
-    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
-    if two_encoders is not None:
-        known = two_encoders.terms(robot, [term.law.name for term in parameters.friction])
-        parameters = replace(parameters, friction=parameters.friction + known)
     return Observations(
         robot,
-        reduce_to_base(robot, parameters) if two_encoders is None
-        else two_encoders.reduce(robot, parameters, datasets),
+        make_reduction(
+            robot, friction, datasets,
+            reflected_inertia=reflected_inertia, two_encoders=two_encoders,
+        ),
         [
             training_data(robot, dataset, chosen, effort_filter)
             for dataset, chosen in zip(datasets, rows, strict=True)
@@ -91,6 +89,23 @@ def observe(
         time_blocks=time_blocks,
         treatment=treatment,
     )
+
+
+def make_reduction(
+    robot: RobotModel,
+    friction: Sequence[FrictionLaw | FrictionTerm],
+    datasets: Sequence[Dataset],
+    *,
+    reflected_inertia: bool = True,
+    two_encoders: TwoEncoders | None = None,
+) -> BaseReduction:
+    """Return the base parameters of an identification problem; see `observe`."""
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
+    if two_encoders is None:
+        return reduce_to_base(robot, parameters)
+    known = two_encoders.terms(robot, [term.law.name for term in parameters.friction])
+    parameters = replace(parameters, friction=parameters.friction + known)
+    return two_encoders.reduce(robot, parameters, datasets)
 
 
 def training_data(

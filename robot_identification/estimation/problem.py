@@ -81,6 +81,17 @@ def combine_factors(factors: Sequence[TriangularFactor]) -> TriangularFactor:
     )
 
 
+def check_sample_count(
+    sources: Sequence[str], samples: int, reduction: BaseReduction
+) -> None:
+    """Raise DataError where samples of all joints are fewer rows than there are parameters."""
+    if samples * reduction.parameters.n < reduction.rank:
+        raise DataError(
+            f'{", ".join(sources)}: {samples} usable samples for {reduction.rank} parameters: '
+            'record a longer motion'
+        )
+
+
 class Observations:
     """
     Rows of an identification problem.
@@ -325,12 +336,9 @@ class Observations:
         piles = self.reduce(theta, weigh)
         count = count_time_blocks(self.duration, self.time_blocks)
         samples = np.array([sum(pile.count for pile in of_joint[:count]) for of_joint in piles])
-        if samples.min() * self.robot.n < self.reduction.rank:
-            sources = ', '.join(part.dataset.source for part in self.data)
-            raise DataError(
-                f'{sources}: {samples.min()} usable samples for {self.reduction.rank} parameters: '
-                'record a longer motion'
-            )
+        check_sample_count(
+            [part.dataset.source for part in self.data], int(samples.min()), self.reduction
+        )
         by_joint = [
             [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]
             for layout, of_joint in zip(self._layouts, piles, strict=True)

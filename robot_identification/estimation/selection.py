@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation.choice import (
-    Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
+    Choice, choose_laws, choose_laws_by_joint, choose_prior_weight,
 )
 from robot_identification.estimation.corrections import correct_choice
 from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.sample_count import (
+    check_enough_samples, describe_no_motion, has_motion,
+)
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.parallel import beside
 from robot_identification.processing import (
@@ -50,11 +53,13 @@ def choose(
     called at every stage with the share that is done and the stage's name. Raises
     NotIdentifiableError if no joint moved; DataError if the effort of every moving joint is
     constant, of another kind than the unit says, or of several possible ones while the unit is a
-    default, or a delay is to be compensated and none is certain.
+    default, a delay is to be compensated and none is certain, or there are fewer samples than
+    parameters.
     """
     method = options.method
     report(0.0, 'preparing')
     survey = _survey(robot, recordings, unit, options)
+    check_enough_samples(robot, survey.datasets, options)
     unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
@@ -144,7 +149,7 @@ def _with_motion(survey: _Survey) -> _Survey:
     """Leave out recordings without motion; refuse where no joint of all of them is excited."""
     n = survey.robot.n
     moving = [
-        int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unexcited_joints([dataset])) < n
+        has_motion(dataset) and len(find_unexcited_joints([dataset])) < n
         for dataset in survey.datasets
     ]
     pairs = tuple(zip(survey.recordings, survey.datasets, moving, strict=True))
@@ -170,17 +175,8 @@ def _with_motion(survey: _Survey) -> _Survey:
             'driver that fills it'
         )
     if not any(moving):
-        raise DataError('; '.join(map(_describe_too_few, survey.datasets)))
+        raise DataError('; '.join(map(describe_no_motion, survey.datasets)))
     return survey
-
-
-def _describe_too_few(dataset: Dataset) -> str:
-    reasons = ', '.join(f'{count} {reason}' for reason, count in dataset.excluded.items())
-    return (
-        f'{dataset.source}: {np.count_nonzero(dataset.fitted)} of {len(dataset.fitted)} samples '
-        f'can be fitted ({reasons or "there are no more"}), at least {FEWEST_FITTED} are needed: '
-        'record a longer motion, without pauses and gaps'
-    )
 
 
 def _with_common_encoders(survey: _Survey) -> _Survey:

@@ -164,6 +164,27 @@ def test_what_identify_refuses_is_not_called_usable(command, tmp_path, moving, e
     assert refused.code in (3, 4)
 
 
+@pytest.mark.parametrize(('seconds', 'refusal', 'without_arm'), [
+    (0.3, '30 usable joint states', True),
+    (0.55, 'no usable samples beside those held out', True),
+    (0.9, ' usable samples for ', False),
+])
+def test_a_moment_is_refused_as_by_identify(command, tmp_path, seconds, refusal, without_arm):
+    """In its words; how many parameters an arm has is known with the arm only."""
+    bag = record(tmp_path, 1.0, 1.0, slice(round(100 * seconds), None))
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(two_link_urdf())
+    refused = command('identify', bag, '--urdf', urdf, '--effort-unit', 'Nm', '-o',
+                      tmp_path / 'result')
+    said, = re.findall('error: (.*)', refused.err)
+    assert refused.code == 4 and refusal in said
+    line = f'  error: `identify` refuses it: {said}'
+    found = command('doctor', bag, '--urdf', urdf)
+    assert found.code == 4 and line in found.out.splitlines()
+    found = command('doctor', bag)
+    assert (found.code, line in found.out.splitlines()) == (4 * without_arm, without_arm)
+
+
 def test_single_missing_joint_states_are_counted(command, tmp_path):
     """As a recorder loses them that cannot compress as fast as they come; pauses count, too."""
     lines = command('doctor', record(tmp_path, 1.0, 1.0, [3, 200, 201, 500])).out.splitlines()
