@@ -22,7 +22,7 @@ from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FI
 from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
-from robot_identification.recording.other_files import find_other
+from robot_identification.recording.other_files import find_other, is_pointer, POINTER
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
 from robot_identification.recording.rosbags_reader import NotIntactError, read_by_rosbags
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
@@ -246,6 +246,8 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
             'it is a bag of ROS 1: convert it with `rosbags-convert --src FILE --dst FOLDER`, and '
             'name the folder'
         )
+    if is_pointer(path):
+        raise Damage(f'it is {POINTER}')
     raise _UnknownStart('it begins neither as an MCAP nor as a sqlite3 file does')
 
 

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 import re
 
+from robot_identification.errors import BagError
+
+# What Git LFS leaves in the place of a file until it is fetched begins so.
+_POINTER_START = b'version https://git-lfs.github.com/spec/'
+POINTER = 'a Git LFS pointer, not the file: fetch it by `git lfs pull`'
 # Bytes that are looked at; chosen: the root of a description comes behind a long comment.
 HEAD = 1 << 16
 NEEDED = (
@@ -32,7 +37,6 @@ _BEGINNINGS = {
     b'PAR1': ('a Parquet table', 'let its name end in .parquet'),
     b'MATLAB ': ('a MATLAB file', 'let its name end in .mat'),
     b'\x93NUMPY': ('a NumPy array', 'put arrays with their names into an .npz file'),
-    b'version https://git-lfs': ('a pointer of Git LFS', 'fetch the file by `git lfs pull`'),
     b'\x89HDF': ('an HDF5 file', 'let its name end in .h5'),
 }
 
@@ -47,6 +51,22 @@ class OtherFile:
     def describe(self, path: Path) -> str:
         """Return what it is, and what to do."""
         return f'{path} is {self.kind} and no recording that can be read: {self.remedy}'
+
+
+def is_pointer(path: Path) -> bool:
+    """Return whether a file is what Git LFS leaves in the place of one."""
+    with path.open('rb') as stream:
+        return stream.read(len(_POINTER_START)) == _POINTER_START
+
+
+def check_fetched(path: Path) -> None:
+    """Raise BagError where a file is what Git LFS leaves in the place of one, or no file."""
+    try:
+        pointer = is_pointer(path)
+    except OSError as error:
+        raise BagError(f'{path} cannot be read: {error.strerror}') from error
+    if pointer:
+        raise BagError(f'{path} is {POINTER}')
 
 
 def find_other(path: Path) -> OtherFile | None:

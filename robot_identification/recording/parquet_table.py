@@ -15,6 +15,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, needing
 from robot_identification.files import read_text
+from robot_identification.recording.other_files import check_fetched
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
 
@@ -48,6 +49,7 @@ class ParquetTable(TableSource):
         try:
             return self._parquet.ParquetFile(file)
         except Exception as error:
+            check_fetched(file)
             # The library raises errors of its own, of several roots.
             raise BagError(f'{file} cannot be read as Parquet: {error}') from error
 

@@ -21,6 +21,7 @@ from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTabl
 from robot_identification.recording.joint_states import (
     JointColumns, JointFields, to_model, widen_ranges,
 )
+from robot_identification.recording.other_files import check_fetched
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
 from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
@@ -58,6 +59,7 @@ def open_table(path: Path, delimiter: str = '') -> TableSource:
         return ParquetTable(path)
     if not path.is_file():
         raise BagError(f'{path} is not a regular file: name a table')
+    check_fetched(path)
     suffix = path.suffix.lower()
     if suffix in ARRAY_SUFFIXES:
         return ArrayTable(path)

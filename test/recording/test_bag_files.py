@@ -259,8 +259,6 @@ def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monk
     ('arm.yaml', b'name: arm\nurdf: arm.urdf\n', 'the configuration of a robot'),
     ('other.yml', b'a: 1\n', 'a YAML file'),
     ('table', b'time,q1\n0,1\n', 'a text file .*: if it is a table, let its name end in .csv'),
-    ('bag.mcap', b'version https://git-lfs.github.com/spec/v1\noid sha256:0\n',
-     'a pointer of Git LFS .*: fetch the file by `git lfs pull`'),
     ('bag.zip', b'PK\x03\x04\x00\x00', 'a ZIP archive .*: unpack it'),
     ('table.bin', b'PAR1\x00', r'a Parquet table .*: let its name end in \.parquet'),
 ])
@@ -279,6 +277,46 @@ def test_a_folder_whose_file_is_no_bag_is_called_damaged(tmp_path):
     (tmp_path / 'bag' / 'bag_0.mcap').write_bytes(b'no bag')
     with pytest.raises(BagError, match=r'bag cannot be read as a rosbag2 bag: .*begins neither'):
         find_joint_names(tmp_path / 'bag')
+
+
+POINTER = b'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1251476\n'
+NOT_FETCHED = 'is a Git LFS pointer, not the file: fetch it by `git lfs pull`'
+
+
+@pytest.mark.parametrize('name', ['bag.mcap', 'bag.db3', 'bag.mcap.zstd'])
+def test_a_pointer_of_git_lfs_is_named_as_such(good, tmp_path, name):
+    """By itself, as the file of a folder, and as a later one of several, which is damage."""
+    path = write_bag(tmp_path / 'bag', good)
+    file, = path.glob('*.mcap')
+    intact = file.read_bytes()
+    file.write_bytes(POINTER)
+    (path / name).write_bytes(POINTER)
+    for bag in (path, path / name):
+        with pytest.raises(BagError, match=NOT_FETCHED) as raised:
+            find_joint_names(bag)
+        assert str(raised.value).startswith(str(bag))
+    (path / 'metadata.yaml').unlink()
+    (path / 'a.mcap').write_bytes(intact)
+    assert NOT_FETCHED in read_recording(path, NAMES).completeness.cause
+
+
+@pytest.mark.parametrize('suffix', ['csv', 'npz', 'mat', 'h5', 'json', 'parquet'])
+def test_a_pointer_in_the_place_of_a_table_is_named_as_such(tmp_path, suffix):
+    path = tmp_path / f'log.{suffix}'
+    path.write_bytes(POINTER)
+    with pytest.raises(BagError, match=f'{path} {NOT_FETCHED}'):
+        find_joint_names(path)
+
+
+def test_a_part_of_a_data_set_may_be_a_pointer(tmp_path):
+    pytest.importorskip('pyarrow')
+    (tmp_path / 'meta').mkdir()
+    (tmp_path / 'meta' / 'info.json').write_text('{}')
+    (tmp_path / 'data' / 'chunk-000').mkdir(parents=True)
+    path = tmp_path / 'data' / 'chunk-000' / 'file-000.parquet'
+    path.write_bytes(POINTER)
+    with pytest.raises(BagError, match=f'{path} {NOT_FETCHED}'):
+        find_joint_names(tmp_path)
 
 
 @pytest.mark.parametrize('content', [b'\x89MCA', b'SQLite\0', b'\x01\x02\xff', b'  \n'])
