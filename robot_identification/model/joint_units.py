@@ -15,8 +15,11 @@ from typing import SupportsIndex
 
 from robot_identification.model.parameters import StandardParameters
 
-# What stands for what along an axis instead of about it, in the order of replacement.
-ALONG_AXIS = (('kg m^2', 'kg'), ('N m', 'N'), ('Nm', 'N'), ('rad', 'm'))
+# What stands for what along an axis instead of about it, in the order of replacement. N/A would be
+# read as "not available".
+ALONG_AXIS = (
+    ('kg m^2', 'kg'), ('N m/A', 'N per A'), ('N m', 'N'), ('Nm', 'N'), ('rad', 'm'),
+)
 
 
 def unit_of_joint(unit: str, position_unit: str) -> str:

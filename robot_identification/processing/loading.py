@@ -120,7 +120,10 @@ def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -
         stated = ', '.join(
             f'{joint} {gain:g}' for joint, gain in zip(model.robot.joint_names, gains, strict=True)
         )
-        conversion = f', or {verb} the recorded effort by the drive gains [N m/A]: {stated}'
+        conversion = (
+            f', or {verb} the recorded effort by the drive gains '
+            f'[{model.robot.units("N m/A")}]: {stated}'
+        )
     raise DataError(
         f'{bag} has effort in {unit}, the model was identified on effort in '
         f'{model.effort_unit}: record with the same driver setting, identify again{conversion}'

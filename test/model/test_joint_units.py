@@ -15,7 +15,7 @@ from robot_identification.model.parameters import make_standard_parameters
 @pytest.mark.parametrize(('about', 'along'), [
     ('rad', 'm'), ('rad/s^2', 'm/s^2'), ('N m', 'N'), ('Nm', 'N'), ('mNm', 'mN'),
     ('N m s/rad', 'N s/m'), ('N m s^3/rad^3', 'N s^3/m^3'), ('N m/rad', 'N/m'),
-    ('N m s/(rad K)', 'N s/(m K)'), ('N m/A', 'N/A'), ('kg m^2', 'kg'),
+    ('N m s/(rad K)', 'N s/(m K)'), ('N m/A', 'N per A'), ('kg m^2', 'kg'),
     # What has nothing to do with the axis.
     ('A', 'A'), ('1', '1'), ('kg m', 'kg m'), ('kg', 'kg'), ('s', 's'),
 ])

@@ -19,6 +19,9 @@ from robot_identification.studies.drive_gains.estimate import (
     compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,
 )
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
+from robot_identification.studies.drive_gains.report import (
+    drive_gains_text, DriveGainsResult, render_drive_gains_report,
+)
 from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints
 from robot_identification.studies.friction_map.estimate import FrictionMap, FrictionPoint
 from robot_identification.studies.friction_map.plan import segment_speeds, SegmentPlan
@@ -128,7 +131,14 @@ def test_drive_gains(both):
     torque = np.array([-20.0, 10.0, 15.0])
     points = [[GainPoint(1000.0 * t, t / gain, 0.0) for t in torque] for gain in (10.0, 50.0)]
     joints, _ = fit_gains(both.joints, points, DriveGainsOptions(smallest_current=0.0))
-    (note,) = compare_with_known(
+    found = compare_with_known(
         both, DriveGains('poses', '', '', joints, points, ()), DriveGainsOptions()
-    ).notes
-    assert 'turn (1e+04 N m/A' in note and 'slide (5e+04 N/A' in note
+    )
+    (note,) = found.notes
+    assert 'turn (1e+04 N m/A' in note and 'slide (5e+04 N per A' in note
+    # N/A would be read as "not available".
+    result = DriveGainsResult(both, (), DriveGainsOptions(), None, found)
+    text, page = drive_gains_text(result), render_drive_gains_report(result)
+    assert 'gain [N m/A or N per A]' in text and 'holding [N m or N]' in text
+    assert 'Standard errors are in N m/A or N per A.' in page
+    assert 'N/A' not in text + page

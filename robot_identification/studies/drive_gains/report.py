@@ -27,7 +27,6 @@ METHODS = {
     'payload_poses': 'a known payload at static poses',
     'payload_motion': 'a known payload in motion',
 }
-POSE_HEADER = ('bias at most', 'std. dev.', 'both sides', 'holding [N m]')
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +99,11 @@ def _table(result: DriveGainsResult) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return header and rows; static friction is known of poses only."""
     found = result.found
     of_poses = found.method != 'payload_motion'
+    torque = result.robot.units('N m')
     header = (
-        'joint', f'gain [{result.options.gain_unit}]', 'std. error',
-        *(POSE_HEADER if of_poses else ('torque up to [N m]',)),
+        'joint', f'gain [{_units(result)}]', 'std. error',
+        *(('bias at most', 'std. dev.', 'both sides', f'holding [{torque}]') if of_poses
+          else (f'torque up to [{torque}]',)),
     )
     rows = []
     for joint in found.joints:
@@ -139,6 +140,11 @@ def _unit(result: DriveGainsResult, joint: str) -> str:
     """Return the unit of the gain of a joint."""
     robot = result.robot
     return robot.unit(result.options.gain_unit, robot.joint_names.index(joint))
+
+
+def _units(result: DriveGainsResult) -> str:
+    """Return the units of the gains of all joints."""
+    return result.robot.units(result.options.gain_unit)
 
 
 def gain_meaning(result: DriveGainsResult) -> Meaning:
@@ -194,7 +200,7 @@ def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') 
         robot=result.robot,
         meaning=gain_meaning(result),
         found=found,
-        unit=result.options.gain_unit,
+        unit=_units(result),
         header=header,
         rows=rows,
         option=result.option,
