@@ -237,6 +237,8 @@ class WaitingExecutor(MultiThreadedExecutor):
 
     def shutdown(self, *given: Any, **named: Any) -> bool:
         """Wait for the threads first: rclpy's own destroys what their callbacks still use."""
+        # Without limit: Python waits for the threads of a pool before a process ends, so that a
+        # limit would not end it sooner, and would leave them with what is destroyed.
         self._executor.shutdown()
         return bool(super().shutdown(*given, **named))
 
