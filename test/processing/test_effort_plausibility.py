@@ -78,6 +78,31 @@ def test_constant_and_stale_effort_are_named(exact, rows, named):
     assert note.startswith(named)
 
 
+def spiky(exact):
+    """Return a recording with spikes of ten times the RMS in every hundredth effort of b."""
+    recording = exact.record()
+    effort = recording.effort.copy()
+    effort[:, 1] = np.sin(recording.stamps)
+    rows = np.arange(50, len(effort), 100)
+    effort[rows, 1] = 10.0 * np.sqrt(np.mean(effort[:, 1]**2)) * (-1.0) ** np.arange(len(rows))
+    return replace(recording, effort=effort), len(rows)
+
+
+def test_spikes_of_the_effort_are_named(exact):
+    """Noise alone, and what changes from row to row, has none."""
+    assert notes_of(exact.record(), None, 'A') == []
+    recording, count = spiky(exact)
+    note, = notes_of(recording, None, 'A')
+    assert note.startswith(f'effort of b has {count} spikes of up to ')
+
+
+def test_a_single_sample_of_a_slow_recording_is_no_spike(exact):
+    """It may be a torque: at 40 Hz one lasts 25 ms."""
+    recording, _ = spiky(exact)
+    slow = replace(recording, stamps=3.2 * recording.stamps, dq=recording.dq / 3.2)
+    assert not any('spikes' in note for note in notes_of(slow, None, 'A'))
+
+
 def test_effort_that_stands_still_at_rest_is_not_stale(exact):
     recording = exact.record()
     q, effort = recording.q.copy(), recording.effort.copy()
