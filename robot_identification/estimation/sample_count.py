@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether recordings have samples enough to identify an arm, before anything is fitted."""
+"""Numbers of samples that recordings need for an identification, before anything is fitted."""
 
 from __future__ import annotations
 
