@@ -59,4 +59,4 @@ from .uncertainty.intervals import (
     confidence_intervals as confidence_intervals, joint_test as joint_test, JointTest as JointTest,
 )
 from .uncertainty.model_tests import nested_test as nested_test
-from .uncertainty.scatter import MOST_FREEDOM as MOST_FREEDOM, problem_of as problem_of
+from .uncertainty.scatter import problem_of as problem_of

@@ -20,7 +20,7 @@ from robot_identification.estimation.uncertainty.discrepancy import find_discrep
 from robot_identification.model import IdentifiedModel, PositionSeries
 from robot_identification.processing import Dataset
 from robot_identification.validation import (
-    BAND, deviation_at_rest, friction_level, ParameterError, Trial,
+    BAND, deviation_at_rest, friction_level, ParameterError, predict_effort,
 )
 
 # Share of the errors in a band, and the fewest of them that tell how wide it is.
@@ -46,7 +46,11 @@ def deviation_figures(
     for at, (prefix, trial) in enumerate((
         ('', choice.trial), ('uncorrected_', choice.of_parameters),
     )):
-        moving, resting = _deviations(trial, choice.datasets, rows)
+        moving, resting = _deviations([
+            dataset.effort[chosen] - predicted for dataset, chosen, predicted in zip(
+                choice.datasets, rows, trial.predictions, strict=True
+            )
+        ], choice.datasets, rows)
         live = None if live_ratios is None else moving * np.where(
             np.isfinite(live_ratios[at]), live_ratios[at], 1.0
         )
@@ -58,14 +62,15 @@ def deviation_figures(
 
 
 def parameter_figures(
-    model: IdentifiedModel, covariance: Covariance, fitted: FittedRecordings,
-    datasets: Sequence[Dataset],
+    model: IdentifiedModel, covariance: Covariance, fitted: FittedRecordings, choice: Choice
 ) -> dict[str, Any]:
     """
     Return what the file states of the error of the effort that the parameters make.
 
-    They are the discrepancy that they may have absorbed, and the RMS of their error over the
-    samples of a choice, (n,); None where their covariance takes residuals as white.
+    They are the discrepancy that they may have absorbed, and what the parameters make of the
+    deviation of held-out errors, (n,): their error over the samples of a choice, and the
+    differences of held-out predictions from those of the fit. None where the covariance takes
+    residuals as white.
     """
     if covariance.kind == 'residual':
         return {'discrepancy': None, 'parameter_deviation': None}
@@ -86,25 +91,28 @@ def parameter_figures(
     error = ParameterError(model, covariance.freedom, discrepancy)
     variances = [
         error.variance(dataset.motion.rows(np.flatnonzero(chosen)))
-        for dataset, chosen in zip(datasets, rows, strict=True)
+        for dataset, chosen in zip(choice.datasets, rows, strict=True)
     ]
-    deviation = np.sqrt(np.mean(np.concatenate(variances), axis=0))
+    of_fit = np.sqrt(np.mean(np.concatenate(variances), axis=0)) * np.abs(model.effort_per_torque)
+    of_folds, _ = _deviations([
+        predict_effort(model, dataset, corrected=False)[chosen] - predicted
+        for dataset, chosen, predicted in zip(
+            choice.datasets, fitted.rows, choice.of_parameters.predictions, strict=True
+        )
+    ], choice.datasets, fitted.rows)
     return {
         'discrepancy': (
             None if discrepancy is None else discrepancy.content(model.robot.joint_names)
         ),
-        'parameter_deviation': deviation * np.abs(model.effort_per_torque),
+        'parameter_deviation': np.hypot(of_fit, of_folds),
     }
 
 
 def _deviations(
-    trial: Trial, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+    of_datasets: Sequence[FloatArray], datasets: Sequence[Dataset], rows: Sequence[BoolArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the deviation (n,) of held-out errors in motion, and at rest, 0 where unknown."""
-    errors = np.abs(np.concatenate([
-        dataset.effort[chosen] - predicted
-        for dataset, chosen, predicted in zip(datasets, rows, trial.predictions, strict=True)
-    ]))
+    """Return the deviation (n,) of errors in motion, and at rest, 0 where unknown."""
+    errors = np.abs(np.concatenate(of_datasets))
     moves = np.concatenate([
         dataset.moving[chosen] for dataset, chosen in zip(datasets, rows, strict=True)
     ])

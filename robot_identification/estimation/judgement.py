@@ -158,7 +158,7 @@ def judge_identification(
         **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
         **covered,
         **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
-        **parameter_figures(model, covariance, fitted, datasets),
+        **parameter_figures(model, covariance, fitted, choice),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,

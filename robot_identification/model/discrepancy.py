@@ -65,18 +65,9 @@ class Discrepancy:
         series = np.concatenate([np.sin(angles), np.cos(angles)], axis=2).reshape(len(q), -1)
         return np.hstack([series, rigid] if self.of_gains else [series]).T
 
-    def beside(self, covariance: FloatArray) -> FloatArray:
-        """
-        Return the covariance of the errors of base parameters and coefficients, (b + K, b + K).
-
-        `covariance` (b, b) is that of base parameters that have absorbed nothing.
-        """
-        b, K = self.absorbed.shape
-        together = np.zeros((b + K, b + K))
-        together[:b, :b] = covariance
-        move = np.vstack([-self.absorbed, np.eye(K)])
-        together += move @ self.second_moments @ move.T
-        return together
+    def errors(self, coefficients: FloatArray) -> FloatArray:
+        """Return the errors of parameters, and the coefficients (K, m) that they are by."""
+        return np.vstack([-self.absorbed @ coefficients, coefficients])
 
     def of_parameters(self, move: FloatArray) -> Discrepancy:
         """Return the same for the base parameters ``move @ theta``, `move` of shape (c, b)."""

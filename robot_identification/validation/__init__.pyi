@@ -9,6 +9,9 @@ from .data_warnings import describe_tool as describe_tool, examine_data as exami
 from .data_warnings.contradictions import (
     Contradiction as Contradiction, find_contradictions as find_contradictions,
 )
+from .degrees_of_freedom import (
+    freedom_of_sums as freedom_of_sums, MOST_FREEDOM as MOST_FREEDOM,
+)
 from .details import (
     contiguous_parts as contiguous_parts, ErrorDetails as ErrorDetails,
     LONGEST_MEMORY as LONGEST_MEMORY, measure_details as measure_details,
@@ -30,7 +33,9 @@ from .metrics import (
     noise_deviation as noise_deviation, partial_rms as partial_rms,
     square_over_mean as square_over_mean,
 )
-from .parameter_error import BAND as BAND, ParameterError as ParameterError
+from .parameter_error import (
+    BAND as BAND, normal_deviation as normal_deviation, ParameterError as ParameterError,
+)
 from .recommendations import (
     information_of as information_of, Recommendation as Recommendation,
     recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,

@@ -14,10 +14,17 @@ from robot_identification.model import (
     JointFunction, Motion, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
+from robot_identification.validation.degrees_of_freedom import freedom_of_sums
 import scipy.special
 
 # Half-width of a band of 95 % in standard deviations.
 BAND = 1.96
+
+
+def normal_deviation(freedom: FloatArray) -> FloatArray:
+    """Return the deviation of a normal distribution with the 95 % of Student's distribution."""
+    deviation: FloatArray = scipy.special.stdtrit(freedom, 0.975) / BAND
+    return deviation
 
 
 class ParameterError:
@@ -32,8 +39,9 @@ class ParameterError:
     model : IdentifiedModel
         With b base parameters.
     freedom : array_like, shape (b,), optional
-        Degrees of freedom of their standard errors: one with few of them counts as that of a
-        normal distribution with the same interval of 95 %. By default they are many.
+        Degrees of freedom of their standard errors: an error of the torque with few of them
+        (Satterthwaite 1946) counts as that of a normal distribution with the same interval of
+        95 %. By default they are many.
     discrepancy : Discrepancy, optional
         Torque that the parameters have absorbed a part of; by default there is none.
 
@@ -45,12 +53,7 @@ class ParameterError:
     ) -> None:
         self._robot, parameters = model.robot, model.parameters
         self._theta = model.theta_lifted[: 10 * model.robot.n]
-        covariance = model.covariance
-        if freedom is not None:
-            at_least_one = np.maximum(np.asarray(freedom, dtype=float), 1.0)
-            wider = scipy.special.stdtrit(at_least_one, 0.975) / BAND
-            covariance = covariance * wider * wider[:, None]
-        known = np.flatnonzero(np.diag(covariance) > 0.0)
+        known = np.flatnonzero(np.diag(model.covariance) > 0.0)
         base = {int(model.reduction.independent[one]): int(one) for one in known}
         bodies = [column for column in base if column < 10 * model.robot.n]
         first = parameters.reflected_inertia_slice.start
@@ -63,10 +66,10 @@ class ParameterError:
             ) if column in base
         ]
         self._discrepancy = discrepancy
+        b = len(model.covariance)
         missing: tuple[tuple[int, int], ...] = ()
         if discrepancy is not None:
-            missing = tuple(enumerate(discrepancy.joint_of_coefficient, len(covariance)))
-            covariance = discrepancy.beside(covariance)
+            missing = tuple(enumerate(discrepancy.joint_of_coefficient, b))
         # A joint has its own friction, rotor and discrepancy beside all bodies; where it has fewer
         # columns than another, the rest are zero.
         acting = [
@@ -79,11 +82,23 @@ class ParameterError:
         for joint, row in acting:
             places.append(len(own[joint]))
             own[joint].append(row)
-        size = max(map(len, own))
-        self._roots = np.zeros((model.robot.n, size, size))
-        for root, rows in zip(self._roots, own, strict=True):
-            values, vectors = np.linalg.eigh(covariance[np.ix_(rows, rows)])
-            root[: len(rows), : len(rows)] = vectors * np.sqrt(np.maximum(values, 0.0))
+        n, self._size = model.robot.n, max(map(len, own))
+        # Parameters come before coefficients of the discrepancy.
+        of_parameters = [[row for row in rows if row < b] for rows in own]
+        most = max(map(len, of_parameters))
+        self._roots, self._variances = np.zeros((n, most, most)), np.zeros((n, most))
+        self._freedom = None if freedom is None else np.ones((n, most))
+        for joint, rows in enumerate(of_parameters):
+            covariance, count = model.covariance[np.ix_(rows, rows)], len(rows)
+            self._roots[joint, :count, :count] = _root(covariance)
+            self._variances[joint, :count] = np.diag(covariance)
+            if self._freedom is not None:
+                self._freedom[joint, :count] = np.maximum(np.asarray(freedom)[rows], 1.0)
+        if discrepancy is not None:
+            errors = discrepancy.errors(_root(discrepancy.second_moments))
+            self._discrepancy_roots = np.zeros((n, self._size, errors.shape[1]))
+            for root, rows in zip(self._discrepancy_roots, own, strict=True):
+                root[: len(rows)] = errors[rows]
         self._joints = np.array([joint for joint, _, _ in terms], dtype=int)
         self._bodies = np.array(bodies, dtype=int)
         self._rotors = np.array(rotors, dtype=int) - first
@@ -133,15 +148,20 @@ class ParameterError:
     def _variance(self, motion: Motion) -> FloatArray:
         N, n = motion.q.shape
         bodies = inertial_regressor(self._robot, motion, data=self._data).reshape(N, n, 10 * n)
-        W = np.zeros((n, N, self._roots.shape[1]))
+        W = np.zeros((n, N, self._size))
         W[:, :, : len(self._bodies)] = bodies[:, :, self._bodies].swapaxes(0, 1)
         rigid = bodies @ self._theta
         W[self._acting, :, self._places] = np.concatenate([
             self._friction(motion, rigid), motion.drive_side.ddq.T[self._rotors],
             *([] if self._discrepancy is None else [self._discrepancy.columns(motion.q, rigid)]),
         ])
-        spread = W @ self._roots
-        variance: FloatArray = np.einsum('jik,jik->ij', spread, spread)
+        of_parameters = W[:, :, : self._roots.shape[1]]
+        variance = _squares(of_parameters @ self._roots)
+        if self._freedom is not None:
+            freedom = freedom_of_sums(of_parameters, self._variances, self._freedom)
+            variance *= normal_deviation(freedom.T) ** 2
+        if self._discrepancy is not None:
+            variance += _squares(W @ self._discrepancy_roots)
         return variance
 
     def _friction(self, motion: Motion, rigid: FloatArray) -> FloatArray:
@@ -161,3 +181,15 @@ class ParameterError:
             temperature = motion.temperature.T[self._joints[self._heated]]
             friction[self._heated] *= temperature - self._reference[:, None]
         return friction
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(covariance)
+    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
+def _squares(errors: FloatArray) -> FloatArray:
+    """Return the sums of squares (N, n) of independent errors (n, N, k)."""
+    squares: FloatArray = np.einsum('jik,jik->ij', errors, errors)
+    return squares

@@ -39,10 +39,10 @@ from robot_identification.estimation.problem import Blocks, IdentificationProble
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, BlockScores, Coordinates, divided, held_by_bounds, lag_of_products,
-    LARGEST_CORRECTION, longest_lag, MOST_FREEDOM, moving_sums, PhaseSums, problem_of,
+    LARGEST_CORRECTION, longest_lag, moving_sums, PhaseSums, problem_of,
     TooFewBlocksError, WindowSums,
 )
-from robot_identification.validation import autocovariance
+from robot_identification.validation import autocovariance, MOST_FREEDOM
 
 # A note lists no more names than this.
 MOST_NAMES = 8

@@ -33,7 +33,9 @@ from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import Coordinates, longest_lag
 from robot_identification.model import Discrepancy, harmonics, PositionSeries
-from robot_identification.validation import autocovariance, independent_share
+from robot_identification.validation import (
+    autocovariance, independent_share, MOST_FREEDOM, normal_deviation,
+)
 
 # Of the series that is offered as a correction, too.
 ORDERS = PositionSeries().orders
@@ -44,6 +46,8 @@ FIRST, NEGLIGIBLE = 0.3, 0.02
 # The same of the errors of gains [1], and the largest: gains are known to some per cent, and what
 # looks like larger errors is something else. Chosen.
 FIRST_GAIN, NEGLIGIBLE_GAIN, LARGEST_GAIN = 0.03, 0.002, 0.05
+# Degrees of freedom of a variance at least: with less, Student's distribution has none itself.
+LEAST_FREEDOM = 2.0
 # Relative change of a variance at which the iteration ends, and the most steps.
 TOLERANCE, MOST_STEPS = 0.01, 300
 # Directions of the parameters with less of the information than this are taken as not shown.
@@ -174,27 +178,34 @@ def _most_likely(
     """
     Return the groups of coefficients that are not negligible, their covariance and mean.
 
+    Variances of priors have the degrees of freedom of the number of coefficients that the
+    residuals show: with few, the covariance is that of a normal distribution with the same
+    interval of 95 %. One at its limit is known.
+
     `normal` are the information on m coefficients (m, m) and what the residuals say of them (m,),
     `groups` (m,) the number of the prior of each, `variances` (g,) those that the iteration starts
     with, and `limits` (2, g) those below which a group is left out, and the largest.
     """
     active = np.flatnonzero(variances > 0.0)
-    variances = variances.copy()
+    variances, seen = variances.copy(), np.zeros(len(variances))
     for _ in range(MOST_STEPS):
         covariance, found = _posterior(normal, groups, variances, active)
         of_kept, before = groups[np.isin(groups, active)], variances[active]
         for group in active:
             own = of_kept == group
             unseen = np.diag(covariance)[own].sum() / variances[group]
-            seen = max(np.count_nonzero(own) - unseen, LEAST_INFORMATION)
-            variances[group] = min(found[own] @ found[own] / seen, limits[1, group])
+            seen[group] = max(np.count_nonzero(own) - unseen, LEAST_INFORMATION)
+            variances[group] = min(found[own] @ found[own] / seen[group], limits[1, group])
         left = active[variances[active] > limits[0, active]]
         if len(left) == len(active) and np.allclose(
             variances[active], before, rtol=TOLERANCE, atol=0.0
         ):
             break
         active = left
-    return active, *_posterior(normal, groups, variances, active)
+    freedom = np.where(variances < limits[1], np.maximum(seen, LEAST_FREEDOM), MOST_FREEDOM)
+    covariance, found = _posterior(normal, groups, variances, active)
+    wider = normal_deviation(freedom[groups[np.isin(groups, active)]])
+    return active, covariance * wider * wider[:, None], found
 
 
 def _posterior(

@@ -30,7 +30,7 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.linear import RANK_TOLERANCE
 from robot_identification.estimation.problem import Blocks, IdentificationProblem, stack_factors
 from robot_identification.estimation.rows import TIME_BLOCKS
-from robot_identification.validation import autocovariance, correlation_distance
+from robot_identification.validation import autocovariance, correlation_distance, MOST_FREEDOM
 import scipy
 
 # A window as long as this many correlation distances misses a twentieth of the variance.
@@ -45,8 +45,6 @@ WINDOW_PER_ROOT = 1.3
 LARGEST_CORRECTION = 20.0
 # Parts of a period at most: every 5 ms of 100 s.
 MOST_PHASES = 20000
-# More than this is as good as infinitely many.
-MOST_FREEDOM = 1.0e6
 
 
 class TooFewBlocksError(UsageError):

@@ -17,8 +17,7 @@ from .significance import (
 )
 from .sliding import (
     common_range as common_range, degrees_of_freedom as degrees_of_freedom,
-    freedom_of_sums as freedom_of_sums, sliding_friction as sliding_friction,
-    sliding_torque_map as sliding_torque_map,
+    sliding_friction as sliding_friction, sliding_torque_map as sliding_torque_map,
 )
 from .study import run_comparison as run_comparison
 from .torque_change import (

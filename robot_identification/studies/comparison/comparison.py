@@ -28,14 +28,15 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation import Covariance, joint_test, JointTest, MOST_FREEDOM
+from robot_identification.estimation import Covariance, joint_test, JointTest
 from robot_identification.model import EFFORT_UNITS, FRICTION_LAWS, IdentifiedModel
 from robot_identification.report import sliding_text
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
 from robot_identification.studies.comparison.significance import holm, LEVEL, p_words, two_sided
-from robot_identification.studies.comparison.sliding import degrees_of_freedom, freedom_of_sums
+from robot_identification.studies.comparison.sliding import degrees_of_freedom
+from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 
 # Of unit variance per parameter; less in some direction is a bound, a prior or rounding.
 SINGULAR = 1.0e-10
@@ -152,7 +153,7 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
         values.append(M @ model.theta_base)
         covariances.append(Covariance(
             model.covariance_kind, M @ model.covariance @ M.T,
-            freedom_of_sums(M, model.covariance, freedom), np.zeros(len(M), dtype=bool),
+            freedom_of_sums(M, np.diag(model.covariance), freedom), np.zeros(len(M), dtype=bool),
         ))
         known.append(stated)
     sum_of_both = _welch(*covariances)

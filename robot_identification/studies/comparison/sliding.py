@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation import MOST_FREEDOM
 from robot_identification.model import (
     FrictionLaw, IdentifiedModel, sliding_columns, sliding_speeds,
 )
+from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 
 # Up to this speed friction is compared where neither file nor limits say one [rad/s].
 USUAL_SPEED = 1.0
@@ -68,22 +68,6 @@ def degrees_of_freedom(model: IdentifiedModel) -> tuple[FloatArray, bool]:
     if stated.shape != model.theta_base.shape:
         return np.full(len(model.theta_base), MOST_FREEDOM), False
     return np.clip(np.nan_to_num(stated, nan=1.0), 1.0, MOST_FREEDOM), True
-
-
-def freedom_of_sums(M: FloatArray, covariance: FloatArray, freedom: FloatArray) -> FloatArray:
-    """
-    Return the degrees of freedom (m,) of sums of parameters, by Satterthwaite's rule.
-
-    The sums are ``M @ theta`` with `M` (m, b); `covariance` (b, b) and `freedom` (b,) are those of
-    theta.
-    """
-    parts = M**2 * np.diag(covariance)
-    divisor = np.sum(parts**2 / freedom, axis=1)
-    total = np.sum(parts, axis=1) ** 2
-    freedom_of_sum: FloatArray = np.where(
-        divisor > 0.0, total / np.where(divisor > 0.0, divisor, 1.0), MOST_FREEDOM
-    )
-    return np.clip(freedom_of_sum, 1.0, MOST_FREEDOM)
 
 
 def sliding_map(
@@ -153,7 +137,7 @@ def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFric
     freedom, _ = degrees_of_freedom(model)
     return SlidingFriction(
         coulomb, viscous, M @ model.covariance @ M.T,
-        freedom_of_sums(M, model.covariance, freedom),
+        freedom_of_sums(M, np.diag(model.covariance), freedom),
     )
 
 

@@ -38,8 +38,9 @@ from robot_identification.model import (
 )
 from robot_identification.processing import load_for_model
 from robot_identification.studies.comparison import (
-    CONFIDENCE, degrees_of_freedom, freedom_of_sums, motion_of_trajectory, RATE,
+    CONFIDENCE, degrees_of_freedom, motion_of_trajectory, RATE,
 )
+from robot_identification.validation import freedom_of_sums
 import scipy
 
 ABOVE, UNDECIDED, BELOW = 'above', 'undecided', 'below'
@@ -306,7 +307,7 @@ def _half_width(model: IdentifiedModel, freedom: FloatArray, M: FloatArray) -> F
     """Return half the widths (m,) of the intervals of ``M @ theta``, M being (m, b)."""
     variance = np.einsum('mb,bc,mc->m', M, model.covariance, M, optimize=True)
     quantile = scipy.special.stdtrit(
-        freedom_of_sums(M, model.covariance, freedom), 0.5 + 0.5 * CONFIDENCE
+        freedom_of_sums(M, np.diag(model.covariance), freedom), 0.5 + 0.5 * CONFIDENCE
     )
     half: FloatArray = quantile * np.sqrt(np.maximum(variance, 0.0))
     return half

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation import MOST_FREEDOM
-from robot_identification.studies.comparison import freedom_of_sums, LEVEL, two_sided
+from robot_identification.studies.comparison import LEVEL, two_sided
+from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 from robot_identification.studies.temperature.fit import fit_line, line_at, LineFit
 import scipy
 
@@ -124,7 +124,7 @@ def fit_temperature_line(
     # The columns are orthogonal by the choice of the reference.
     value_error, slope_error = (excess if scattered else 1.0) / np.abs(np.diag(fit.factor))
     own = freedom_of_sums(
-        ((T - reference) * weights**2)[None, :], np.diag(1.0 / weights**2),
+        ((T - reference) * weights**2)[None, :], 1.0 / weights**2,
         np.broadcast_to(np.asarray(freedom, dtype=float), T.shape),
     )
     return TemperatureLine(

@@ -35,6 +35,7 @@ from robot_identification.model import (
 from robot_identification.processing import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
+from robot_identification.validation import predict_effort
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -271,7 +272,11 @@ def test_the_band_has_the_errors_of_terms_that_act_alike():
         fitted = SimpleNamespace(
             fit=fit, rows=[data[0].fitted], in_choice=fit.problem.observations,
         )
-        figures = parameter_figures(model, covariance, fitted, data)
+        predictions = (predict_effort(model, data[0])[data[0].fitted],)
+        choice = SimpleNamespace(
+            datasets=data, of_parameters=SimpleNamespace(predictions=predictions)
+        )
+        figures = parameter_figures(model, covariance, fitted, choice)
         found.append(figures['parameter_deviation'])
     # Shrinkage of 1e-4 takes a hundredth or so.
     np.testing.assert_allclose(found[0], found[1], rtol=0.05)

@@ -9,9 +9,12 @@ from estimation.arm_problems import (
 import numpy as np
 import pytest
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.uncertainty import discrepancy as module
 from robot_identification.estimation.uncertainty.discrepancy import find_discrepancy
 from robot_identification.model import harmonics, PositionSeries
 from robot_identification.model.regressor import inertial_regressor, observation_matrix
+from robot_identification.validation import BAND
+import scipy.stats
 
 ORDERS = PositionSeries().orders
 K = 2 * len(ORDERS)
@@ -74,7 +77,10 @@ def of_other_motion(arm, estimate, coefficients, found, motion):
     for place, joint in enumerate(found.joint_of_coefficient):
         columns[:, joint, place] = of_coefficients[place]
     W = np.concatenate([W, columns], axis=2)
-    return error**2, np.einsum('ijb,bc,ijc->ij', W, found.beside(estimate.covariance), W)
+    b, of_discrepancy = reduction.rank, found.errors(np.linalg.cholesky(found.second_moments))
+    covariance = of_discrepancy @ of_discrepancy.T
+    covariance[:b, :b] += estimate.covariance
+    return error**2, np.einsum('ijb,bc,ijc->ij', W, covariance, W)
 
 
 @pytest.mark.parametrize(('of_series', 'of_gains'), [(3.0 * NOISE / 5**0.5, 0.0), (0.0, 0.03)])
@@ -133,3 +139,23 @@ def test_what_parameters_absorb_is_the_change_of_their_estimate(arm, rng):
         change = np.linalg.lstsq(W * weights.ravel()[:, None], (torque * weights).ravel())[0]
         # The rows are conditioned to some 1e3, and rounding is 1e-16.
         np.testing.assert_allclose(found.absorbed[:, place], change, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(('limit', 'half_width'), [
+    (np.inf, scipy.stats.t(3.0).ppf(0.975)), (1.0, BAND),
+])
+def test_a_coefficient_that_is_not_shown_has_the_size_of_those_that_are(limit, half_width):
+    """
+    Of a prior whose variance three coefficients show: 95 % of Student's distribution with three.
+
+    At its limit the variance is known, and the distribution normal.
+    """
+    truth, information = np.array([1.0, -3.0, 2.0]), 1.0e9
+    _, covariance, mean = module._most_likely(
+        (np.diag([information] * 3 + [0.0]), information * np.append(truth, 0.0)),
+        np.zeros(4, dtype=int), np.array([1.0]), np.array([[0.0], [limit]]),
+    )
+    np.testing.assert_allclose(mean, np.append(truth, 0.0), rtol=1e-6)
+    variance = min(np.mean(truth**2), limit)
+    # The iteration ends at a relative change of 1 %.
+    assert np.sqrt(covariance[3, 3]) == pytest.approx(np.sqrt(variance) * half_width / BAND, 0.01)
