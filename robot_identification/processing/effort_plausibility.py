@@ -42,6 +42,8 @@ STALE_MOTION = 0.1  # [rad]
 SPIKE_DEVIATIONS = 6.0
 # Share of spikes [1] that is worth a note: with ten times the RMS they are a tenth of its square.
 NOTABLE_SPIKES = 0.001
+# Fewer may be of white noise in a short recording: of 5000 samples it has two in the mean.
+FEWEST_SPIKES = 6
 # Rate below which a single sample may be a torque [Hz]; chosen: between that of the public Panda
 # recording, 30 Hz, where 4 samples of a joint are 12 deviations off, and those of drivers.
 SPIKE_RATE = 100.0
@@ -171,6 +173,11 @@ def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]
     ]
 
 
+def find_wrong_samples(dataset: Dataset, robot: RobotModel | None) -> tuple[str, ...]:
+    """Return notes on joints whose effort was held, or has spikes."""
+    return (*find_stale_effort(dataset, robot), *find_effort_spikes(dataset))
+
+
 def find_stale_effort(dataset: Dataset, robot: RobotModel | None) -> tuple[str, ...]:
     """
     Return notes on joints whose effort does not change, throughout or while they move.
@@ -226,13 +233,14 @@ def find_effort_spikes(dataset: Dataset) -> tuple[str, ...]:
         is_spike = np.abs(values - median) > SPIKE_DEVIATIONS * deviation
         spikes += is_spike.sum(axis=0)
         largest = np.maximum(largest, np.where(is_spike, np.abs(values), 0.0).max(axis=0))
+    fewest = max(NOTABLE_SPIKES * len(effort), FEWEST_SPIKES)
     return tuple(
         f'effort of {dataset.joint_names[joint]} has {spikes[joint]} spikes of up to '
         f'{largest[joint]:.4g}, single samples far from those beside them '
         f'({spikes[joint] / len(effort):.1%} of all): they are no torque of the arm, and all '
         'errors of this joint count them; look where driver or log make them'
         # An effort without any deviation is none.
-        for joint in np.flatnonzero((spikes > NOTABLE_SPIKES * len(effort)) & (deviation > 0.0))
+        for joint in np.flatnonzero((spikes >= fewest) & (deviation > 0.0))
     )
 
 

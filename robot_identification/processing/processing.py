@@ -24,9 +24,7 @@ from robot_identification.processing.blocks import (
 )
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
-from robot_identification.processing.effort_plausibility import (
-    check_effort, find_effort_spikes, find_stale_effort,
-)
+from robot_identification.processing.effort_plausibility import check_effort, find_wrong_samples
 from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
     check_positions, check_velocities, compare_rates, SMALLEST_MOTION,
@@ -142,9 +140,7 @@ def process(
         measured_dq=table.measured_velocity(delay),
         whole=recording.whole,
     )
-    warnings = (
-        *find_stale_effort(dataset, robot), *find_effort_spikes(dataset),
-    ) if with_effort else ()
+    warnings = find_wrong_samples(dataset, robot) if with_effort else ()
     plausibility = () if robot is None else check_effort(dataset, robot)
     return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
 

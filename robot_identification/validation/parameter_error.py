@@ -66,10 +66,9 @@ class ParameterError:
             ) if column in base
         ]
         self._discrepancy = discrepancy
-        b = len(model.covariance)
         missing: tuple[tuple[int, int], ...] = ()
         if discrepancy is not None:
-            missing = tuple(enumerate(discrepancy.joint_of_coefficient, b))
+            missing = tuple(enumerate(discrepancy.joint_of_coefficient, len(model.covariance)))
         # A joint has its own friction, rotor and discrepancy beside all bodies; where it has fewer
         # columns than another, the rest are zero.
         acting = [
@@ -82,23 +81,7 @@ class ParameterError:
         for joint, row in acting:
             places.append(len(own[joint]))
             own[joint].append(row)
-        n, self._size = model.robot.n, max(map(len, own))
-        # Parameters come before coefficients of the discrepancy.
-        of_parameters = [[row for row in rows if row < b] for rows in own]
-        most = max(map(len, of_parameters))
-        self._roots, self._variances = np.zeros((n, most, most)), np.zeros((n, most))
-        self._freedom = None if freedom is None else np.ones((n, most))
-        for joint, rows in enumerate(of_parameters):
-            covariance, count = model.covariance[np.ix_(rows, rows)], len(rows)
-            self._roots[joint, :count, :count] = _root(covariance)
-            self._variances[joint, :count] = np.diag(covariance)
-            if self._freedom is not None:
-                self._freedom[joint, :count] = np.maximum(np.asarray(freedom)[rows], 1.0)
-        if discrepancy is not None:
-            errors = discrepancy.errors(_root(discrepancy.second_moments))
-            self._discrepancy_roots = np.zeros((n, self._size, errors.shape[1]))
-            for root, rows in zip(self._discrepancy_roots, own, strict=True):
-                root[: len(rows)] = errors[rows]
+        self._lay_out(model, own, freedom)
         self._joints = np.array([joint for joint, _, _ in terms], dtype=int)
         self._bodies = np.array(bodies, dtype=int)
         self._rotors = np.array(rotors, dtype=int) - first
@@ -117,6 +100,28 @@ class ParameterError:
         self._reference = np.array([
             basis.reference for _, basis, _ in terms if basis.reference is not None
         ])
+
+    def _lay_out(
+        self, model: IdentifiedModel, own: list[list[int]], freedom: ArrayLike | None
+    ) -> None:
+        """Lay out roots of covariances of what acts on each joint, parameters first."""
+        n, self._size = model.robot.n, max(map(len, own))
+        b = len(model.covariance)
+        of_parameters = [[row for row in rows if row < b] for rows in own]
+        most = max(map(len, of_parameters))
+        self._roots, self._variances = np.zeros((n, most, most)), np.zeros((n, most))
+        self._freedom = None if freedom is None else np.ones((n, most))
+        for joint, rows in enumerate(of_parameters):
+            covariance, count = model.covariance[np.ix_(rows, rows)], len(rows)
+            self._roots[joint, :count, :count] = _root(covariance)
+            self._variances[joint, :count] = np.diag(covariance)
+            if self._freedom is not None:
+                self._freedom[joint, :count] = np.maximum(np.asarray(freedom)[rows], 1.0)
+        if self._discrepancy is not None:
+            errors = self._discrepancy.errors(_root(self._discrepancy.second_moments))
+            self._discrepancy_roots = np.zeros((n, self._size, errors.shape[1]))
+            for root, rows in zip(self._discrepancy_roots, own, strict=True):
+                root[: len(rows)] = errors[rows]
 
     def variance(self, motion: Motion) -> FloatArray:
         """

@@ -13,12 +13,13 @@ from robot_identification.recording import read_recording
 from robot_identification.studies.drive_gains import DriveGainsOptions
 
 NAMES = ('lift', 'a', 'b', 'c', 'd', 'finger', 'wheel')
-ELSEWHERE = {'b': np.full(50, -2.0)}
-MOVED = {'lift': np.linspace(0.0, 0.3, 50), 'd': np.linspace(1.0, -1.0, 50)}
+SAMPLES = 300  # enough for an identification
+ELSEWHERE = {'b': np.full(SAMPLES, -2.0)}
+MOVED = {'lift': np.linspace(0.0, 0.3, SAMPLES), 'd': np.linspace(1.0, -1.0, SAMPLES)}
 QUIET = {
     # Of no influence: below the arm, behind it, on another branch, and a gripper that opens.
-    'lift': np.full(50, 0.4), 'd': np.full(50, 1.0), 'wheel': np.linspace(0.0, 9.0, 50),
-    'finger': np.linspace(0.0, 0.04, 50),
+    'lift': np.full(SAMPLES, 0.4), 'd': np.full(SAMPLES, 1.0),
+    'wheel': np.linspace(0.0, 9.0, SAMPLES), 'finger': np.linspace(0.0, 0.04, SAMPLES),
 }
 
 
@@ -36,14 +37,14 @@ def robot():
 
 def write_table(path, q, effort=0.0):
     head = ['time', *(f'{name}.position' for name in NAMES), *(f'{name}.effort' for name in NAMES)]
-    rows = np.column_stack([np.arange(50) / 100.0, q, effort + np.zeros_like(q)])
+    rows = np.column_stack([np.arange(SAMPLES) / 100.0, q, effort + np.zeros_like(q)])
     np.savetxt(path, rows, delimiter=',', header=','.join(head), comments='')
     return path
 
 
 def write_bag_of(path, q):
     return write_bag(path, joint_states(
-        [f'left_{name}' for name in NAMES], np.arange(50) / 100.0, q, 0.0 * q, 0.0 * q
+        [f'left_{name}' for name in NAMES], np.arange(SAMPLES) / 100.0, q, 0.0 * q, 0.0 * q
     ))
 
 
@@ -56,7 +57,7 @@ def write_bag_of(path, q):
 ])
 def test_held_joints_that_matter_are_named(tmp_path, write, positions, words):
     arm = robot()
-    q = np.zeros((50, len(NAMES)))
+    q = np.zeros((SAMPLES, len(NAMES)))
     q[:, NAMES.index('b')] = 0.5
     for name, values in positions.items():
         q[:, NAMES.index(name)] = values
@@ -73,12 +74,12 @@ def test_held_joints_that_matter_are_named(tmp_path, write, positions, words):
 def test_studies_and_doctor_name_them_too(tmp_path):
     """What reads the recordings of an arm says it, whatever it looks for."""
     arm = robot()
-    q = np.zeros((50, len(NAMES)))
+    q = np.zeros((SAMPLES, len(NAMES)))
     for name, values in MOVED.items():
         q[:, NAMES.index(name)] = values
     for name in arm.joint_names:
-        q[:, NAMES.index(name)] = np.linspace(0.0, 1.0, 50) ** 2
-    path = write_table(tmp_path / 'log.csv', q, np.linspace(1.0, 2.0, 50)[:, None])
+        q[:, NAMES.index(name)] = np.linspace(0.0, 1.0, SAMPLES) ** 2
+    path = write_table(tmp_path / 'log.csv', q, np.linspace(1.0, 2.0, SAMPLES)[:, None])
     _, notes = DriveGainsOptions().read(arm, [path])
     assert any('d is held at 0 rad in the model and moved by 2 rad' in note for note in notes)
     found = examine(path, ExamineOptions(robots=[arm]))

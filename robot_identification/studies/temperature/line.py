@@ -15,8 +15,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.studies.comparison import LEVEL, two_sided
-from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 from robot_identification.studies.temperature.fit import fit_line, line_at, LineFit
+from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 import scipy
 
 # Smallest range of temperatures that a slope is fitted over [K]; chosen: viscous friction of a UR
