@@ -50,8 +50,8 @@ def test_no_text_is_a_formula(text):
 def test_doctor_shows_no_letter_of_a_name_that_steers_a_terminal(tmp_path):
     """Names of a megabyte with escapes, zeros and lines that look like ours."""
     names = ['\x1b[2J\x07', 'a\x00b', 'c\n  usable', 'long' * 250_000]
-    times = 0.01 * np.arange(60)
-    values = np.random.default_rng(1).normal(size=(60, 4))
+    times = 0.01 * np.arange(200)
+    values = np.random.default_rng(1).normal(size=(200, 4))
     bag = write_bag(
         tmp_path / 'bag', joint_states(names, times, values, values, values),
         {'robot': '\x1b]0;title\x07'},

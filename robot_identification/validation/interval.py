@@ -17,7 +17,7 @@ from robot_identification.validation.parameter_error import ParameterError
 # arms, where currents wander within the band of break-away.
 RESTING_SHARE = 0.25
 # Of the variance of held-out errors, what is kept at least: what the errors of the parameters make
-# of it is known roughly. Chosen; with 0.5 the bands of simulated arms hold 0.1 % less.
+# of it is known roughly. Chosen; with 0.5 the bands of simulated arms hold up to 0.6 % less.
 LEAST_SHARE = 0.6
 
 

@@ -91,7 +91,7 @@ def yaml_seed(name, content):
     return [(name, (content if isinstance(content, str) else dump_yaml(content)).encode())]
 
 
-def messages(count=60):
+def messages(count=100):
     """Return joint states of a slow wave."""
     t = 0.01 * np.arange(count)
     q = np.stack([np.sin(t), np.cos(2.0 * t)], axis=1)
