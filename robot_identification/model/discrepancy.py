@@ -66,7 +66,11 @@ class Discrepancy:
         return np.hstack([series, rigid] if self.of_gains else [series]).T
 
     def errors(self, coefficients: FloatArray) -> FloatArray:
-        """Return the errors of parameters, and the coefficients (K, m) that they are by."""
+        """
+        Return what base parameters and coefficients are off by, shape (b + K, m).
+
+        `coefficients` (K, m) are those of the torque [N m], [1], which parameters have absorbed.
+        """
         return np.vstack([-self.absorbed @ coefficients, coefficients])
 
     def of_parameters(self, move: FloatArray) -> Discrepancy:

@@ -35,7 +35,7 @@ from robot_identification.model import (
 from robot_identification.processing import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from robot_identification.validation import predict_effort
+from robot_identification.validation import BAND, predict_effort
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -278,6 +278,10 @@ def test_the_band_has_the_errors_of_terms_that_act_alike():
         )
         figures = parameter_figures(model, covariance, fitted, choice)
         found.append(figures['parameter_deviation'])
+        # Fits to the other blocks that are 3 N m off count with their normal deviation.
+        choice.of_parameters.predictions = (predictions[0] + 3.0,)
+        off = parameter_figures(model, covariance, fitted, choice)['parameter_deviation']
+        np.testing.assert_allclose(off, np.hypot(found[-1], 3.0 / BAND), rtol=1e-9)
     # Shrinkage of 1e-4 takes a hundredth or so.
     np.testing.assert_allclose(found[0], found[1], rtol=0.05)
 
