@@ -20,7 +20,7 @@ from robot_identification.simulation import TrajectoryPoints
 class Plan:
     """An execution, planned and proved."""
 
-    start: FloatArray  # (n,): where the arm rested when it was planned [rad]
+    start: FloatArray  # (n,): where the controller held the arm when it was planned [rad]
     # The way to the first point of the trajectory, and the trajectory.
     approach: TrajectoryPoints
     motion: TrajectoryPoints
@@ -30,6 +30,7 @@ class Plan:
     # Of approach and trajectory at full speed; no stop exceeds them by more than 10 %.
     peaks: Peaks
     summary: str = ''  # for the answer to the call
+    seen: FloatArray | None = None  # (n,): where the arm was measured then [rad]; None: at `start`
 
 
 # --- events ------------------------------------------------------------------------------------
@@ -65,6 +66,8 @@ class RobotStateReceived:
     unrecorded: str = ''  # the recorder does not record
     hurried: str = ''  # the controller is faster than planned
     scaling: float = 1.0  # speed scaling, from 0 to 1
+    # (n,): where the controller holds the arm [rad]; None where it does not say so.
+    commanded: FloatArray | None = None
     by_action: bool = True  # whether what was sent last was sent as a goal, which can be cancelled
     looked_at: float = math.inf  # when the look began by the local clock [s]; inf: just now
 

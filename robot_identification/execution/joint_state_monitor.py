@@ -110,11 +110,14 @@ class JointStateMonitor:
             return f'the joint states come {self.age(now):.2f} s late'
         return f'no joint state for {self.age(now):.2f} s'
 
-    def add(self, arrived: Measurement, waited: float = np.inf) -> bool:
+    def add(
+        self, arrived: Measurement, waited: float = np.inf, *, forgets: bool = True
+    ) -> bool:
         """
         Take a finite joint state, as if measured on arrival; return whether it shows a live robot.
 
-        It may have waited to be read for up to `waited` [s].
+        It may have waited to be read for up to `waited` [s]. Unless it `forgets`, what is late
+        stays late until a state comes in time, though a simulation may only have become slower.
         """
         before, now = self._latest, arrived.taken_at
         if before is None:
@@ -138,7 +141,9 @@ class JointStateMonitor:
             0.0 if self._pace is None else now - (taken + step / pace)
             for taken in (before.taken_at, before.taken_after)
         )
-        if self.simulated:
+        if self.simulated and not forgets:
+            late, latest = max(late, 0.0), max(latest, 0.0)
+        elif self.simulated:
             late = min(float(np.exp(-cycle / FORGETTING_TIME)) * max(late, 0.0), waited)
             latest = float(np.exp(-cycle / LONGEST_FORGETTING_TIME)) * max(latest, 0.0)
         else:

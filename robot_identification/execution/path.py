@@ -89,7 +89,7 @@ def quintic_coefficients(
 
 
 def cubic_coefficients(
-    start: Sequence[FloatArray], end: Sequence[FloatArray], duration: float
+    start: Sequence[FloatArray], end: Sequence[FloatArray], duration: FloatArray | float
 ) -> FloatArray:
     """Do the same for cubics, between positions and velocities."""
     (p0, v0), (p1, v1) = start, end

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import events as ev
 from robot_identification.execution.joint_state_monitor import JointStateMonitor, Measurement
@@ -24,10 +25,12 @@ from robot_identification.execution.states import (
     ON_PATH, Planning, Starting, State, Stopping, StopSent, StopUndecided, WHERE_IT_IS,
 )
 from robot_identification.execution.stop import (
-    DURATIONS, QUICK, stop_on_path, stop_where_measured, Whereabouts,
+    DURATIONS, QUICK, settle_first, START_TOLERANCE, stop_on_path, stop_where_measured,
+    Whereabouts,
 )
 from robot_identification.execution.watch import (
-    COMMAND_TIME, FRESH, ImplausibleStateError, MotionWatch, REST_SPEED, STANDSTILL_SCALING,
+    COMMAND_TIME, FRESH, ImplausibleStateError, MotionWatch, OffPathError, REST_SPEED,
+    STANDSTILL_SCALING,
 )
 from robot_identification.model import NamedJoints
 from robot_identification.simulation import TrajectoryPoints
@@ -47,9 +50,6 @@ STATE_TIMEOUT = 0.2
 # the watch.
 SHORT_PAUSE = 0.1
 LONGEST_PAUSE = 1.0  # [s] (docs/execution.md); chosen: five timeouts of joint states
-# How far the arm may be from where its motion was planned from [rad]; as allowed_start_tolerance
-# of MoveIt.
-START_TOLERANCE = 0.01
 # A controller may begin so long after it accepted a goal, or after a topic was published [s];
 # chosen: one period of the action monitor of ros2_controllers, 20 Hz.
 COMMAND_DELAY = 0.05
@@ -112,6 +112,7 @@ class ExecutionStateMachine:
         # The last pause of this process.
         self._slept_at = self._woke_at = -np.inf
         self._number = 0
+        self._now = -np.inf
         self._handlers: dict[type, Callable[[Any, float], Commands]] = {
             ev.JointStateReceived: self._on_joint_state,
             ev.JointStateUnusable: self._on_unusable,
@@ -196,16 +197,18 @@ class ExecutionStateMachine:
         """
         Return what is to be done after an event, in order.
 
-        The events are in `events`; `now` is the time of a local monotonic clock [s].
+        The events are in `events`; `now` is the time of a local monotonic clock [s]. Two threads
+        may read it in another order than they call: time stands still then.
         """
-        return self._handlers[type(event)](event, now)
+        self._now = max(now, self._now)
+        return self._handlers[type(event)](event, self._now)
 
     # What is observed
 
     def _on_joint_state(self, event: ev.JointStateReceived, now: float) -> Commands:
         alive = self._monitor.add(
             Measurement(event.stamp, now, now, event.q, event.dq, event.effort),
-            self._longest_wait(now),
+            self._longest_wait(now), forgets=not isinstance(self._state, Stopping),
         )
         state, latest = self._state, self._monitor.latest
         if not alive or latest is None:
@@ -214,18 +217,23 @@ class ExecutionStateMachine:
             return self._start(state, latest, now)
         if isinstance(state, Moving):
             if state.watch is None and state.accepted and latest.taken_at > state.sent_at:
-                # Between sending and hearing that it was accepted.
-                self._state = replace(state, watch=MotionWatch(
-                    self._joints, state.path, latest, state.limits,
-                    begun=latest.stamp - state.sent_stamp,
-                    delay=COMMAND_DELAY * self._monitor.pace,
-                ))
+                self._state = replace(state, watch=self._begin_watch(state, latest))
             kept = state.kept
             if state.name == EXECUTING and (
                 not kept or latest.stamp - kept[-1].stamp >= SHORTEST_KEPT
             ):
                 kept.append(latest)
         return []
+
+    def _begin_watch(self, motion: Moving, latest: Measurement) -> MotionWatch:
+        """Return the watch of a motion that may have begun as soon as it was sent."""
+        pace = self._monitor.pace
+        return MotionWatch(
+            self._joints, motion.path, latest, motion.limits,
+            # Stamps may have been set since, our clock was not.
+            begun=max(latest.stamp - motion.sent_stamp, pace * (latest.taken_at - motion.sent_at)),
+            delay=COMMAND_DELAY * pace,
+        )
 
     def _longest_wait(self, now: float) -> float:
         """Return how long a message that is read now may have waited [s]."""
@@ -318,10 +326,12 @@ class ExecutionStateMachine:
         """Send what was planned, if all that is known of the robot is newer than the plan."""
         if latest.taken_at <= state.planned_at or not state.looked:
             return []
-        moved = np.abs(latest.q - state.plan.start)
+        plan, robot = state.plan, self._robot
+        moved = np.abs(latest.q - (plan.start if plan.seen is None else plan.seen))
+        if robot.commanded is not None:
+            moved = np.maximum(moved, np.abs(robot.commanded - plan.start))
         worst = int(np.argmax(moved))
         unit = self._joints.unit('rad', worst)
-        robot = self._robot
         problem = (
             robot.unable or robot.inactive or robot.unlisted or robot.contested
             or robot.unrecorded or robot.hurried
@@ -332,26 +342,35 @@ class ExecutionStateMachine:
             self._state = Idle(f'{NOT_EXECUTED}{problem}')
         elif moved[worst] > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
             self._state = Idle(
-                f'{NOT_EXECUTED}the arm moved by {moved[worst]:.3f} {unit} while its motion was '
-                f'planned, at most {START_TOLERANCE:g} {unit} are accepted: execute when it rests'
+                f'{NOT_EXECUTED}{self._joints.names[worst]} moved by {moved[worst]:.3f} {unit} '
+                f'while its motion was planned, at most {START_TOLERANCE:g} {unit} are accepted: '
+                'execute when it rests'
             )
         else:
             armed = replace(state.armed, executions=state.armed.executions - 1)
             self._monitor.forget_jump()
-            return self._send(armed, state.plan, APPROACHING, now)
+            return self._send(armed, plan, APPROACHING, plan.start, now)
         return []
 
     def _send(
-        self, armed: Armed, plan: ev.Plan, name: str, now: float, worst_error: float = 0.0
+        self, armed: Armed, plan: ev.Plan, name: str, begin: FloatArray, now: float,
+        worst_error: float = 0.0,
     ) -> Commands:
-        latest = self._monitor.latest
+        """Send a motion that begins at a place, with an arm that rests there or close to it."""
+        latest, commanded = self._monitor.latest, self._robot.commanded
         assert latest is not None
         knots = plan.approach if name == APPROACHING else plan.motion
+        try:
+            knots = settle_first(knots, begin, START_TOLERANCE, plan.peaks)
+        except UnsafeMotionError as error:
+            self._state = Idle(f'{NOT_EXECUTED}{error}')
+            return []
+        held = latest.q if commanded is None else commanded
         self._number += 1
         seconds = float(knots.times[-1])
         reason = f'{seconds:.1f} s to the start' if name == APPROACHING else f'{seconds:.1f} s'
         self._state = Moving(
-            armed, plan, name, reason, SentPath(latest.q, knots), self._number, now, latest.stamp,
+            armed, plan, name, reason, SentPath(held, knots), self._number, now, latest.stamp,
             worst_error=worst_error,
         )
         return [ev.Send(self._number, knots)]
@@ -423,7 +442,7 @@ class ExecutionStateMachine:
     def _arrive(self, state: Moving, watch: MotionWatch, now: float) -> Commands:
         worst = max(state.worst_error, watch.worst_error)
         if state.name == APPROACHING:
-            return self._send(state.armed, state.plan, EXECUTING, now, worst)
+            return self._send(state.armed, state.plan, EXECUTING, state.path.end, now, worst)
         self._state = replace(
             state.armed, name='DONE', until=now + AGAIN_SECONDS,
             reason=f'executed, worst tracking error {worst:.4f} {self._joints.units("rad")}',
@@ -461,6 +480,13 @@ class ExecutionStateMachine:
         ):
             # The stop itself was not taken.
             return self._take_back(state, now)
+        elif (
+            isinstance(state, Stopping) and isinstance(state.attempt, StopSent)
+            and event.number == state.motion.number and self._robot.by_action
+        ):
+            # The controller ended the motion by itself before the stop came, which leads away
+            # from where it holds the arm.
+            return self._take_back(replace(state, cause=f'{state.cause}; {event.reason}'), now)
         elif (
             isinstance(state, Stopping) and isinstance(state.attempt, StopUndecided)
             and event.number == state.motion.number
@@ -547,6 +573,10 @@ class ExecutionStateMachine:
             return []
         try:
             return self._send_stop(state, self._proved_stop(state, now), now)
+        except OffPathError as error:
+            # No path leads from a place where the arm is not.
+            self._state = replace(state, how=WHERE_IT_IS, cause=f'{state.cause}; {error}')
+            return self._attempt(self._state, now)
         except UnsafeMotionError as error:
             if not state.unproved:
                 state = self._state = replace(
@@ -558,7 +588,11 @@ class ExecutionStateMachine:
         return []
 
     def _proved_stop(self, state: Stopping, now: float) -> TrajectoryPoints:
-        """Return a stop; raise UnsafeMotionError with the reason if none can be proved."""
+        """
+        Return a stop; raise UnsafeMotionError with the reason if none can be proved.
+
+        That is an OffPathError where the arm is found not to be on the path that it was on.
+        """
         motion, latest = state.motion, self._monitor.latest
         if latest is None:
             raise UnsafeMotionError('there is no joint state')
@@ -582,24 +616,28 @@ class ExecutionStateMachine:
 
     def _whereabouts(self, state: Stopping, latest: Measurement, now: float) -> Whereabouts:
         motion, pace = state.motion, self._monitor.pace
-        if motion.watch is None:
+        watch = motion.watch
+        if watch is None:
             # Not begun as far as is known, and perhaps as long ago as it was sent.
             latest_time = pace * (now - motion.sent_at)
             return Whereabouts(0.0, latest_time, True, 1.0, latest.q, latest.dq)
         believed = state.how != AS_PLANNED
-        if not self._monitor.jump and latest.stamp > motion.watch.latest.stamp:
+        before = watch.latest
+        seen = latest if not self._monitor.jump else replace(
+            # Its stamps are of another clock than those of the motion: the time since is ours.
+            latest, stamp=before.stamp + pace * (latest.taken_at - before.taken_at)
+        )
+        if seen.stamp > before.stamp:
             try:
                 # What came since the last look shows better where the controller is.
-                motion.watch.update(latest, self._robot.scaling)
+                watch.follow(seen, self._robot.scaling)
             except ImplausibleStateError:
                 believed = False
-            except UnsafeMotionError:
-                # It is being stopped.
-                pass
-        where = motion.watch.whereabouts(
-            now, pace, latest, may_pause=self._monitor.simulated
-        )
-        return where if believed else motion.watch.as_planned(where)
+            except OffPathError:
+                if state.how == ON_PATH:
+                    raise
+        where = watch.whereabouts(now, pace, latest, may_pause=self._monitor.simulated)
+        return where if believed else watch.as_planned(where)
 
     def _send_stop(
         self, state: Stopping, knots: TrajectoryPoints, now: float, *, holds: bool = False
@@ -615,7 +653,12 @@ class ExecutionStateMachine:
     def _take_back(self, state: Stopping, now: float) -> Commands:
         """Take back what the controller follows, which it would go on with when it is released."""
         if self._robot.by_action:
-            self._state = replace(state, attempt=Cancelling(now + CANCEL_PERIOD))
+            cancelling = state.attempt if isinstance(state.attempt, Cancelling) else Cancelling(
+                now, decelerates=state.rests_since is None
+            )
+            self._state = replace(
+                state, attempt=replace(cancelling, next_at=now + CANCEL_PERIOD)
+            )
             return [ev.CancelGoals()]
         self._state = state
         try:
@@ -632,11 +675,21 @@ class ExecutionStateMachine:
         if now > state.leaving_at:
             return self._end(state, rested, now)
         if isinstance(attempt, StopUndecided):
+            halted = self._robot.unable or self._robot.inactive
+            if halted and state.how != BY_ITSELF:
+                # What is sent to an arm that stops by itself would move it.
+                state = self._state = replace(
+                    state, how=BY_ITSELF, cause=f'{state.cause}; {halted}', since=now
+                )
             if now > self._latest_end(state) + REST_TIMEOUT:
                 return self._end(state, rested, now)
             return self._attempt(state, now)
         if isinstance(attempt, StopSent):
             return self._watch_sent(state, attempt, rested, now)
+        if attempt.decelerates and not self._rate:
+            # A deceleration that waits goes on when the slider is raised, or the arm released.
+            rested = False
+            state = self._state = replace(state, rests_since=None, rests_at=None)
         if (attempt.released and rested) or now - state.since > REST_TIMEOUT:
             return self._end(state, rested, now)
         if not attempt.released and now >= attempt.next_at:
@@ -706,6 +759,7 @@ class ExecutionStateMachine:
         held = not (
             attempt.is_executed if isinstance(attempt, StopSent)
             else isinstance(attempt, Cancelling) and attempt.released
+            and (rested or not attempt.decelerates)
         )
         if rested and not held:
             self._state = Fault(f'at rest after: {state.account(settled=True)}')
@@ -715,7 +769,8 @@ class ExecutionStateMachine:
             '; the controller may still hold the motion: stop the program on the pendant before '
             'you release the arm' if held else ''
         )
-        cancelling = attempt if isinstance(attempt, Cancelling) and held else None
+        waiting = isinstance(attempt, Cancelling) and not attempt.released
+        cancelling = attempt if isinstance(attempt, Cancelling) and waiting else None
         account = state.account(settled=False)
         self._state = Fault(f'{found} after: {account}{hint}', cancelling)
         return []

@@ -146,6 +146,8 @@ class Cancelling:
 
     next_at: float
     released: bool = False
+    # Whether the arm moved when it was cancelled: the controller may then have to decelerate.
+    decelerates: bool = False
 
 
 @dataclass(frozen=True, eq=False)

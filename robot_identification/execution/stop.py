@@ -8,6 +8,8 @@ A joint-trajectory controller blends from where it is to the first point of what
 it is can only be estimated, so a stop is computed from every state that the controller may be in,
 and sent only if speed and acceleration stay below the peaks of the planned motion in all of them,
 or, where no such stop is found, if the acceleration stays below what the drives can do besides.
+One of these states is that of a controller that has just ended its motion by itself, which nobody
+knows before its answer comes.
 A controller that begins from the measured state instead of its own reference steps back by the
 servo's lag; how hard depends on its servo, so of that one the speed alone is looked at.
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -25,18 +28,20 @@ from robot_identification.execution.path import (
     cubic_coefficients, evaluate_polynomials, quintic_coefficients, SentPath,
 )
 from robot_identification.model import NamedJoints
-from robot_identification.simulation import TrajectoryPoints
+from robot_identification.simulation import QUINTIC_PEAK, TrajectoryPoints
 
 # Positions, velocities and accelerations.
 States = Sequence[FloatArray]
 
+# How far an arm may be from where its motion begins [rad]; as allowed_start_tolerance of MoveIt.
+START_TOLERANCE = 0.01
 # How long a stop may take [s], the quickest first; each is 20 % longer than the one before. Where
 # a goal can be cancelled instead, only the quick ones are tried.
-DURATIONS = 0.5 * 1.2 ** np.arange(12)
+DURATIONS: FloatArray = 0.5 * 1.2 ** np.arange(12.0)
 QUICK = 8  # number of durations; chosen: up to 1.8 s (docs/execution.md)
-# Where a stop on the path has its points, as shares of its duration: the first leaves room to
-# blend, the others keep the arm on the path.
-POINTS = np.array([0.4, 0.6, 0.8, 1.0])
+# Where a stop on the path has its points, as shares of its duration, in the order in which these
+# are tried: the first point leaves room to blend, the others keep the arm on the path.
+POINTS = tuple(np.array(shares) for shares in ([0.4, 0.6, 0.8, 1.0], [0.7, 0.85, 1.0], [1.0]))
 # A stop away from the path leads half this long beyond the measured place [s] (docs/execution.md);
 # chosen: the quickest stop.
 TRAVEL_TIME = 0.5
@@ -59,8 +64,14 @@ LARGEST_UNCERTAINTY = 0.4
 # Between the places on the path that the controller may be at and from which a stop is tried [s];
 # chosen: one knot, at 50 Hz.
 PLACE_SPACING = 0.02
+# A controller that has ended its motion by itself says so within this, and the stop that it was
+# sent is cancelled [s]; chosen: one period of the action monitor of ros2_controllers, 20 Hz, and
+# the ways of both messages.
+ENDED_TIME = 0.1
+# Largest acceleration of a quintic from rest to rest, over distance / duration^2: 10 / 3^0.5.
+QUINTIC_ACCELERATION_PEAK = 10.0 / 3.0**0.5
 # Samples of each segment of a stop that is proved.
-SEGMENT_SAMPLES = np.linspace(0.0, 1.0, 11)[:, None, None]
+SEGMENT_SAMPLES = np.linspace(0.0, 1.0, 11)[:, None, None, None]
 # Samples of the path that a blend is compared with; chosen: 0.05 s of a stop of 2 s.
 PATH_SAMPLES = 41
 
@@ -118,27 +129,23 @@ def stop_on_path(
             f'the time on the path is known within {uncertainty:.2f} s, at most '
             f'{LARGEST_UNCERTAINTY:g} s are accepted'
         )
-    problem = ''
-    starts = _possible_states(path, where)
-    middle, rate = 0.5 * (where.earliest + where.latest), where.scaling
-    u = POINTS
-    progress = u - u**3 + 0.5 * u**4
-    share, bend = rate * (1.0 - 3.0 * u**2 + 2.0 * u**3), rate * 6.0 * (u**2 - u)
-    for allowed in peaks.tried():
-        for duration in DURATIONS[:durations]:
-            q, dq, ddq = path.sample(middle + rate * duration * progress)
-            speed = share[:, None] * dq
-            acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
-            knots = TrajectoryPoints(duration * u, q, speed, acceleration)
-            places, problem = _places_within(starts, where, knots, allowed, joints)
-            if problem:
-                continue
-            problem = _off_path(path, where, places, middle + rate * duration, joints)
-            if not problem:
-                return knots
-            # A slower blend onto the path only cuts its corners more; a harder one is quicker.
-            break
-    raise UnsafeMotionError(problem)
+    starts, resting = _possible_states(path, where), _resting_places(path, where)
+    middle = 0.5 * (where.earliest + where.latest)
+    lengths = DURATIONS[:durations, None]
+    tried = [
+        _prove(starts, resting, where, lengths * shares, _on_path(path, where, shares, lengths))
+        for shares in POINTS
+    ]
+    exceeded = left = ''
+    for allowed, index, proof in product(peaks.tried(), range(durations), tried):
+        exceeded = proof.problem(index, allowed, joints)
+        if exceeded:
+            continue
+        end = middle + where.scaling * float(DURATIONS[index])
+        left = _off_path(path, where, proof.blends[:, index], end, joints)
+        if not left:
+            return proof.knots(index)
+    raise UnsafeMotionError(left or exceeded)
 
 
 def stop_where_measured(
@@ -154,15 +161,145 @@ def stop_where_measured(
     # A velocity that neither rest nor the path has is measured wrongly.
     dq = np.clip(where.dq, np.minimum(starts[1].min(axis=0), 0.0),
                  np.maximum(starts[1].max(axis=0), 0.0))
-    end = (where.q + 0.5 * TRAVEL_TIME * dq)[None]
+    end = np.tile(where.q + 0.5 * TRAVEL_TIME * dq, (QUICK, 1, 1))
     rest = np.zeros_like(end)
+    proof = _prove(starts, where.q[None], where, DURATIONS[:QUICK, None], (end, rest, rest))
     problem = ''
-    for allowed, duration in product(peaks.tried(), DURATIONS[:QUICK]):
-        knots = TrajectoryPoints(np.array([duration]), end, rest, rest)
-        _, problem = _places_within(starts, where, knots, allowed, joints)
+    for allowed, index in product(peaks.tried(), range(QUICK)):
+        problem = proof.problem(index, allowed, joints)
         if not problem:
-            return knots
+            return proof.knots(index)
     raise UnsafeMotionError(problem)
+
+
+def settle_first(
+    knots: TrajectoryPoints, begin: FloatArray, offset: float, peaks: Peaks, shortest: float = 0.0
+) -> TrajectoryPoints:
+    """
+    Return a motion that first rests where it begins, until a controller has come there.
+
+    The controller holds the arm within `offset` of `begin` (n,) [rad], and takes at least
+    `shortest` [s] to get there within the peaks: otherwise it would have to be at the first point
+    one period later. A motion that already waits for so long is returned as it is. Raises
+    UnsafeMotionError if the peaks allow no motion.
+    """
+    highest = np.array([peaks.speed.min(), peaks.acceleration.min()])
+    if not highest.all():
+        raise UnsafeMotionError('the plan has no motion that the arm could begin with')
+    speed, acceleration = SHARE_OF_PEAKS * highest
+    duration = max(
+        shortest, QUINTIC_PEAK * offset / speed,
+        float(np.sqrt(QUINTIC_ACCELERATION_PEAK * offset / acceleration)),
+    )
+    waits = knots.times[0] >= duration and np.array_equal(knots.q[0], begin)
+    if waits or knots.dq is None or knots.ddq is None:
+        return knots
+    rest = np.zeros_like(begin)
+    return TrajectoryPoints(
+        np.append(duration, duration + knots.times), np.vstack([begin, knots.q]),
+        np.vstack([rest, knots.dq]), np.vstack([rest, knots.ddq]),
+    )
+
+
+class _Proof(NamedTuple):
+    """What the arm may reach with each of C motions that a controller may be sent."""
+
+    times: FloatArray  # (C, K): of their points [s]
+    points: States  # (C, K, n) each
+    blends: FloatArray  # (S, C, H, n): places on the way to the first point [rad]
+    # (C, n): largest speed, that of a controller that begins where the arm was measured [rad/s],
+    # and acceleration [rad/s^2].
+    speed: FloatArray
+    measured_speed: FloatArray
+    acceleration: FloatArray
+    # (n,): speed of the fastest state that the controller may be in, and of the arm [rad/s].
+    present: FloatArray
+    measured: FloatArray
+
+    def knots(self, index: int) -> TrajectoryPoints:
+        """Return one of the motions."""
+        return TrajectoryPoints(self.times[index], *(values[index] for values in self.points))
+
+    def problem(self, index: int, peaks: Peaks, joints: NamedJoints) -> str:
+        """Return in words where one of them exceeds the peaks; empty where it does not."""
+        # What moves faster already is not made faster: the path by a knot, the arm by noise. What
+        # was measured allows the controller's reference nothing.
+        speed = np.maximum(SHARE_OF_PEAKS * peaks.speed, self.present)
+        for unit, limit, values in (
+            ('rad/s', speed, self.speed),
+            ('rad/s', np.maximum(speed, self.measured), self.measured_speed),
+            ('rad/s^2', SHARE_OF_PEAKS * peaks.acceleration, self.acceleration),
+        ):
+            needed = values[index]
+            if np.any(needed > limit):
+                joint = int(np.argmax(needed - limit))
+                unit = joints.unit(unit, joint)
+                return (
+                    f'in a stop of {self.times[index, -1]:.1f} s {joints.names[joint]} may '
+                    f'reach {needed[joint]:.3g} {unit}, at most {limit[joint]:.3g} {unit} are '
+                    'accepted'
+                )
+        return ''
+
+
+def _prove(
+    starts: States, resting: FloatArray, where: Whereabouts, times: FloatArray, points: States
+) -> _Proof:
+    """
+    Return what the arm may reach with motions of points (C, K, n) at times (C, K) [s].
+
+    The controller begins from one of the states `starts` (H, n), or has ended its motion and rests
+    at one of the places `resting` (H, n) [rad].
+    """
+    first, duration = [values[:, :1] for values in points], times[:, :1, None]
+    between = np.diff(times)[..., None]
+    still = np.zeros_like(resting)
+    blends = _sample(quintic_coefficients(starts, first, duration), duration)
+    later = _sample(
+        quintic_coefficients(
+            [values[:, :-1] for values in points], [values[:, 1:] for values in points], between
+        ),
+        between,
+    )
+    ended = _sample(
+        quintic_coefficients((resting, still, still), first, duration),
+        np.minimum(duration, ENDED_TIME),
+    )
+    measured = _sample(cubic_coefficients((where.q, where.dq), first[:2], duration), duration)
+    speed, acceleration = (
+        np.max([
+            np.abs(one[order]).max(axis=(0, 2)) for one in (blends, later, ended) if one[0].size
+        ], axis=0)
+        for order in (1, 2)
+    )
+    return _Proof(
+        times, points, blends[0], speed, np.abs(measured[1]).max(axis=(0, 2)), acceleration,
+        np.abs(starts[1]).max(axis=0), np.abs(where.dq),
+    )
+
+
+def _on_path(
+    path: SentPath, where: Whereabouts, shares: FloatArray, durations: FloatArray
+) -> States:
+    """Return points (C, K, n) on a path, of stops of `durations` (C, 1) at `shares` (K,) of it."""
+    u, rate = shares, where.scaling
+    progress = u - u**3 + 0.5 * u**4
+    share = rate * (1.0 - 3.0 * u**2 + 2.0 * u**3)
+    bend = rate * 6.0 * (u**2 - u) / durations
+    times = 0.5 * (where.earliest + where.latest) + rate * durations * progress
+    q, dq, ddq = (
+        values.reshape(*times.shape, -1) for values in path.sample(times.ravel())
+    )
+    return (
+        q, share[:, None] * dq, share[:, None] ** 2 * ddq + bend[:, :, None] * dq,
+    )
+
+
+def _resting_places(path: SentPath, where: Whereabouts) -> FloatArray:
+    """Return where (H, n) [rad] a controller may rest that has ended its motion by itself."""
+    first = where.earliest - ENDED_TIME
+    count = 2 + int((where.latest - first) / PLACE_SPACING)
+    return path.sample(np.linspace(first, where.latest, count))[0]
 
 
 def _possible_states(path: SentPath, where: Whereabouts) -> States:
@@ -178,53 +315,9 @@ def _possible_states(path: SentPath, where: Whereabouts) -> States:
     return [np.vstack(column) for column in zip(*states, strict=True)]
 
 
-def _places_within(
-    starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks,
-    joints: NamedJoints,
-) -> tuple[FloatArray, str]:
-    """Return the positions (S, H, n) of the blends, and in words where they exceed the peaks."""
-    assert knots.dq is not None
-    assert knots.ddq is not None
-    points = knots.q, knots.dq, knots.ddq
-    first = [values[:1] for values in points]
-    speed, acceleration = (
-        SHARE_OF_PEAKS * values for values in (peaks.speed, peaks.acceleration)
-    )
-    blends = _sample(quintic_coefficients(starts, first, knots.times[0]), knots.times[:1])
-    between = np.diff(knots.times)
-    later = _sample(
-        quintic_coefficients(
-            [values[:-1] for values in points], [values[1:] for values in points],
-            between[:, None],
-        ),
-        between,
-    )
-    measured = _sample(
-        cubic_coefficients((where.q, where.dq), first[:2], knots.times[0]), knots.times[:1]
-    )
-    # What moves faster already is not made faster: the path by a knot, the arm by noise. What was
-    # measured allows the controller's reference nothing.
-    speed = np.maximum(speed, np.abs(starts[1]).max(axis=0))
-    for order, unit, limit, parts in (
-        (1, 'rad/s', speed, (blends, later)),
-        (1, 'rad/s', np.maximum(speed, np.abs(where.dq)), (measured,)),
-        (2, 'rad/s^2', acceleration, (blends, later)),
-    ):
-        values = [one[order].reshape(-1, where.q.size) for one in parts]
-        needed = np.abs(np.vstack(values)).max(axis=0)
-        if np.any(needed > limit):
-            joint = int(np.argmax(needed / limit))
-            unit = joints.unit(unit, joint)
-            return blends[0], (
-                f'in a stop of {knots.times[-1]:.1f} s {joints.names[joint]} may reach '
-                f'{needed[joint]:.3g} {unit}, at most {limit[joint]:.3g} {unit} are accepted'
-            )
-    return blends[0], ''
-
-
 def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
-    """Return polynomials (6, H, n) of some duration (H,) or (1,) sampled: (S, H, n) each."""
-    return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations[:, None])
+    """Return polynomials (6, C, H, n), each up to a duration (C, H or 1, 1): (S, C, H, n) each."""
+    return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations)
 
 
 def _off_path(

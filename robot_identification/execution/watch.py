@@ -17,7 +17,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
-from robot_identification.execution.stop import Whereabouts
+from robot_identification.execution.stop import START_TOLERANCE, Whereabouts
 from robot_identification.model import NamedJoints
 
 # How far a servo may be behind its reference [s] (docs/execution.md); chosen: several times the
@@ -55,17 +55,25 @@ MISSING_EFFORT_TIME = 0.2
 STANDSTILL_SCALING = 0.001
 REST_SPEED = 0.02  # [rad/s]; chosen: above the noise of a resting joint
 # An arm departs from its path no faster than so many times the peak speed of a joint, and this
-# margin [rad], in the time from one look to the next, of which no more counts than this [s];
-# chosen: a joint that is held departs with its speed; five periods of the watch.
+# margin [rad], from one look to the next; chosen: a joint that is held departs with its speed.
 LARGEST_DEPARTURE = 2.0
 DEPARTURE_MARGIN = 0.02
-LONGEST_DEPARTURE = 0.1
-END_TOLERANCE = 0.01  # [rad]; chosen: as START_TOLERANCE of the state machine
+# In a longer time between two looks the arm may have halted and gone on unseen [s]; chosen: five
+# periods of the watch.
+UNSEEN_TIME = 0.1
+# Where an arm that was not watched is looked for: instants on the path so far apart [s], and how
+# much further off than from the nearest it may be [rad]; chosen: 10 mrad at 2 rad/s.
+SEARCH_SPACING = 0.005
+SEARCH_TOLERANCE = 0.01
 # After the end of the reference [s] (docs/execution.md); chosen: a controller waits for ever.
 END_TIMEOUT = 3.0
 
 
-class ImplausibleStateError(UnsafeMotionError):
+class OffPathError(UnsafeMotionError):
+    """The arm is measured where its motion does not lead."""
+
+
+class ImplausibleStateError(OffPathError):
     """The measured place of an arm cannot be where it is."""
 
 
@@ -92,9 +100,11 @@ class MotionWatch:
         limits: WatchLimits, *, begun: float = 0.0, delay: float = 0.0,
     ) -> None:
         self._joints, self._path, self._limits = joints, path, limits
-        self._latest, self._scaling = start, 1.0
-        self._begun, self._uncertainty = min(max(begun, 0.0), LARGEST_UNCERTAINTY), 0.0
+        self._latest, self._scaling, self._uncertainty = start, 1.0, 0.0
         self._delay = delay
+        # The controller is at most so far, and may be behind by the second: the time in which it
+        # may have halted unseen [s].
+        self.progress = self._unseen = max(begun, 0.0)
         self._hindered_since: float | None = None
         self._effort_since = np.full(len(joints.names), np.nan)
         # Only what was there can go missing.
@@ -102,7 +112,6 @@ class MotionWatch:
         self._effort_seen = np.full(len(joints.names), start.stamp)
         self._error, self._measured_progress = np.zeros(len(joints.names)), 0.0
         self._departure = LARGEST_DEPARTURE * path.peaks()[0]
-        self.progress = 0.0
         self.worst_error = 0.0
 
     @property
@@ -114,21 +123,38 @@ class MotionWatch:
         """
         Take a measurement with the speed scaling of that time, 1 at full speed.
 
-        Raises UnsafeMotionError, with the reason, if the motion is to be stopped;
-        ImplausibleStateError if that is because the measurement cannot be right.
+        Raises UnsafeMotionError, with the reason, if the motion is to be stopped; as `follow`
+        does, if the arm is not on its path.
         """
-        step = measurement.stamp - self._latest.stamp
-        changed = SCALING_UNCERTAINTY * abs(scaling - self._scaling)
-        self._uncertainty = min(self._uncertainty + changed, LARGEST_UNCERTAINTY)
-        self.progress += step * 0.5 * (scaling + self._scaling)
-        self._latest, self._scaling = measurement, scaling
-        self._check_tracking(measurement.q, step)
+        self.follow(measurement, scaling)
         self._check_effort(measurement.stamp, measurement.effort)
         self._check_scaling(measurement.stamp, scaling)
-        if self.progress > self._path.duration + END_TIMEOUT + self._time_uncertainty:
+        late = self._uncertainty + self._unseen
+        if self.progress > self._path.duration + END_TIMEOUT + late:
             raise UnsafeMotionError(
                 f'the end of the motion was not reached {END_TIMEOUT:g} s after its time'
             )
+
+    def follow(self, measurement: Measurement, scaling: float) -> None:
+        """
+        Look where the arm is on its path, with a measurement and the speed scaling of that time.
+
+        Raises OffPathError, with the reason, if it is not there; ImplausibleStateError if that is
+        because the measurement cannot be right.
+        """
+        step = measurement.stamp - self._latest.stamp
+        watched = measurement.taken_at - self._latest.taken_at <= UNSEEN_TIME
+        changed = SCALING_UNCERTAINTY * abs(scaling - self._scaling)
+        self._uncertainty = min(self._uncertainty + changed, LARGEST_UNCERTAINTY)
+        if watched:
+            self.progress += step * 0.5 * (scaling + self._scaling)
+        else:
+            advance = step * max(scaling, self._scaling)
+            self.progress, self._unseen = self.progress + advance, self._unseen + advance
+        self._latest, self._scaling = measurement, scaling
+        self._check_tracking(measurement.q, step)
+        if self._unseen:
+            self._find_on_path(measurement)
 
     def whereabouts(
         self, now: float, pace: float, seen: Measurement, *, may_pause: bool = False
@@ -146,12 +172,12 @@ class MotionWatch:
                 (self._latest.taken_at, 0.0), (self._latest.taken_after, COMMAND_TIME)
             )
         )
-        first = self.progress - self._uncertainty - self._delay
+        first = self.progress - self._uncertainty - self._delay - self._unseen
         speed = float(np.max(np.abs(seen.dq)))
         if speed > SIGNIFICANT_SPEED and self._is_there(seen, speed):
             # No arm is ahead of its reference.
             first = max(first, self._measured_progress - PLACE_ERROR / speed)
-        last = max(self.progress + self._uncertainty + self._begun, first) + longest
+        last = max(self.progress + self._uncertainty, first) + longest
         slowest = self._slowest(first - SERVO_DELAY, last)
         if now - seen.taken_at > FRESH or speed < max(REST_SPEED, STANDING_SHARE * slowest):
             earliest = min(first, self._measured_progress)
@@ -174,27 +200,23 @@ class MotionWatch:
         speeds = np.abs(self._path.sample(np.linspace(first, last, DELAYS_TRIED))[1]).max(axis=1)
         return self._scaling * float(speeds.min())
 
-    @property
-    def _time_uncertainty(self) -> float:
-        """Uncertainty of the time on the path [s]."""
-        return min(self._uncertainty + self._begun, LARGEST_UNCERTAINTY)
-
     def has_arrived(self, q: FloatArray, dq: FloatArray) -> bool:
         """Return whether the arm rests at the end; `q` [rad] and `dq` [rad/s] of shape (n,)."""
         return bool(
-            self.progress > self._path.duration
+            self.progress - self._unseen > self._path.duration
             and np.max(np.abs(dq)) < REST_SPEED
-            and np.max(np.abs(q - self._path.end)) < END_TOLERANCE
+            and np.max(np.abs(q - self._path.end)) < START_TOLERANCE
         )
 
     def _check_tracking(self, q: FloatArray, step: float) -> None:
-        uncertainty = self._time_uncertainty
-        lag = SERVO_DELAY + self._delay + uncertainty
-        times = self.progress + np.linspace(-lag, LEAD + uncertainty, DELAYS_TRIED)
+        lag = SERVO_DELAY + self._delay + self._uncertainty
+        first, last = self.progress - lag - self._unseen, self.progress + LEAD + self._uncertainty
+        # Chords of what was not seen are as short as those of a servo's lag.
+        tried = max(DELAYS_TRIED, int(DELAYS_TRIED * (last - first) / (lag + LEAD)))
+        times = np.linspace(first, last, tried)
         # As good as the nearest of all instants between those tried: segments, not points.
         error, measured_progress = _nearest(q, self._path.positions(times), times)
-        plausible = DEPARTURE_MARGIN + min(step, LONGEST_DEPARTURE) * self._departure
-        leaps = error - self._error - plausible
+        leaps = error - self._error - (DEPARTURE_MARGIN + step * self._departure)
         worst = int(np.argmax(np.where(error > self._limits.tracking, leaps, -np.inf)))
         unit = self._joints.unit('rad', worst)
         if leaps[worst] > 0.0 and error[worst] > self._limits.tracking:
@@ -210,10 +232,32 @@ class MotionWatch:
         unit = self._joints.unit('rad', worst)
         self.worst_error = max(self.worst_error, float(error[worst]))
         if not error[worst] <= self._limits.tracking:
-            raise UnsafeMotionError(
+            raise OffPathError(
                 f'tracking error of {self._joints.names[worst]} is {error[worst]:.3f} {unit}, '
                 f'allowed are {self._limits.tracking} {unit}'
             )
+
+    def _find_on_path(self, seen: Measurement) -> None:
+        """Bound where the controller is by where the arm moves, as its time alone does not."""
+        speed = float(np.max(np.abs(seen.dq)))
+        if speed <= SIGNIFICANT_SPEED:
+            return
+        earliest = self.progress - self._unseen
+        first = earliest - self._uncertainty - self._delay - SERVO_DELAY
+        times = np.arange(first, self.progress + self._uncertainty + LEAD, SEARCH_SPACING)
+        q, dq, _ = self._path.sample(times)
+        near = np.abs(q - seen.q).max(axis=1) <= self._error.max() + SEARCH_TOLERANCE
+        alike = np.abs(self._scaling * dq - seen.dq).max(axis=1) < AGREEMENT * speed
+        places = times[near & alike]
+        if not places.size:
+            return
+        # No arm is ahead of its reference, or further behind it than its servo. Where it may be at
+        # several places, it may be at each of them.
+        self._measured_progress = min(self._measured_progress, float(places[0]))
+        latest = float(places[-1]) + SERVO_DELAY + self._uncertainty
+        self.progress = max(min(self.progress, latest), earliest)
+        earliest = max(earliest, float(places[0]) - SEARCH_SPACING)
+        self._unseen = max(self.progress - earliest, 0.0)
 
     def _check_effort(self, stamp: float, effort: FloatArray) -> None:
         over = np.abs(effort) > self._limits.effort

@@ -29,12 +29,13 @@ NORMAL_EFFORT, LARGEST_EFFORT = 10.0, 40.0
 # The robot's own stops are as hard as its safety wants them.
 OWN_DECELERATION = np.full(2, 60.0)
 PACE_STEP = 0.08
-# That a robot has stopped by itself is not seen before the next joint state [s]: those that are
-# younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
+# By topic nobody is told that a controller has ended its motion by itself. It is seen in the joint
+# states [s]: those younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
 UNSEEN = 0.1
-# The pace of a simulation is known so long after its states were late [s]; chosen: as much as the
-# longest lateness.
-PACE_KNOWN = 1.0
+# Instants of a cycle at which the reference is looked at, as shares of it.
+STEPS = 0.3, 0.65, 1.0
+# Where a controller begins what it is sent: at its own reference, or at what it measures.
+BEGINS = 'reference', 'reference', 'measured'
 # Those of the `Faults` that driver, graph and recorder publish.
 ROBOT_FAULTS = 'unable', 'inactive', 'unlisted', 'contested', 'unrecorded'
 
@@ -54,7 +55,7 @@ def knots_of(position, duration, rate=50.0):
 
 
 @cache
-def swing(number):
+def swing(number, rate=50.0):
     """Return a motion of 1.9 rad/s at most that begins at zero, one of many."""
     amplitude = np.random.default_rng(number).uniform(-1.0, 1.0, (2, 2))
     amplitude[0, 0] = 1.0
@@ -64,20 +65,25 @@ def swing(number):
         window = (16.0 * (u * (1.0 - u)) ** 2) ** 1.5
         return window * (amplitude @ np.sin(2.0 * np.pi * np.array([u, 2.0 * u])))
 
-    rough = knots_of(shape, DURATION)
+    rough = knots_of(shape, DURATION, rate)
     scale = SPEED_PEAK / SentPath(shape(0.0), rough).peaks()[0].max()
     return TrajectoryPoints(
         rough.times, *(scale * values for values in (rough.q, rough.dq, rough.ddq))
     )
 
 
-def make_plan(rng, q):
+def is_of(knots, motion):
+    """Return whether what was sent is a motion, at whose begin the arm may rest for a while."""
+    return np.array_equal(knots.q[-len(motion.q):], motion.q)
+
+
+def make_plan(rng, q, rate=50.0):
     """Return a plan from where the arm stands."""
-    motion = swing(int(rng.integers(MOTIONS)))
+    motion = swing(int(rng.integers(MOTIONS)), rate)
     begin = q + rng.uniform(-0.05, 0.05, 2)
     motion = TrajectoryPoints(motion.times, begin + motion.q, motion.dq, motion.ddq)
     rest = np.zeros(2)
-    times = np.arange(1, round(APPROACH_TIME * 50.0) + 1) / 50.0
+    times = np.arange(1, round(APPROACH_TIME * rate) + 1) / rate
     way = [quintic((q, rest, rest), (begin, rest, rest), APPROACH_TIME, t) for t in times]
     approach = TrajectoryPoints(times, *(np.array([point[i] for point in way]) for i in range(3)))
     limits = WatchLimits(0.1, 1.0, np.full(2, LARGEST_EFFORT))
@@ -146,6 +152,12 @@ class World:
         self.lag_share, lag_cycles = np.modf(float(rng.choice([0.0, 0.008, 0.03])) / CYCLE)
         self.lag_cycles = int(lag_cycles)
         self.latency = float(rng.uniform(0.0, 0.03))
+        self.knot_rate = 50.0
+        draw = np.random.default_rng([seed, 2])
+        self.begins = str(draw.choice(BEGINS))
+        # How far the servo hangs off its reference [rad], below the tolerance of a start.
+        self.sag = draw.choice([0.0, 0.006]) * draw.choice([-1.0, 1.0], 2)
+        self.begin_delay = float(draw.choice([0.0, 0.0, 0.04]))
         self.noise = float(rng.choice([0.0, 1e-4]))
         self.now, self.trajectory_time = 0.0, 0.0
         self.q = rng.uniform(-1.0, 1.0, 2)
@@ -163,12 +175,12 @@ class World:
         # For which the process does not run between the proof of a stop and its sending, each.
         self.hold_ups = []
         self.executions = 1
-        self.braking = self.resuming = False
+        self.braking = self.resuming = self.steps_back = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
         self.missed = False
-        self.late_at = -np.inf  # when a state was late for the last time
         self.reference = self.controller.sample(0.0)
+        self.states = [self.reference]
         self.last_state = None
         self.step(0.3)
 
@@ -212,7 +224,7 @@ class World:
                 self.tell(ev.StopOutdated(command.number))
                 return
             told.sent.append((self.now, before, command.knots))
-            self.on_the_way.append((self.now + self.latency, command))
+            self.on_the_way.append((self.now + self.latency + self.begin_delay, command))
             if not self.by_action:
                 self.tell(ev.GoalAccepted(command.number))
         elif isinstance(command, ev.CancelGoals):
@@ -223,7 +235,7 @@ class World:
 
     def make_plan(self):
         """Plan, which takes a while in which nothing else is handled."""
-        self.plan = make_plan(self.rng, self.machine.latest.q)
+        self.plan = make_plan(self.rng, self.machine.latest.q, self.knot_rate)
         begin, first, then = self.plan.start, self.plan.approach, self.plan.motion
         self.places = np.vstack([
             path.sample(np.linspace(0.0, path.duration, 100))[0]
@@ -289,17 +301,17 @@ class World:
             return
         # What begins in the middle of the robot's own braking begins with its acceleration.
         self.braking = self.braking and self.controller.active
-        self.surprised = self.now - self.halted_at < UNSEEN or (
+        self.surprised = (not self.by_action and self.now - self.halted_at < UNSEEN) or (
             # Nor can what is measured wrongly show that, or that it is late, or that a motion was
             # not heard.
             self.is_distorted
             and (self.missed or self.halted_at > self.sent_at or self.faults.delay > 0)
-        ) or (
-            # Late states of a simulation are as those of one that paused, and what comes at once
-            # after them as those of a fast one.
-            self.simulated and self.now - self.late_at < PACE_KNOWN
         )
         self.sent_at, self.missed = self.now, False
+        if self.begins == 'measured':
+            # Its own step back by the servo's lag is not the runner's.
+            self.steps_back = bool(self.reference[1].any())
+            self.controller.take_over((*self.measured(), np.zeros(2)))
         self.controller.follow(command.knots, self.trajectory_time)
         self.goal = command.number
         if self.by_action:
@@ -312,6 +324,10 @@ class World:
         if self.faults.ignored_cancels:
             self.faults.ignored_cancels -= 1
             return
+        # A goal that was sent before and has not begun never does.
+        self.on_the_way = [
+            entry for entry in self.on_the_way if isinstance(entry[1], ev.CancelGoals)
+        ]
         if self.goal is not None and self.pace == 0.0:
             rest = np.zeros(2)
             self.controller.take_over((self.reference[0], rest, rest))
@@ -331,13 +347,19 @@ class World:
         self.resuming = target != self.pace
         self.pace = target if target < self.pace else min(self.pace + PACE_STEP, target)
         self.trajectory_time += self.pace * CYCLE
-        q, dq, ddq = self.controller.sample(self.trajectory_time)
-        self.reference = (
-            (q, dq, ddq) if self.pace == 1.0 else (q, self.pace * dq, self.pace**2 * ddq)
-        )
+        # Between the cycles of the driver the controller has its own.
+        self.states = []
+        for share in STEPS:
+            q, dq, ddq = self.controller.sample(
+                self.trajectory_time - (1.0 - share) * self.pace * CYCLE
+            )
+            self.states.append(
+                (q, dq, ddq) if self.pace == 1.0 else (q, self.pace * dq, self.pace**2 * ddq)
+            )
+        self.reference = self.states[-1]
         self.references = [*self.references[1:], q]
         if not self.controller.active:
-            self.goal = None
+            self.goal, self.steps_back = None, False
 
     def stop_by_itself(self):
         """Let the controller end its goal and hold, as it does when it is switched off."""
@@ -347,12 +369,17 @@ class World:
             self.answer(ev.GoalFailed(self.goal, 'the controller gave the goal up'))
         self.goal = None
 
-    def publish(self):
-        """Say what is measured: the reference, late by the servo's lag."""
-        faults = self.faults
-        q, dq = self.references[-1 - self.lag_cycles], self.reference[1]
+    def measured(self):
+        """Return what is measured: the reference, late by the servo's lag."""
+        q = self.references[-1 - self.lag_cycles] + self.sag
         if self.lag_share:
-            q = q + self.lag_share * (self.references[-2 - self.lag_cycles] - q)
+            q = q + self.lag_share * (self.references[-2 - self.lag_cycles] + self.sag - q)
+        return q, self.reference[1]
+
+    def publish(self):
+        """Publish what is measured, with its noise and faults."""
+        faults = self.faults
+        q, dq = self.measured()
         unit_noise = self.rng.standard_normal((2, 2))
         if self.noise:
             q, dq = q + self.noise * unit_noise[0], dq + 10.0 * self.noise * unit_noise[1]
@@ -370,8 +397,6 @@ class World:
             last = self.last_state
             state = ev.JointStateReceived(stamp, last.q, last.dq, last.effort)
         self.last_state = state
-        if faults.delay:
-            self.late_at = self.now
         self.delayed.append(state)
         for state in self.delayed[:max(len(self.delayed) - faults.delay, 0)]:
             self.push(state)

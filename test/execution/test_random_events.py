@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 import multiprocessing
 import os
 
-from execution.simulated_arm import CYCLE, Faults, World
+from execution.simulated_arm import CYCLE, Faults, is_of, World
 from long_tests import ASKED_FOR
 import numpy as np
 import pytest
@@ -72,11 +72,11 @@ class Observer:
             self.approved_until = world.now + AGAIN_SECONDS
         for at, state, knots in world.told.sent[self.seen:]:
             self.seen += 1
-            if knots is world.plan.approach:
+            if is_of(knots, world.plan.approach):
                 assert at <= self.approved_until, 'a motion began after the arming had expired'
                 assert self.left > 0, 'a motion began without an execution left'
                 self.left -= 1
-            elif knots is world.plan.motion:
+            elif is_of(knots, world.plan.motion):
                 assert state == 'APPROACHING'
                 end = world.plan.approach.q[-1]
                 assert np.max(np.abs(world.reference[0] - end)) < 0.02
@@ -86,9 +86,13 @@ class Observer:
 
     def check_motion(self):
         """Speed and acceleration of the arm, but for what its own safety does."""
+        for _, dq, ddq in self.world.states:
+            # Python's numbers: NumPy takes ten times as long for two joints.
+            self.check_state(dq.tolist(), ddq.tolist())
+
+    def check_state(self, dq, ddq):
+        """Check one instant of it."""
         world = self.world
-        # Python's numbers: NumPy takes ten times as long for two joints.
-        dq, ddq = (values.tolist() for values in world.reference[1:])
         if world.surprised or not any(dq + ddq):
             return
         if self.left == world.executions and not world.told.sent:
@@ -96,7 +100,7 @@ class Observer:
         peaks = world.plan.peaks
         speed = largest_share(dq, peaks.speed)
         assert speed <= SHARE + ROUNDING, f'{speed:.3f} of the planned speed'
-        if world.braking or world.resuming or world.pace < 1.0:
+        if world.braking or world.steps_back or world.resuming or world.pace < 1.0:
             return
         aside = np.abs(world.reference[0] - world.places).max(axis=1).min()
         assert aside < ASIDE, f'{aside:.3f} rad off the path'
@@ -145,6 +149,38 @@ def execute(world, rng):
     world.execute()
 
 
+def halt_in_a_stall(world, rng):
+    """Halt the arm by its slider or its safety, and release it, while the process stands still."""
+    stalled, world.faults.stalled = world.faults.stalled, True
+    world.step(rng.uniform(0.0, 0.6))
+    if rng.random() < 0.5:
+        slider, world.slider = world.slider, 0.0
+        world.step(rng.uniform(0.1, 1.0))
+        world.slider = slider
+    else:
+        unable, world.faults.unable = world.faults.unable, True
+        world.step(rng.uniform(0.1, 1.0))
+        world.faults.unable = unable
+    world.step(rng.uniform(0.0, 1.0))
+    world.faults.stalled = stalled
+
+
+def send_an_old_state(world, rng):
+    """Deliver a joint state again that is some cycles old."""
+    if world.last_state is not None:
+        old = world.last_state
+        world.queue.append(ev.JointStateReceived(
+            old.stamp - float(rng.uniform(0.001, 0.1)), old.q, old.dq, old.effort
+        ))
+        world.step(CYCLE)
+
+
+def turn_clock_back(world, rng):
+    """Let the local clock be read in another order than the events come."""
+    for command in world.machine.handle(ev.Tick(), world.now - float(rng.uniform(0.0, 0.5))):
+        world.carry_out(command, world.machine.state.name)
+
+
 def move_slider(world, rng):
     world.slider = float(rng.choice([0.0, 0.1, 0.5, 1.0, 1.0]))
 
@@ -163,10 +199,9 @@ def switch_off(world, rng):
 
 
 def be_cancelled(world, rng):
-    """Let another client cancel the goal, but not while it is replaced: nobody could know."""
-    if not world.on_the_way:
-        world.stop_by_itself()
-        world.step(2.0 * CYCLE)
+    """Let another client cancel the goal, at any moment."""
+    world.stop_by_itself()
+    world.step(rng.choice([0.0, CYCLE, 2.0 * CYCLE]))
 
 
 def clock_jump(world, rng):
@@ -194,6 +229,9 @@ ACTIONS = {
     'arm': rearm,
     'execute': execute,
     'slider': move_slider,
+    'halted unseen': halt_in_a_stall,
+    'old joint state': send_an_old_state,
+    'clock read late': turn_clock_back,
     'protective stop': protective_stop,
     'controller off': switch_off,
     'goal cancelled': be_cancelled,

@@ -5,7 +5,7 @@
 
 import re
 
-from execution.simulated_arm import CYCLE, ROBOT_FAULTS, World
+from execution.simulated_arm import CYCLE, is_of, ROBOT_FAULTS, World
 import numpy as np
 import pytest
 from robot_identification.execution import events as ev
@@ -21,7 +21,7 @@ SHARE = 1.1
 def moving(by_action=True, seed=3, after=1.0, simulated=None):
     """Return a world in the middle of its motion, some time after its approach began."""
     world = World(seed, by_action, simulated)
-    world.noise = 0.0
+    world.noise, world.begins, world.begin_delay, world.sag = 0.0, 'reference', 0.0, np.zeros(2)
     assert world.arm().success
     assert world.execute().success
     assert world.step_until(lambda: world.state == 'EXECUTING')
@@ -70,7 +70,7 @@ def test_executions_go_from_arming_to_their_end(executions):
         assert world.execute().success
         assert world.step_until(lambda: world.state == 'DONE')
         sent = [knots for _, _, knots in world.told.sent[-2:]]
-        assert sent == [world.plan.approach, world.plan.motion]
+        assert is_of(sent[0], world.plan.approach) and is_of(sent[1], world.plan.motion)
         assert len(world.told.sent) == 2 * number
     assert len(world.told.notes) == executions
     note = world.told.notes[0]
@@ -577,3 +577,139 @@ def test_a_machine_without_joint_states_says_so():
     assert machine.handle(ev.ArmCalled(), 1.0) == [ev.Approve()]
     machine.handle(ev.Approved('x', 1, 'armed'), 1.0)
     assert isinstance(machine.state, Armed)
+
+
+# --- where the arm is, and what the controller begins with ---------------------------------------
+
+
+def highest_shares(world, seconds):
+    """Return the highest shares of planned speed and acceleration, between cycles as well."""
+    shares = np.zeros(2)
+    peaks = world.plan.peaks.speed, world.plan.peaks.acceleration
+    for _ in range(round(seconds / CYCLE)):
+        world.cycle()
+        if world.braking or world.resuming or world.pace < 1.0:
+            continue
+        for state in world.states:
+            now = [np.max(np.abs(one) / peak) for one, peak in zip(state[1:], peaks, strict=True)]
+            shares = np.maximum(shares, now)
+    return shares
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+@pytest.mark.parametrize('simulated', [True, False])
+@pytest.mark.parametrize('halt', [{'slider': 0.0}, {'unable': True}])
+@pytest.mark.parametrize('seed', range(3))
+def test_an_arm_that_halted_unseen_is_not_thrown_ahead(by_action, simulated, halt, seed):
+    """The process stands still for 1.2 s, in which the arm halts for 0.6 s and goes on."""
+    world = moving(by_action, seed, after=0.3, simulated=simulated)
+    world.stand_still(0.2)
+    for name, value in halt.items():
+        setattr(world if name == 'slider' else world.faults, name, value)
+    world.stand_still(0.6)
+    world.slider, world.faults.unable = 1.0, False
+    world.stand_still(0.4)
+    assert np.all(highest_shares(world, 4.0) <= SHARE)
+    assert world.state == 'FAULT', world.reason
+
+
+@pytest.mark.parametrize('begins', ['reference', 'measured'])
+@pytest.mark.parametrize('rate', [50.0, 500.0])
+@pytest.mark.parametrize('sag', [0.009, -0.009])
+def test_a_motion_begins_within_its_peaks_from_where_the_controller_is(begins, rate, sag):
+    """An arm that hangs 9 mrad off its reference has more than one period to get there."""
+    world = World(3, True)
+    world.begins, world.sag, world.knot_rate = begins, np.array([sag, -sag]), rate
+    world.step(0.2)
+    assert world.arm().success and world.execute().success
+    assert np.all(highest_shares(world, 4.0) <= SHARE)
+    assert world.state == 'DONE', world.reason
+
+
+@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('ago', [0, 1, 2])
+def test_a_stop_of_a_motion_that_has_just_ended_by_itself_throws_nothing(seed, ago):
+    """The controller's answer is on its way while the stop is: it is cancelled when it comes."""
+    world = moving(True, seed % 3, after=0.2 + 0.1 * seed)
+    world.stop_by_itself()
+    answers, world.queue[:] = list(world.queue), []
+    world.step(ago * CYCLE)
+    world.tell(ev.AbortCalled())
+    shares = highest_shares(world, CYCLE)
+    world.queue[:0] = answers
+    assert np.all(np.maximum(shares, highest_shares(world, 3.0)) <= SHARE)
+    assert world.state == 'FAULT' and world.reason.startswith('at rest')
+    assert world.told.cancels
+
+
+@pytest.mark.parametrize('simulated', [True, False])
+@pytest.mark.parametrize('cycles', [12, 20, 35])
+@pytest.mark.parametrize('seed', range(3))
+def test_late_joint_states_stay_late_while_a_stop_is_looked_for(simulated, cycles, seed):
+    """By topic it is tried again and again, and each try would forget a little."""
+    world = moving(False, seed, after=0.2, simulated=simulated)
+    world.faults.delay = cycles
+    assert np.all(highest_shares(world, 6.0) <= SHARE)
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+def test_a_clock_that_is_set_while_the_arm_waits_leaves_it_where_it_is(by_action):
+    """The slider is at zero, the stamps jump, and the slider is raised."""
+    for seed in range(4):
+        world = moving(by_action, seed, after=0.5)
+        world.slider = 0.0
+        world.step(0.3)
+        world.faults.stamp_offset -= 4.0
+        world.step(0.2)
+        world.slider = 1.0
+        assert np.all(highest_shares(world, 5.0) <= SHARE)
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+def test_an_old_joint_state_before_the_watch_says_nothing_of_the_begin(by_action):
+    """A state of 3 s before the motion is the first one after it was sent."""
+    for seed in range(4):
+        world = World(seed, by_action, False)
+        assert world.arm().success and world.execute().success
+        assert world.step_until(lambda world=world: world.state == 'EXECUTING')
+        world.faults.silent = True
+        world.step(0.16)
+        world.faults.silent = False
+        world.faults.stamp_offset -= 3.0
+        assert np.all(highest_shares(world, 5.0) <= SHARE)
+
+
+def test_an_arm_that_halts_while_no_stop_is_proved_is_not_sent_on_its_path():
+    """By topic: nothing is known of it for a while, and its safety halts and releases it."""
+    for seed in range(6):
+        world = moving(False, seed, after=0.4)
+        world.faults.silent = True
+        world.step(0.3)
+        assert world.state == 'STOPPING'
+        world.faults.unable = True
+        world.step(0.3)
+        world.faults.unable = world.faults.silent = False
+        assert np.all(highest_shares(world, 5.0) <= SHARE)
+
+
+def test_a_cancelled_goal_that_waits_for_the_slider_is_not_at_rest():
+    """The controller decelerates, waits, and goes on when the slider is raised."""
+    world = moving(True, after=0.5)
+    # No stop is proved, and the cancelled goal takes half a second to rest.
+    world.plan.peaks.acceleration[:] *= 0.2
+    world.tell(ev.AbortCalled())
+    assert world.told.cancels
+    world.step(0.1)
+    world.slider = 0.0
+    assert world.step_until(lambda: world.state == 'FAULT', 6.0)
+    assert 'may still hold the motion' in world.reason
+    assert moves_when_let_go(world) > 0.0
+
+
+def test_time_that_is_read_out_of_order_stands_still():
+    """Two threads read the clock and wait for each other; the later reading may come first."""
+    world = moving(True)
+    for earlier in (0.001, 0.3, 5.0):
+        assert world.machine.handle(ev.Tick(), world.now - earlier) == []
+    assert world.state == 'EXECUTING'
+    assert world.step_until(lambda: world.state == 'DONE'), world.reason

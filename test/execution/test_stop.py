@@ -81,7 +81,7 @@ def test_a_stop_keeps_to_the_peaks_from_wherever_the_controller_is(
     (0.02, QUICK), (0.05, QUICK), (0.08, QUICK), (0.08, len(DURATIONS)),
 ])
 def test_every_place_of_a_motion_at_its_limit_has_a_stop(width, durations):
-    """Within its own peaks 20 to 75 % of the places have none; where they have, it is taken."""
+    """Nearly all have one within their own peaks; where they have, it is taken."""
     motion = designed_motion(load_robot('ur10'), 0)
     path = SentPath(motion.sample(np.zeros(1)).q[0], trajectory_knots(motion, 50.0))
     peaks = Peaks.of([path])
@@ -96,7 +96,7 @@ def test_every_place_of_a_motion_at_its_limit_has_a_stop(width, durations):
             same = stop_on_path(path, where, peaks, joints, durations)
             np.testing.assert_array_equal(stop.q, same.q)
             gentle.append(time)
-    assert 0 < len(gentle) < 0.9 * len(np.arange(0.1, path.duration - 0.2, 0.2))
+    assert len(gentle) > 0.8 * len(np.arange(0.1, path.duration - 0.2, 0.2))
 
 
 def test_where_the_controller_is_known_every_instant_has_a_quick_stop():
