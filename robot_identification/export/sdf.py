@@ -104,9 +104,10 @@ def _add_joint(built: Element, joint: ArmJoint, parent: str, child: str) -> None
     SubElement(link, 'pose', relative_to=joint.name).text = '0 0 0 0 0 0'
     _add_inertial(link, joint.body)
     has_limits = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
-    turning = 'revolute' if has_limits else 'continuous'
+    # SDF has a type `continuous`, of which Gazebo's plugin of DART makes a fixed joint; sdformat
+    # reads a URDF's continuous joint as a revolute one without limits, too.
     element = SubElement(
-        built, 'joint', name=joint.name, type='prismatic' if joint.is_prismatic else turning
+        built, 'joint', name=joint.name, type='prismatic' if joint.is_prismatic else 'revolute'
     )
     _add_pose(element, joint.placement, relative_to=parent)
     _add_text(element, 'parent', parent)

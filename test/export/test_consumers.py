@@ -219,25 +219,56 @@ def test_an_sdf_has_the_models_torques_in_the_worlds_gravity(models, name, rng):
     assert_same(pinocchio_torque(arm, motion), rigid_torque(model, motion))
 
 
-@pytest.mark.parametrize('name', ['ur5', 'everything'])
-def test_gazebos_own_reader_finds_no_fault_with_the_sdf(models, name, tmp_path):
-    """`gz sdf --check` of the library that Gazebo reads with; a process of its own loads it."""
+def sdformat(tmp_path, call, *files):
+    """Return what the library that Gazebo reads with prints of files, its results and errors."""
     library = next(filter(None, (
         ctypes.util.find_library(f'sdformat{version}') for version in range(16, 11, -1)
     )), None)
     if library is None:
         pytest.skip('libsdformat (Debian: libsdformat12-12 and sdformat-sdf) is not installed')
+    script = (
+        'import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); '
+        f'print([{call} for path in sys.argv[2:]])'
+    )
+    # A process of its own loads it.
+    run = subprocess.run(
+        [sys.executable, '-c', script, library, *files], cwd=tmp_path,
+        capture_output=True, text=True, timeout=60, check=True,
+    )
+    printed, _, results = run.stdout.rstrip().rpartition('\n')
+    return printed, results, run.stderr
+
+
+@pytest.mark.parametrize('name', ['ur5', 'everything'])
+def test_gazebos_own_reader_finds_no_fault_with_the_sdf(models, name, tmp_path):
     text = export_sdf(models[name])
     (tmp_path / 'arm.sdf').write_text(text)
     (tmp_path / 'bad.sdf').write_text(text.replace('relative_to="', 'relative_to="no_'))
-    check = (
-        'import ctypes, sys; check = ctypes.CDLL(sys.argv[1]).cmdCheck; '
-        'print([check(path.encode()) for path in sys.argv[2:]])'
+    printed, results, errors = sdformat(
+        tmp_path, 'library.cmdCheck(path.encode())', 'arm.sdf', 'bad.sdf'
     )
-    found = subprocess.run(
-        [sys.executable, '-c', check, library, 'arm.sdf', 'bad.sdf'], cwd=tmp_path,
-        capture_output=True, text=True, timeout=60, check=True,
-    )
-    first, _, rest = found.stdout.partition('\n')
-    assert first == 'Valid.', found.stderr
-    assert rest == '[0, -1]\n', 'a file with wrong names is found out'
+    assert printed == 'Valid.', errors
+    assert results == '[0, -1]', 'a file with wrong names is found out'
+
+
+@pytest.mark.parametrize('name', ['ur5', 'everything'])
+def test_gazebo_reads_the_same_joints_in_the_sdf_as_in_the_urdf(models, name, tmp_path):
+    """A continuous joint is a revolute one without limits there, and SDF's own is a weld."""
+    (tmp_path / 'arm.sdf').write_text(export_sdf(models[name]))
+    (tmp_path / 'arm.urdf').write_text(export_urdf(models[name]))
+    # Later versions have the last three arguments; C ignores them where they are not.
+    call = 'library.cmdPrint(path.encode(), 0, 0, ctypes.c_float(0.01), 0, 17, 0)'
+    joints = []
+    for file in ('arm.sdf', 'arm.urdf'):
+        printed, results, errors = sdformat(tmp_path, call, file)
+        assert results == '[0]', errors
+        joints.append({
+            element.get('name'): (
+                element.get('type'),
+                [float(element.findtext(f'axis/limit/{key}')) for key in ('lower', 'upper')],
+            )
+            for element in ElementTree.fromstring(printed).iter('joint')
+            if element.get('name') in models[name].robot.joint_names
+        })
+    assert list(joints[0]) == list(models[name].robot.joint_names)
+    assert joints[0] == joints[1]

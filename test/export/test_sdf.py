@@ -24,7 +24,7 @@ def test_joints_have_limits_and_friction(model):
     found = {element.get('name'): element for element in tree_of(model).findall('joint')}
     assert list(found) == ['fixed_to_world', *model.robot.joint_names]
     assert [element.get('type') for element in found.values()] \
-        == ['fixed', 'continuous', 'prismatic', 'revolute']
+        == ['fixed', 'revolute', 'prismatic', 'revolute']
     assert found['turn'].find('axis/limit/lower') is None
     slide = found['slide'].find('axis')
     assert [float(slide.findtext(f'limit/{key}')) for key in
