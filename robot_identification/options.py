@@ -14,13 +14,16 @@ import argparse
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 import math
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
-from robot_identification.errors import DescriptionError
-from robot_identification.files import is_number
+from robot_identification.errors import DescriptionError, UsageError
 
 SHOWN_CHOICES = 3  # choices of an option that its usage states; chosen: they fit a line
-WORDS = {str: 'a text', bool: 'true or false', float: 'a number'}
+WORDS = {
+    str: 'a text', bool: 'true or false', float: 'a number', int: 'a whole number', Path: 'a path',
+}
 Given = TypeVar('Given')
 
 
@@ -29,11 +32,11 @@ class Option:
     """One option."""
 
     name: str  # of the field, and the key in a YAML file
-    kind: type  # type of its value, or of each of several values; {str, int, float, bool}
+    kind: type  # type of its value, or of each of several values; {str, int, float, bool, Path}
     text: str  # description, with the unit in brackets
     otherwise: str  # effect of not giving it
     choices: tuple[str, ...]  # allowed values; any if there are none
-    # Range of a parameter.
+    # Range of its value, or of each of several values.
     minimum: float | None
     maximum: float | None
     metavar: str | tuple[str, ...] | None  # its value in the help, or its values
@@ -56,6 +59,18 @@ class Option:
         if not self.otherwise or self.default is not None:
             return self.text
         return f'{self.text}; {"0" if self.kind is float else "empty"}: {self.otherwise}'
+
+    def refusal(self, value: float) -> str:
+        """Return in words why a number is not in the range, empty where it is."""
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        if low <= value <= high and math.isfinite(value):
+            return ''
+        if not math.isfinite(value):
+            return f'{value:g}, it must be finite'
+        # A large whole number keeps its digits.
+        digits = '' if self.kind is int else 'g'
+        return f'{value:{digits}}, allowed are {low:{digits}} to {high:{digits}}'
 
 
 def option(
@@ -113,12 +128,24 @@ def add_arguments(
 
 def _parse_type(one: Option) -> Callable[[str], Any]:
     """Return what makes a value of its text; times and angles may have their unit behind them."""
+    if one.kind not in (int, float):
+        return one.kind
+    read: Callable[[str], Any] = one.kind
     if one.kind is float:
-        return next(
+        read = next(
             (parse for unit, parse in (('[s]', duration), ('[rad]', angle)) if unit in one.text),
             float,
         )
-    return one.kind
+
+    def parse(text: str) -> Any:
+        value = read(text)
+        if refusal := one.refusal(value):
+            raise argparse.ArgumentTypeError(refusal)
+        return value
+
+    # It names the kind where a text is no number.
+    parse.__name__ = one.kind.__name__
+    return parse
 
 
 def duration(text: str) -> float:
@@ -160,23 +187,35 @@ def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:
     })
 
 
-def check_kinds(instance: Any, *, but: str = '') -> None:
+def check_options(instance: Any, *, but: str = '') -> None:
     """
-    Check the types of the options of an instance, except the one named `but`.
+    Check types, choices and ranges of the options of an instance, except the one named `but`.
 
-    Integers given for numbers are converted in place. Raises DescriptionError, with the option and
-    its value, if one has another type or is not finite.
+    Every dataclass of options does so when it is made. Integers given for numbers and texts for
+    paths are converted in place. Raises DescriptionError, with the option and its value, if one
+    has another type, and UsageError if it is none of the choices or not in the range.
     """
     for one in options_of(type(instance)):
         value = getattr(instance, one.name)
         if value is None or one.name == but:
             continue
-        right = isinstance(value, one.kind)
-        if one.kind is float:
-            right = is_number(value) and math.isfinite(value)
-        if not right:
-            raise DescriptionError(
-                f'{one.name} is {value!r:.60}, it must be {WORDS[one.kind]}'
-            )
-        if one.kind is float:
-            object.__setattr__(instance, one.name, float(value))
+        if one.count is None:
+            checked = _checked(one, value)
+        elif isinstance(value, (list, tuple)):
+            checked = tuple(_checked(one, each) for each in value)
+        else:
+            raise DescriptionError(f'{one.name} is {value!r:.60}, it must be a list')
+        object.__setattr__(instance, one.name, checked)
+
+
+def _checked(one: Option, value: Any) -> Any:
+    taken: Any = {float: Real, int: Integral, Path: (str, Path)}.get(one.kind, one.kind)
+    if not isinstance(value, taken) or isinstance(value, bool) != (one.kind is bool):
+        raise DescriptionError(f'{one.name} is {value!r:.60}, it must be {WORDS[one.kind]}')
+    if one.choices and value not in one.choices:
+        raise UsageError(
+            f'{one.name} is {value!r:.60}, it must be one of {", ".join(one.choices)}'
+        )
+    if one.kind in (int, float) and (refusal := one.refusal(value)):
+        raise UsageError(f'{one.name} is {refusal}')
+    return one.kind(value)

@@ -5,12 +5,19 @@
 
 import argparse
 from dataclasses import dataclass
+import importlib
+import math
+import pkgutil
 
+import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
+import robot_identification
+from robot_identification.cli.command import COMMANDS, CommandLineError
+from robot_identification.cli.main import make_parser, parse_arguments
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation import IdentifyArguments, IdentifyOptions
 from robot_identification.options import (
-    add_arguments, check_kinds, from_values, option, options_of,
+    add_arguments, check_options, from_values, option, options_of,
 )
 
 
@@ -23,7 +30,7 @@ class Made:
     fast: bool | None = option(bool, 'be fast')
 
     def __post_init__(self):
-        check_kinds(self)
+        check_options(self)
 
 
 def parse(kind, *words):
@@ -86,7 +93,6 @@ def test_descriptions_say_what_happens_otherwise():
 @pytest.mark.parametrize(('values', 'words'), [
     ({'name': 3}, 'name is 3, it must be a text'),
     ({'speed': True}, 'speed is True, it must be a number'),
-    ({'speed': float('nan')}, 'speed is nan, it must be a number'),
     ({'fast': 'yes'}, "fast is 'yes', it must be true or false"),
 ])
 def test_other_types_are_refused_by_name(values, words):
@@ -116,3 +122,83 @@ def test_identification_is_the_same_from_words_and_from_yaml():
     assert words == mapped
     assert words.identify_options() == mapped.identify_options()
     assert parse(IdentifyArguments).identify_options() == IdentifyOptions()
+
+
+def declared_ranges():
+    """Return every dataclass with an option of limited values, and the option."""
+    names = [
+        found.name for found in pkgutil.walk_packages(
+            robot_identification.__path__, 'robot_identification.'
+        ) if not found.name.startswith('robot_identification.nodes')
+    ]
+    kinds = {
+        kind for name in names for kind in vars(importlib.import_module(name)).values()
+        if isinstance(kind, type) and hasattr(kind, '__dataclass_fields__')
+    }
+    return sorted((
+        (kind, one) for kind in kinds for one in options_of(kind)
+        if (one.minimum, one.maximum) != (None, None)
+    ), key=lambda pair: (pair[0].__name__, pair[1].name))
+
+
+RANGES = declared_ranges()
+# What an option needs beside it.
+NEEDED = {'BreakAwaySettings': {'torque_cap': 1.0, 'torque_limit': 2.0, 'inertia': 0.1}}
+
+
+def values_of(one):
+    """Return the bounds of an option, and the values just outside them."""
+    bounds = [value for value in (one.minimum, one.maximum) if value is not None]
+    beyond = [
+        value + side if one.kind is int else float(np.nextafter(value, side * math.inf))
+        for value, side in ((one.minimum, -1), (one.maximum, 1)) if value is not None
+    ]
+    return bounds, [*beyond, *([] if one.kind is int else [math.nan, math.inf])]
+
+
+@pytest.mark.parametrize(
+    ('kind', 'one'), RANGES, ids=[f'{kind.__name__}.{one.name}' for kind, one in RANGES]
+)
+def test_declared_ranges_hold_wherever_options_are_made(kind, one):
+    """At a bound a class may still have reasons of its own, as a time limit of 0 s."""
+    def make(value):
+        given = value if one.count is None else (value,)
+        return kind(**NEEDED.get(kind.__name__, {}), **{one.name: given})
+
+    bounds, beyond = values_of(one)
+    for value in beyond:
+        with pytest.raises(UsageError, match=rf'^{one.name} is .*(allowed are|must be finite)'):
+            make(value)
+    for value in bounds:
+        try:
+            make(value)
+        except UsageError as error:
+            assert 'allowed are' not in str(error)
+
+
+def test_declared_ranges_hold_in_every_command():
+    """Before anything is read; each of them is an option of a command, but those of a node."""
+    nodes_only = {'BreakAwaySettings'}
+    found = set()
+    for command in COMMANDS:
+        parser = make_parser([command])._subparsers._group_actions[0].choices[command]
+        helps = {flag: action.help or '' for action in parser._actions
+                 for flag in action.option_strings}
+        for kind, one in RANGES:
+            flag = f'--{one.key.replace("_", "-")}'
+            if not helps.get(flag, '').startswith(one.text):
+                continue
+            found.add((kind.__name__, one.name))
+            for value in values_of(one)[1]:
+                with pytest.raises(CommandLineError, match=rf'{flag}: .*(allowed are|finite)') \
+                        as refused:
+                    parse_arguments([command, f'{flag}={value!r}'])
+                assert refused.value.exit_code == 2
+    expected = {(kind.__name__, one.name) for kind, one in RANGES}
+    assert {pair for pair in expected if pair[0] not in nodes_only} == found
+
+
+@pytest.mark.parametrize('window', [{'start': -5.0}, {'stop': 2e6}, {'start': math.nan}])
+def test_a_window_outside_any_recording_is_refused_in_python(window):
+    with pytest.raises(UsageError, match=r'allowed are 0 to 1e\+06 s'):
+        IdentifyOptions(**window)

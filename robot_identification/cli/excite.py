@@ -21,13 +21,12 @@ from robot_identification.cli.excite_text import (
     describe_certificate, describe_evaluation, describe_motion, describe_search, describe_tracking,
     evaluation_json, tracking_json,
 )
-from robot_identification.cli.options import (
-    add_force_option, add_json_option, add_robot_options, add_window_options,
-)
+from robot_identification.cli.options import add_force_option, add_json_option, add_robot_options
 from robot_identification.cli.output import (
     end_progress_line, print_json, progress_line, say, show, warn,
 )
 from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.estimation import IdentifyArguments
 from robot_identification.excitation import (
     certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
     Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion,
@@ -122,7 +121,7 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--joint-names', metavar='BAG=MODEL,..', help="where the bag's joint names differ"
     )
-    add_window_options(parser)
+    add_arguments(parser, IdentifyArguments, ('start', 'stop'))
 
 
 @dataclass(frozen=True, eq=False)

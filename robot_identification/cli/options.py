@@ -16,7 +16,7 @@ from robot_identification.files import BY_COMMAND, LARGEST_INTEGER, ResultFolder
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, gravity_of_mounting, read_urdf, RobotModel,
 )
-from robot_identification.options import angle, duration
+from robot_identification.options import angle
 
 # Help of a command's recordings.
 RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
@@ -143,14 +143,6 @@ def parse_xacro_arguments(texts: list[str]) -> dict[str, str]:
         if not name or not assigned:
             raise UsageError(f'--xacro-arguments must read NAME:=VALUE but one is {text!r}')
     return {name: value for name, _, value in pairs}
-
-
-def add_window_options(parser: argparse.ArgumentParser) -> None:
-    """Add --start and --stop."""
-    for name in ('--start', '--stop'):
-        parser.add_argument(
-            name, type=duration, metavar='S', help='seconds after the first joint state'
-        )
 
 
 def add_mapping_option(parser: argparse.ArgumentParser) -> None:

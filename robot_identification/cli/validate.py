@@ -13,9 +13,10 @@ from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
     add_json_option, add_mapping_option, add_model_argument, add_output_option, add_tables_option,
-    add_window_options, RECORDING, result_folder,
+    RECORDING, result_folder,
 )
 from robot_identification.cli.output import print_json, warn
+from robot_identification.estimation import IdentifyArguments
 from robot_identification.files import check_writable, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
@@ -52,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
         'the physically consistent parameters, of the URDF alone, of the exported MJCF (a minute)',
     )
     add_arguments(parser, RolloutOptions)
-    add_window_options(parser)
+    add_arguments(parser, IdentifyArguments, ('start', 'stop'))
     add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
     add_tables_option(parser)

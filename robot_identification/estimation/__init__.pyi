@@ -28,7 +28,7 @@ from .judgement import (
 from .linear import solve_weighted as solve_weighted
 from .method import (
     AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,
-    IdentifyOptions as IdentifyOptions, SELECT as SELECT,
+    IdentifyOptions as IdentifyOptions, LATEST_TIME as LATEST_TIME, SELECT as SELECT,
 )
 from .problem import (
     combine_factors as combine_factors, IdentificationProblem as IdentificationProblem,

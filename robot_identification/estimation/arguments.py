@@ -13,17 +13,14 @@ from typing import Any
 from robot_identification.errors import DescriptionError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import (
-    AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, SELECT,
+    AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, LATEST_TIME, SELECT,
 )
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.files import is_there, read_text
 from robot_identification.model import CORRECTIONS, KinematicFilter, parse_friction, STATED_UNITS
-from robot_identification.options import check_kinds, option
+from robot_identification.options import check_options, option
 from robot_identification.recording import parse_joint_names
-
-# A window that begins or ends later is a mistake [s].
-LATEST = 1.0e6
 
 
 def check_friction(text: str) -> None:
@@ -99,11 +96,11 @@ class IdentifyArguments:
     )
     start: float | None = option(
         float, 'start of the window after the first joint state [s]',
-        otherwise='the first joint state', minimum=0.0, maximum=LATEST, metavar='S',
+        otherwise='the first joint state', minimum=0.0, maximum=LATEST_TIME, metavar='S',
     )
     stop: float | None = option(
         float, 'end of the window after the first joint state [s]',
-        otherwise='the last joint state', minimum=0.0, maximum=LATEST, metavar='S',
+        otherwise='the last joint state', minimum=0.0, maximum=LATEST_TIME, metavar='S',
     )
 
     def __post_init__(self) -> None:
@@ -115,7 +112,7 @@ class IdentifyArguments:
         if names is not None:
             names = {str(a): str(b) for a, b in names.items()}
         object.__setattr__(self, 'joint_names', names)
-        check_kinds(self, but='joint_names')
+        check_options(self, but='joint_names')
 
     @property
     def names_in_bag(self) -> dict[str, str]:

@@ -35,6 +35,8 @@ DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 # What the effort is from: the recorded one, or the error of positions against commands.
 EFFORT, COMMAND = 'effort', 'command'
+# A window that begins or ends later is a mistake [s].
+LATEST_TIME = 1.0e6
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class IdentifyOptions:
 
     def __post_init__(self) -> None:
         self._check_names()
+        self._check_window()
         self._check_corrections()
         self._check_friction()
 
@@ -130,10 +133,14 @@ class IdentifyOptions:
                 f'--effort-from {COMMAND} takes no recorded effort, so that --effort-unit '
                 f'{self.effort_unit} has no meaning: leave one of the two out'
             )
+
+    def _check_window(self) -> None:
         for name in ('start', 'stop'):
             value = getattr(self, name)
             if value is not None and not isinstance(value, Real):
                 raise UsageError(f'{name} is {value!r:.60}, it must be a number of seconds')
+            if value is not None and not 0.0 <= float(value) <= LATEST_TIME:
+                raise UsageError(f'{name} is {value:g} s, allowed are 0 to {LATEST_TIME:g} s')
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
 

@@ -11,7 +11,7 @@ import math
 from robot_identification.errors import UsageError
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.files import LARGEST_INTEGER
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 
 GENERIC = 'generic'  # name of the experiment that needs no file
 # Processes of a search: more than any computer at hand has processors.
@@ -27,7 +27,7 @@ class DesignArguments:
     """
     Options of the search for a motion; None means that an option is not given.
 
-    The fields say in their declaration what each is; minima and maxima are those of parameters.
+    The fields say in their declaration what each is; 0 as a parameter, too.
     """
 
     experiment: str = option(
@@ -36,7 +36,7 @@ class DesignArguments:
     )
     seed: int = option(
         int, 'seed of the search; the same one gives the same trajectory',
-        default=0, minimum=0, maximum=2**31 - 1, metavar='S',
+        default=0, minimum=0, maximum=LARGEST_INTEGER, metavar='S',
     )
     max_evaluations: int | None = option(
         int, 'evaluations of the criterion', minimum=1, maximum=10_000_000, metavar='N',
@@ -54,13 +54,9 @@ class DesignArguments:
     )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.seed <= LARGEST_INTEGER:
-            raise UsageError(f'--seed is {self.seed}, allowed are 0 to {LARGEST_INTEGER}')
-        budget = self.budget
-        if not (budget.evaluations > 0 and budget.seconds > 0.0):
-            raise UsageError('--max-evaluations and --time-limit must be positive')
-        if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
-            raise UsageError(f'--processes is {self.processes}, allowed are 1 to {MOST_PROCESSES}')
+        check_options(self)
+        if self.time_limit == 0.0:
+            raise UsageError('--time-limit is 0 s, it must be positive')
 
     @property
     def budget(self) -> Budget:

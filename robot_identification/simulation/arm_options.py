@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_identification.model import RobotModel
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 from robot_identification.simulation.ground_truth import (
     draw_truth, GAIN_SCALE_ERROR, GroundTruth, LOOP_NOISE, POSITION_SHARE, RIPPLE_SHARE,
     with_elastic_joints, with_gain_errors, with_position_torque, with_static_friction,
@@ -52,11 +52,14 @@ class SimulatedArmOptions:
         metavar='SHARE', bare=GAIN_SCALE_ERROR,
     )
 
+    def __post_init__(self) -> None:
+        check_options(self)
+
     def truth(self, robot: RobotModel, seed: int) -> GroundTruth:
         """
         Return the truth of an arm with these effects; all of it is drawn by `seed`.
 
-        Raises UsageError if a value is out of range or a drive gain of the arm is unknown.
+        Raises UsageError if a value has no meaning or a drive gain of the arm is unknown.
         """
         truth = draw_truth(robot, seed)
         if self.static_friction:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
 from robot_identification.model import RobotModel, STATED_UNITS
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 from robot_identification.processing import (
     check_robot_name, held_joint_remarks, watched_joints,
 )
@@ -44,6 +44,9 @@ class ReadingOptions:
         'against the commanded positions of a log, whose delay is found', default=EFFORT,
         choices=(EFFORT, COMMAND),
     )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def read(
         self, robot: RobotModel, bags: Sequence[Path]

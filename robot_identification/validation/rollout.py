@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
-from robot_identification.errors import UsageError
 from robot_identification.files import to_finite
 from robot_identification.model import joint_axes, RobotModel, tool_frame
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive
 import scipy
@@ -57,18 +56,13 @@ class RolloutOptions:
     )
     frequency: float = option(
         float, 'natural frequency of the PD servo of the closed loop [Hz], of the identified '
-        'inertia of each joint, with damping 1', minimum=0.0, default=2.0, metavar='HZ',
+        'inertia of each joint, with damping 1', minimum=0.01, default=2.0, metavar='HZ',
         key='rollout_frequency',
     )
     step: float = 0.001
 
     def __post_init__(self) -> None:
-        if self.starts < 1:
-            raise UsageError(f'--rollout-starts is {self.starts}, it must be at least 1')
-        if not 0.0 < self.frequency < math.inf:
-            raise UsageError(
-                f'--rollout-frequency is {self.frequency:g} Hz, it must be positive'
-            )
+        check_options(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -260,7 +260,7 @@ def test_an_interrupt_leaves_no_file_of_several(
 
 
 @pytest.mark.parametrize(('options', 'words'), [
-    (('--processes', 0), '--processes is 0'),
+    (('--processes', 0), '--processes: 0'),
     *((words, words[0]) for option, values in {
         '--torque-noise': (0, 'nan'), '--max-evaluations': (0,), '--time-limit': (0, 'nan'),
         '--rate': (0, 'nan'),

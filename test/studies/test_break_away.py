@@ -211,7 +211,7 @@ def test_the_file_comes_back(content, tmp_path):
     (('joints', 0, 'joint'), DELETE, 'missing joint'),
     (('joints', 0, 'gravity'), 'none', "gravity is 'none'"),
     (('joints', 0, 'settings', 'threshold'), -1.0, 'threshold is -1'),
-    (('joints', 0, 'settings', 'threshold'), 'fast', 'an entry is damaged'),
+    (('joints', 0, 'settings', 'threshold'), 'fast', "threshold is 'fast'"),
     (('joints', 0, 'repeats', 0, 'ramp_rate'), 1e200, 'an entry is damaged'),
     (('joints', 0, 'repeats', 0, 'torque'), DELETE, 'missing torque'),
     (('joints', 0, 'repeats', 0, 'direction'), 0, 'a direction is 0'),

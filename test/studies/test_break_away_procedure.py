@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.simulation.effort_joint import EffortJoint, EffortJointConstants
 from robot_identification.studies.break_away.estimate import (
     BreakAwayRun, estimate_break_away, largest_excess,
@@ -100,7 +100,7 @@ def test_it_finds_what_was_set(constants, start, gravity, repeats):
 
 def test_torque_is_that_commanded_at_the_first_sample_above_the_threshold():
     """The effort noted is that of the same sample; the samples behind it only confirm."""
-    bench = Bench(WHEEL, of(WHEEL, repeats=1), noise=0.0)
+    bench = Bench(WHEEL, of(WHEEL, repeats=2), noise=0.0)
     speeds = []
     while not bench.test.repeats:
         speeds.append(bench.joint.dq)
@@ -376,15 +376,15 @@ def test_acceleration_of_a_steady_ramp_is_exact(count):
 @pytest.mark.parametrize(('name', 'value', 'words'), [
     ('torque_cap', 0.0, 'torque_cap is 0.0, it must be positive'),
     ('torque_cap', 5.0, 'torque_cap 5 is above torque_limit 4'),
-    ('window', math.nan, 'window is nan, not finite'),
-    ('repeats', 2.5, 'repeats is 2.5, not a whole number'),
+    ('window', math.nan, 'window is nan, it must be finite'),
+    ('repeats', 2.5, 'repeats is 2.5, it must be a whole number'),
     ('repeats', 0, 'repeats is 0'),
     ('tolerance', 0.4, 'tolerance 0.4 is above window'),
-    ('threshold', 2.0, 'threshold 2 is above speed_limit'),
+    ('speed_limit', 0.1, r'threshold 0\.13 is above speed_limit'),
     ('ramp_rate', -1.0, 'ramp_rate is -1'),
 ])
 def test_impossible_settings_are_refused(name, value, words):
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(IdentificationError, match=words):
         replace(USUAL, **{name: value})
 
 

@@ -381,7 +381,7 @@ def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
     )
     with pytest.raises(UsageError, match=r'x.yaml: arm left: .*ur55'):
         run_campaign(campaign, ResultFolder(tmp_path / 'out'))
-    with pytest.raises(UsageError, match=r'--processes is 0'):
+    with pytest.raises(UsageError, match='processes is 0'):
         CampaignOptions(processes=0)
     assert contents(tmp_path) == {}
 

@@ -171,7 +171,7 @@ def test_what_cannot_be_seen_is_named():
     assert 'intercept cannot be distinguished' in same.reason
     with pytest.raises(NotIdentifiableError, match=r'no drive gain can be seen \(pan: '):
         poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], DriveGainsOptions())
-    with pytest.raises(UsageError, match='must not be negative'):
+    with pytest.raises(UsageError, match='smallest_current is -1'):
         DriveGainsOptions(smallest_current=-1.0)
 
 

@@ -183,7 +183,7 @@ def test_crossings_of_a_threshold():
     assert check_threshold(energy, 4.2).outcome == 'below'
     assert check_threshold(energy, 4.2).crossings == ()
     for wrong in (0.0, -1.0, np.nan):
-        with pytest.raises(UsageError, match=r'--threshold is .* must be positive'):
+        with pytest.raises(UsageError, match='threshold is'):
             EnergyOptions(wrong)
 
 

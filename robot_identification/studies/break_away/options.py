@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 import math
 
 from robot_identification.errors import UsageError
 from robot_identification.model import unit_of_joint
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 
 # A ramp from zero to the cap takes so long where no rate is given [s]; chosen: 50 ramps take a
 # quarter of an hour.
@@ -88,14 +88,12 @@ class BreakAwaySettings:
     slides: bool = False
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if not math.isfinite(value):
-                raise UsageError(f'break-away test: {item.name} is {value}, not finite')
-            if item.name in _COUNTS and value != int(value):
-                raise UsageError(f'break-away test: {item.name} is {value}, not a whole number')
-            if value < 0.0 or (value == 0.0 and item.name not in _MAY_BE_ZERO):
-                raise UsageError(f'break-away test: {item.name} is {value}, it must be positive')
+        check_options(self)
+        for name in ('torque_cap', 'torque_limit', 'inertia', 'longest_gap'):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise UsageError(
+                    f'break-away test: {name} is {getattr(self, name)}, it must be positive'
+                )
         for smaller, larger in (
             ('torque_cap', 'torque_limit'), ('tolerance', 'window'), ('onset_travel', 'window'),
             ('threshold', 'speed_limit'), ('return_speed', 'speed_limit'),
@@ -119,7 +117,3 @@ class BreakAwaySettings:
     def duration(self) -> float:
         """Longest time of the test but for its returns [s]."""
         return 2 * self.repeats * (self.torque_cap / self.rate + self.settle_time)
-
-
-_COUNTS = ('confirming_samples', 'repeats')
-_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous', 'slides')

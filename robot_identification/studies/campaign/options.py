@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.options import option
-from robot_identification.parallel import check_processes, LOCAL
+from robot_identification.options import check_options, option
+from robot_identification.parallel import LOCAL
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class CampaignOptions:
     )
     processes: int | None = option(
         int, f'number of worker processes of --scheduler {LOCAL}', otherwise='one for each CPU',
-        metavar='N',
+        minimum=1, metavar='N',
     )
     retry: bool = option(
         bool, 'repeat failed runs that have not changed', default=False,
     )
 
     def __post_init__(self) -> None:
-        check_processes(self.processes)
+        check_options(self)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_identification.errors import UsageError
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class ComparisonOptions:
     )
 
     def __post_init__(self) -> None:
+        check_options(self)
         if self.robots is not None and not self.joints_of_size:
             raise UsageError('--robots is for --joints-of-size')
         if self.joints_of_size and self.trajectory is not None:

@@ -30,12 +30,12 @@ class DriveGainsOptions(ReadingOptions):
 
     smallest_current: float = option(
         float, 'smallest current [A]; poses with less are left out for the joint',
-        default=0.05, metavar='A',
+        default=0.05, minimum=0.0, metavar='A',
     )
     intercept: bool = option(bool, 'allow the current an offset at rest', default=False)
     shortest_rest: float = option(
         float, 'minimum rest to count as a static pose [s]; its last half is averaged',
-        default=2.0, metavar='S', key='shortest_dwell',
+        default=2.0, minimum=0.0, metavar='S', key='shortest_dwell',
     )
     torque_from: str = option(
         str, "torques at rest: target, the controller's target torques; urdf, the gravity of the "
@@ -69,10 +69,7 @@ class DriveGainsOptions(ReadingOptions):
     )
 
     def __post_init__(self) -> None:
-        if not self.smallest_current >= 0.0:
-            raise UsageError(
-                f'the smallest current is {self.smallest_current:g} A, it must not be negative'
-            )
+        super().__post_init__()
         if (self.payload is None) != (not self.loaded):
             raise UsageError(
                 '--payload and --loaded go together: what it weighs, and bags with it'

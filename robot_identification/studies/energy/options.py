@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
@@ -18,13 +17,13 @@ class EnergyOptions:
     """Options of the energy of a motion; raises UsageError if the threshold is not positive."""
 
     threshold: float | None = option(
-        float, 'kinetic energy that --energy is compared with [J]', metavar='J'
+        float, 'kinetic energy that --energy is compared with [J]', minimum=0.0, metavar='J'
     )
     trajectory: Path | None = option(
         Path, 'planned motion for --energy instead of a bag', metavar='FILE'
     )
 
     def __post_init__(self) -> None:
-        given = self.threshold
-        if given is not None and not (np.isfinite(given) and given > 0.0):
-            raise UsageError(f'--threshold is {given:g} J, it must be positive')
+        check_options(self)
+        if self.threshold == 0.0:
+            raise UsageError('--threshold is 0 J, it must be positive')

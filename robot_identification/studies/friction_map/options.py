@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import math
 import re
 
-from robot_identification.errors import UsageError
+from robot_identification.estimation import LATEST_TIME
 from robot_identification.options import option
 from robot_identification.studies.friction_map.segments import BINS
 from robot_identification.studies.reading import ReadingOptions
@@ -32,7 +32,7 @@ class FrictionMapOptions(ReadingOptions):
     )
     payload: tuple[float, ...] | None = option(
         float, 'mass on the flange [kg], one for all bags or one for each',
-        otherwise='what the bags note', count='+', metavar='KG',
+        otherwise='what the bags note', count='+', minimum=0.0, metavar='KG',
     )
     model: str | None = option(
         str, 'identified_model.yaml: its gravity distinguishes the directions, and its delay is '
@@ -44,22 +44,17 @@ class FrictionMapOptions(ReadingOptions):
     )
     bins: int = option(
         int, 'largest number of positions at which both directions are compared',
-        default=BINS,
+        default=BINS, minimum=4,
     )
     start: float | None = option(
-        float, 'start of the window after the first joint state [s]', metavar='S',
+        float, 'start of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
     )
     stop: float | None = option(
-        float, 'end of the window after the first joint state [s]', metavar='S',
+        float, 'end of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
     )
     model_gains: bool = True
-
-    def __post_init__(self) -> None:
-        for mass in self.payload or ():
-            if not 0.0 <= mass < math.inf:
-                raise UsageError(f'--payload is {mass:g} kg, a mass is at least 0')
-        if self.bins < 4:
-            raise UsageError(f'bins of segments are {self.bins}, needed are at least 4')
 
     def payload_of(self, number: int, metadata: Mapping[str, str]) -> float:
         """Return the mass that a bag was recorded with [kg], NaN where it is not stated."""

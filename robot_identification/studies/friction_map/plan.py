@@ -21,7 +21,7 @@ from robot_identification.excitation import (
     MotionLimits, SampledParametrization, Trajectory, USUAL_HOME,
 )
 from robot_identification.model import RobotModel
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 from robot_identification.simulation import QUINTIC_PEAK
 
 # Largest acceleration of a quintic from rest to a constant velocity, over speed by time: 3/2.
@@ -44,12 +44,16 @@ class SegmentPlan:
     fastest: float | None = option(
         float, 'fastest speed [rad/s]', otherwise='what limits and range allow', metavar='RAD/S',
     )
-    count: int = option(int, 'number of speeds', default=12, metavar='N')
+    count: int = option(
+        int, 'number of speeds', default=12, minimum=2, maximum=100, metavar='N'
+    )
     travel: float = option(
         float, 'largest displacement of a segment to either side [rad]',
         default=1.0, metavar='RAD',
     )
-    repeats: int = option(int, 'number of repetitions', default=1, metavar='N')
+    repeats: int = option(
+        int, 'number of repetitions', default=1, minimum=1, maximum=MAXIMUM_PERIODS, metavar='N'
+    )
     # Time that a segment lasts at constant velocity, at most and at least [s]: slow ones are
     # short, and the second limits the speed.
     longest: float = 6.0
@@ -59,6 +63,7 @@ class SegmentPlan:
     rest: float = 0.3  # rest after each segment [s]
 
     def __post_init__(self) -> None:
+        check_options(self)
         for name in ('slowest', 'travel', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):
             value = getattr(self, name)
             if not 0.0 < value < LONGEST_PERIOD:
@@ -77,12 +82,6 @@ class SegmentPlan:
                 '(m/s): '
                 'the first must be below the second'
             )
-        for name, least, most in (('count', 2, 100), ('repeats', 1, MAXIMUM_PERIODS)):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise UsageError(
-                    f'{name} of a friction map is {value}, it must be from {least} to {most}'
-                )
 
 
 def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits) -> FloatArray:

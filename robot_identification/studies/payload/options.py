@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_identification.errors import UsageError
-from robot_identification.options import option
+from robot_identification.estimation import LATEST_TIME
+from robot_identification.options import check_options, option
 
 # What of every joint may differ from the model's runs, and the unknowns of a joint and run.
 CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
@@ -41,13 +42,15 @@ class PayloadOptions:
     )
     shortest_rest: float = option(
         float, 'minimum rest to count as a static pose [s]; its last half is averaged',
-        default=2.0, metavar='S', key='shortest_dwell',
+        default=2.0, minimum=0.0, metavar='S', key='shortest_dwell',
     )
     start: float | None = option(
-        float, 'start of the window after the first joint state [s]', metavar='S',
+        float, 'start of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
     )
     stop: float | None = option(
-        float, 'end of the window after the first joint state [s]', metavar='S',
+        float, 'end of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
     )
     mapping: Path | None = option(
         Path, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
@@ -56,10 +59,7 @@ class PayloadOptions:
     slowest: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.changes not in CHANGES:
-            raise UsageError(
-                f'changes is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
-            )
+        check_options(self)
         if not self.slowest >= 0.0:
             raise UsageError(
                 f'the slowest speed is {self.slowest:g} rad/s, it must not be negative'

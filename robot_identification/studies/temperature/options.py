@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_identification.options import option
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,6 @@ class TemperatureOptions:
         float, 'write the model at these temperatures [deg C], one for all joints or one for '
         'each, instead of the one that follows temperature', count='+', metavar='T',
     )
+
+    def __post_init__(self) -> None:
+        check_options(self)
