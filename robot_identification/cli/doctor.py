@@ -495,19 +495,23 @@ def _examine_urdf(path: Path, options: ExamineOptions) -> Finding:
     for robot in robots:
         massless = massless_joints(robot)
         unknown = unknown_limits(robot)
-        # No URDF can state one: that is no fault of this file.
-        unknown.pop('acceleration', None)
+        # None before version 1.2 of URDF can state one: that is no fault of this file.
+        unlimited = unknown.pop('acceleration', ())
         facts.append(
             f'--joints {" ".join(robot.joint_names)}' if several
             else f'{urdf.name}: joints {", ".join(robot.joint_names)}'
         )
         facts += robot.remarks
+        if unlimited:
+            facts.append(
+                f'acceleration limits: none is stated of {", ".join(unlimited)}; '
+                '<limit acceleration=".."> of URDF 1.2 or a robot YAML does'
+            )
         warnings += _gap_warnings(robot, massless, unknown) + _link_warnings(robot, massless)
         unchecked += _unchecked(massless, unknown)
     facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
     carried = frozenset[str]().union(*(robot.carried_links for robot in robots))
     facts += [*urdf.remarks, *_harmless_faults(urdf, carried, refusals)]
-    facts.append('acceleration limits: a URDF states none, a robot YAML does')
     return Finding(
         facts, list(dict.fromkeys(warnings)), list(dict.fromkeys(unchecked)),
         None if robots else 'none of its arms can be used',

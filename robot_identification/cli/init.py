@@ -260,11 +260,11 @@ def _description_of_urdf(
     joints = {
         joint: {
             'position': [_stated(lower), _stated(upper)], 'velocity': _stated(velocity),
-            'acceleration': None, 'effort': _stated(effort),
+            'acceleration': _stated(acceleration), 'effort': _stated(effort),
         }
-        for joint, lower, upper, velocity, effort in zip(
-            robot.joint_names, limits.lower, limits.upper, limits.velocity, limits.effort,
-            strict=True,
+        for joint, lower, upper, velocity, acceleration, effort in zip(
+            robot.joint_names, limits.lower, limits.upper, limits.velocity, limits.acceleration,
+            limits.effort, strict=True,
         )
     }
     content = {

@@ -119,8 +119,11 @@ def tightened(robot: RobotModel, extra: ExtraLimits) -> JointLimits:
 
 
 def jerk_limits(robot: RobotModel, extra: ExtraLimits) -> FloatArray:
-    """Return the largest jerk of every joint [rad/s^3], shape (n,)."""
-    return _by_joint(robot, extra.jerk, 'jerk')
+    """Return the largest jerk of every joint [rad/s^3], of its URDF or narrower, shape (n,)."""
+    stated = {joint.name: joint.jerk for joint in robot.urdf.joints}
+    return np.minimum(
+        _by_joint(robot, extra.jerk, 'jerk'), [stated[joint] for joint in robot.joint_names]
+    )
 
 
 def hardware_limits(robot: RobotModel, extra: ExtraLimits | None = None) -> MotionLimits:

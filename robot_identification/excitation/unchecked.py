@@ -30,7 +30,8 @@ COLLISION_REMEDY = (
 REMEDIES = {
     'position': '`position` in a robot YAML, or a `window` in the experiment file',
     'velocity': '`velocity` in a robot YAML or under `limits` in the experiment file',
-    'acceleration': '`acceleration` in a robot YAML or under `limits` in the experiment file',
+    'acceleration': '`acceleration` in <limit> of the URDF, in a robot YAML or under `limits` in '
+    'the experiment file',
     'torque': '`effort` in a robot YAML, or `torque` under `limits` in the experiment file',
 }
 

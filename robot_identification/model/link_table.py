@@ -23,9 +23,8 @@ from robot_identification.errors import DescriptionError
 from robot_identification.files import (
     check_keys, check_schema_version, HAND_WRITTEN, is_number, read_yaml, to_mapping,
 )
-from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.parameters import from_tensor
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf_elements import (
     MAXIMUM_MAGNITUDE, numbers_text, set_tensor,
 )
@@ -95,7 +94,9 @@ def read_link_table(path: Path) -> LinkTable:
         _row(str(joint), entry, own_frames, about, f'{source}: joint {joint}')
         for (joint, entry), *own_frames in zip(entries.items(), placements, frames, strict=True)
     )
-    return LinkTable(str(content['name']), str(content.get('comment', '')), rows)
+    table = LinkTable(str(content['name']), str(content.get('comment', '')), rows)
+    _check_bodies(table, about, source)
+    return table
 
 
 def _frames(
@@ -169,27 +170,32 @@ def _is_prismatic(entry: dict[str, Any], where: str) -> bool:
 def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
     """Return the link's inertia in its own frame."""
     mass = _number(entry['mass'], f'{where}: mass')
-    if not mass > 0.0:
-        raise DescriptionError(f'{where}: mass is {mass} kg, it must be positive')
+    if mass < 0.0:
+        raise DescriptionError(f'{where}: mass is {mass} kg, it must not be < 0')
     centre = _vector(entry['center_of_mass'], f'{where}: center_of_mass')
     xx, xy, xz, yy, yz, zz = _vector(entry['inertia'], f'{where}: inertia', 6)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    skew = pin.skew(centre)
     if about == 'frame':
+        skew = pin.skew(centre)
         tensor = tensor + mass * skew @ skew
-    about_frame = tensor - mass * skew @ skew
-    # Before Pinocchio sees it, which refuses such a tensor without a name.
-    smallest = float(np.linalg.eigvalsh(pseudo_inertia(np.concatenate([
-        [mass], mass * centre, from_tensor(about_frame),
-    ])))[0])
-    if not smallest > 0.0:
-        other = ABOUT[1 - ABOUT.index(about)]
-        raise DescriptionError(
-            f'{where}: mass {mass} kg and inertia about the {about} cannot be those of a rigid '
-            f'body (smallest pseudo-inertia eigenvalue {smallest:.2g}, it must be positive); '
-            f'check whether the source means inertia_about: {other}'
-        )
-    return pin.Inertia(mass, centre, tensor)
+    body = pin.Inertia(mass, centre, np.eye(3))
+    # The constructor refuses negative moments without a name, and rounded ones can be meant.
+    body.inertia = tensor
+    return body
+
+
+def _check_bodies(table: LinkTable, about: str, source: str) -> None:
+    """Refuse the links that a URDF may not have either; it makes up for rounded inertias."""
+    urdf = parse_urdf(urdf_of_link_table(table), source)
+    faulty = {fault.name for fault in urdf.faults if not fault.is_joint}
+    reasons = {link.joint: link.fault for link in urdf.links if link.name in faulty}
+    for row in table.rows:
+        if row.joint in reasons:
+            raise DescriptionError(
+                f'{source}: joint {row.joint}: mass {row.inertia.mass} kg and inertia about the '
+                f'{about} cannot be those of a rigid body: {reasons[row.joint]}; check whether '
+                f'the source means inertia_about: {ABOUT[1 - ABOUT.index(about)]}'
+            )
 
 
 def _number(value: Any, where: str) -> float:

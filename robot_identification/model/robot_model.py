@@ -35,6 +35,9 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 LARGEST_GRAVITY = 100.0
 # Chosen: far above any arm, so that computations end.
 MAXIMUM_JOINTS = 64
+# Of an arm with so many moved bodies none has half of the mass: the largest share of the shipped
+# ones is 0.49, an upper arm's. Of fewer bodies one may.
+FEWEST_BODIES = 4
 
 
 @dataclass(frozen=True)
@@ -343,7 +346,7 @@ def make_robot_model(
     gravity : sequence of float, length 3
         In the URDF's root frame [m/s^2].
     limits : JointLimits, optional
-        By default the URDF's; accelerations are then unlimited.
+        By default the URDF's.
     drives : Drives, optional
         By default unknown.
     effort_unit : str, optional
@@ -386,7 +389,7 @@ def make_robot_model(
     _check_joints(wanted, kinematic_order, coupled, urdf.name)
     positions = _locked_positions(urdf, kinematic_order, wanted, locked or {})
     model = _reduced(urdf, full, positions) if positions else full
-    remarks += _check_merged(urdf, wanted, model)
+    remarks += _check_merged(urdf, wanted, model) + _heavy_body(model)
     # Reflected inertia is a column of ours; in Pinocchio it would be in rnea only.
     model.armature = np.zeros(model.nv)
     model.gravity.linear = vector
@@ -475,6 +478,19 @@ def _check_merged(urdf: Urdf, wanted: tuple[str, ...], model: Any) -> tuple[str,
     return tuple(remarks)
 
 
+def _heavy_body(model: Any) -> tuple[str, ...]:
+    """Return a remark on a body that has more than half of the mass that joints move."""
+    masses = np.array([inertia.mass for inertia in model.inertias])[1:]
+    heaviest = int(np.argmax(masses))
+    if masses.size < FEWEST_BODIES or masses[heaviest] <= 0.5 * masses.sum():
+        return ()
+    return (
+        f'what {model.names[heaviest + 1]} moves before the next joint has '
+        f'{masses[heaviest]:.4g} kg of the {masses.sum():.4g} kg of the arm: check that mass, and '
+        'its unit',
+    )
+
+
 def _check_joints(
     wanted: tuple[str, ...], kinematic_order: tuple[str, ...], coupled: Mapping[str, str],
     source: str,
@@ -558,7 +574,7 @@ def limits_of_urdf(urdf: Urdf, joints: Sequence[str]) -> JointLimits:
         lower=np.array([joint.position[0] for joint in chosen]),
         upper=np.array([joint.position[1] for joint in chosen]),
         velocity=np.array([joint.velocity for joint in chosen]),
-        acceleration=np.full(len(chosen), np.inf),
+        acceleration=np.array([joint.acceleration for joint in chosen]),
         effort=np.array([joint.effort for joint in chosen]),
     )
 

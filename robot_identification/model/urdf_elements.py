@@ -29,8 +29,9 @@ PLAIN_NUMBER = re.compile(r'[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)
 # Nothing of a robot is larger in SI units; above, products of numbers leave the range of doubles.
 MAXIMUM_MAGNITUDE = 1.0e9
 # Limits from which on a file states none [rad or m], [rad/s or m/s], [N m or N]; the largest arms
-# turn their base by 1e5 N m at most, and vendors write 1e9 where nothing is known.
-NO_POSITION, NO_VELOCITY, NO_EFFORT = 1.0e5, 1.0e3, 1.0e5
+# turn their base by 1e5 N m at most, and vendors write 1e9 where nothing is known. Acceleration
+# [rad/s^2 or m/s^2]: that of the largest velocity within 10 ms.
+NO_POSITION, NO_VELOCITY, NO_EFFORT, NO_ACCELERATION = 1.0e5, 1.0e3, 1.0e5, 1.0e5
 # Published inertias are rounded, to three digits at worst: part of the largest principal moment
 # by which a body may miss the rules of a body.
 INERTIA_ROUNDING = 0.01
@@ -39,6 +40,8 @@ POINT_GYRATION = 1.0e-12
 # Mass [kg] and principal moment [kg m^2] of a frame that was given some inertia so that a
 # simulator takes it: a hundredth of the hand of the smallest arms.
 NEGLIGIBLE_MASS, NEGLIGIBLE_MOMENT = 1.0e-3, 1.0e-5
+# Limits that are magnitudes; the last three are of URDF 1.2.
+MAGNITUDES = ('velocity', 'effort', 'acceleration', 'deceleration', 'jerk')
 INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 # Spellings of a limit that nothing reaches.
 _ENDLESS = ('inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity')
@@ -56,6 +59,10 @@ class UrdfJoint:
     # Limits [rad/s or m/s] and [N m or N]; infinite where absent or zero.
     velocity: float
     effort: float
+    # Of URDF 1.2 [rad/s^2 or m/s^2], the smaller one of `acceleration` and `deceleration`, and
+    # [rad/s^3 or m/s^3]; infinite likewise.
+    acceleration: float
+    jerk: float
     # Name of the joint that this one follows, as the second finger of a gripper does.
     mimic: str | None = None
     # It stands at multiplier * leader + offset [1], [rad or m].
@@ -262,12 +269,12 @@ def read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
         vector = _vector(axis.get('xyz', '1 0 0'), f'axis of {what}', source)
         if math.hypot(*vector) < 1e-6:
             raise DescriptionError(f'{source}: axis of {what} is {vector}, not a direction')
-    position, velocity, effort = _read_limits(joint, kind, what, source)
+    limits = _read_limits(joint, kind, what, source)
     mimic = joint.find('mimic')
     if mimic is None:
-        return UrdfJoint(name, kind, position, velocity, effort)
+        return UrdfJoint(name, kind, *limits)
     return UrdfJoint(
-        name, kind, position, velocity, effort,
+        name, kind, *limits,
         attribute_of(joint, 'mimic', 'joint', source),
         _quantity(mimic.get('multiplier', '1'), f'mimic multiplier of {what}', source),
         _quantity(mimic.get('offset', '0'), f'mimic offset of {what}', source),
@@ -276,14 +283,13 @@ def read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
 
 def _read_limits(
     joint: Element, kind: str, what: str, source: str
-) -> tuple[tuple[float, float], float, float]:
-    """Return the limits of position, velocity and effort; infinite where none is stated."""
+) -> tuple[tuple[float, float], float, float, float, float]:
+    """Return the limits of a `UrdfJoint`; infinite where none is stated."""
     limit = joint.find('limit')
     values = {} if limit is None else limit.attrib
     bounds = {
         key: _limit(values[key], f'{key} limit of {what}', source)
-        for key in ('lower', 'upper', 'velocity', 'effort')
-        if key in values
+        for key in ('lower', 'upper', *MAGNITUDES) if key in values
     }
     lower, upper = bounds.get('lower', 0.0), bounds.get('upper', 0.0)
     if kind == 'continuous' or lower == upper == 0.0:
@@ -292,7 +298,7 @@ def _read_limits(
         raise DescriptionError(
             f'{source}: {what} has the lower limit {lower} above the upper limit {upper}'
         )
-    for key in ('velocity', 'effort'):
+    for key in MAGNITUDES:
         if bounds.get(key, 0.0) < 0.0:
             raise DescriptionError(
                 f'{source}: {key} limit of {what} is {bounds[key]}, it must not be < 0'
@@ -302,6 +308,11 @@ def _read_limits(
         (lower if lower > -NO_POSITION else -math.inf, upper if upper < NO_POSITION else math.inf),
         _stated(bounds.get('velocity', 0.0), NO_VELOCITY),
         _stated(bounds.get('effort', 0.0), NO_EFFORT),
+        min(
+            _stated(bounds.get(key, 0.0), NO_ACCELERATION)
+            for key in ('acceleration', 'deceleration')
+        ),
+        _stated(bounds.get('jerk', 0.0), math.inf),
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -75,9 +75,7 @@ def _without_standing_leaders(
     free = []
     for joint in moving:
         if joint.mimic is not None and joint.mimic not in known:
-            joint = UrdfJoint(
-                joint.name, joint.kind, joint.position, joint.velocity, joint.effort
-            )
+            joint = replace(joint, mimic=None, mimic_multiplier=1.0, mimic_offset=0.0)
             for mimic in joints[joint.name].findall('mimic'):
                 joints[joint.name].remove(mimic)
         free.append(joint)

@@ -76,6 +76,14 @@ def test_descriptions(command, tmp_path, text, warnings, conclusion):
     assert len(finding['warnings']) == len(warnings)
 
 
+def test_acceleration_limits_that_a_urdf_states_are_not_missed(tmp_path):
+    path, limits = tmp_path / 'arm.urdf', 'lower="-2" upper="2" velocity="3" effort="60"'
+    path.write_text(two_link_urdf())
+    assert 'acceleration limits: none is stated' in succeed('doctor', path).out
+    path.write_text(two_link_urdf().replace(limits, f'{limits} acceleration="5"'))
+    assert 'acceleration limits' not in succeed('doctor', path).out
+
+
 def two_arms(*faulty):
     """Return a body with two arms of four joints; the third links of some are no bodies."""
     parts = ['<link name="body"/>']

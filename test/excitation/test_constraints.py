@@ -6,6 +6,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+from builders import two_link_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
@@ -27,6 +28,8 @@ from robot_identification.excitation.fourier_conventions import conservative_bou
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from robot_identification.execution.checks import check_executable
+from robot_identification.files import dump_yaml
+from robot_identification.model import load_robot
 from robot_identification.model.regressor import Motion
 
 INF = float('inf')
@@ -77,6 +80,31 @@ def test_an_experiment_tightens_limits_and_never_widens_them(ur5, experiment):
     for changes in {'jerk': {'elbow': 1.0}}, {'limits': {'velocity': {'elbow': 1.0}}}:
         with pytest.raises(UsageError, match='names the joint elbow; ur5 has the joints'):
             motion_limits(ur5, replace(experiment, **changes))
+
+
+def test_limits_of_a_urdf_of_version_1_2_are_kept(experiment, tmp_path):
+    """A robot YAML that states an acceleration wins; an experiment can only narrow the jerk."""
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(two_link_urdf(limit=(
+        '<limit lower="-2" upper="2" velocity="3" effort="60" acceleration="9" deceleration="6" '
+        'jerk="70"/>'
+    )).replace('<robot ', '<robot version="1.2" '))
+    robot = load_robot(urdf=urdf)
+    np.testing.assert_array_equal(robot.limits.acceleration, [6.0, INF])
+    limits = hardware_limits(robot)
+    np.testing.assert_array_equal(limits.acceleration, [6.0, INF])
+    np.testing.assert_array_equal(limits.jerk, [70.0, INF])
+    narrowed = hardware_limits(robot, ExtraLimits(jerk=80.0))
+    np.testing.assert_array_equal(narrowed.jerk, [70.0, 80.0])
+    free = replace(experiment, window={})
+    np.testing.assert_array_equal(motion_limits(robot, free).jerk, [70.0, INF])
+    (tmp_path / 'arm.yaml').write_text(dump_yaml({
+        'schema_version': 1, 'name': 'arm', 'description': '', 'urdf': 'arm.urdf',
+        'joints': {'one': {'acceleration': 12.0}, 'two': {}},
+    }))
+    stated = hardware_limits(load_robot(str(tmp_path / 'arm.yaml')))
+    np.testing.assert_array_equal(stated.acceleration, [12.0, INF])
+    np.testing.assert_array_equal(stated.jerk, [70.0, INF])
 
 
 @pytest.mark.parametrize('form', [

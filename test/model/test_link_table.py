@@ -3,7 +3,7 @@
 
 """Link tables: the arm of a paper's table, in any of its conventions, as a URDF."""
 
-from builders import changed, DELETE
+from builders import changed, DELETE, joint, link, robot_urdf
 import numpy as np
 from oracles import COLUMNS, dh_chain, newton_euler_regressor, ROWS, screw_x, screw_z
 import pinocchio as pin
@@ -84,14 +84,14 @@ def table_file(tmp_path):
 def test_inertias_of_the_thesis_are_not_about_the_link_frame(table_file):
     """Numbers A5: links 2 and 3 would be no bodies. About the centre all are."""
     refused = []
-    for joint, row in read_yaml(PORCELLI)['links'].items():
-        read_link_table(table_file(('links', {joint: row})))
+    for name, row in read_yaml(PORCELLI)['links'].items():
+        read_link_table(table_file(('links', {name: row})))
         try:
-            read_link_table(table_file(('links', {joint: row}), ('inertia_about', 'frame')))
+            read_link_table(table_file(('links', {name: row}), ('inertia_about', 'frame')))
         except DescriptionError as error:
-            assert f'joint {joint}: mass {row["mass"]} kg' in str(error)
+            assert f'joint {name}: mass {row["mass"]} kg' in str(error)
             assert 'check whether the source means inertia_about: center_of_mass' in str(error)
-            refused.append(joint)
+            refused.append(name)
     assert refused == ['shoulder_lift_joint', 'elbow_joint']
 
 
@@ -267,13 +267,14 @@ WRONG = {
     'no such type': (
         ((*ELBOW, 'type', 'helical'),), "joint elbow_joint: type is 'helical', it must be revolute"
     ),
-    'a mass of zero': (((*ELBOW, 'mass', 0.0),), 'elbow_joint: mass is 0.0 kg, it must be pos'),
+    'a negative mass': (((*ELBOW, 'mass', -1.0),), 'elbow_joint: mass is -1.0 kg, it must not'),
+    'inertia without mass': (((*ELBOW, 'mass', 0.0),), 'body: it has no mass and the principal'),
     'a diagonal': (
         ((*ELBOW, 'inertia', [0.1, 0.1, 0.1]),), 'elbow_joint: inertia must be a list of 6'
     ),
     'no triangle': (
-        ((*ELBOW, 'inertia', [0.1, 0.0, 0.0, 0.1, 0.0, 0.3]),),
-        r'elbow_joint: mass 2.33 kg and inertia about the center_of_mass cannot be .* -0.05',
+        ((*ELBOW, 'inertia', [0.1, 0.0, 0.0, 0.1, 0.0, 0.9]),),
+        r'elbow_joint: mass 2.33 kg and inertia about the center_of_mass cannot be .* 0\.9 kg',
     ),
     'half a range': (((*ELBOW, 'position', [1.0]),), 'elbow_joint: position must be a list of 2'),
     'a range upside down': (((*ELBOW, 'position', [1.0, -1.0]),), "'elbow_joint' has the lower"),
@@ -288,6 +289,45 @@ def test_a_wrong_table_is_refused_by_name(table_file, changes, message):
     with pytest.raises(DescriptionError, match=message) as refusal:
         load_robot(urdf=path)
     assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize('mass', [0.0, 1.0])
+@pytest.mark.parametrize('moments', [
+    (0.01, 0.02, 0.025), (0.01, 0.02, 0.03), (0.01, 0.02, 0.0301), (0.01, 0.02, 0.031),
+    (0.01, 0.02, 0.08), (0.01, 0.02, -1e-5), (0.01, 0.01, 0.0), (0.0, 0.0, 0.0),
+], ids=str)
+def test_bodies_are_those_that_a_urdf_may_have(tmp_path, mass, moments):
+    """A flat plate, rounded digits, points and frames without mass among them."""
+    urdf, table = tmp_path / 'arm.urdf', tmp_path / 'arm.yaml'
+    body = {'mass': mass, 'centre': (0.1, 0.0, 0.2), 'principal': moments}
+    urdf.write_text(robot_urdf(
+        '<link name="base_link"/>', link('one_link', **body), link('two_link'),
+        joint('one_joint', 'base_link', 'one_link', xyz=(0, 0, 0.5), limit=''),
+        joint('two_joint', 'one_link', 'two_link', xyz=(0.4, 0, 0), limit=''),
+    ))
+    xx, yy, zz = moments
+    frames = {'zyx': [0.0] * 3}
+    table.write_text(dump_yaml({
+        'schema_version': 1, 'name': 'arm', 'convention': 'fixed_angles',
+        'inertia_about': 'center_of_mass', 'links': {
+            'one_joint': {**frames, 'xyz': [0.0, 0.0, 0.5], 'mass': mass,
+                          'center_of_mass': [0.1, 0.0, 0.2],
+                          'inertia': [xx, 0.0, 0.0, yy, 0.0, zz]},
+            'two_joint': {**frames, 'xyz': [0.4, 0.0, 0.0], 'mass': 1.5,
+                          'center_of_mass': [0.02, -0.03, 0.1],
+                          'inertia': [0.02, 0.0, 0.0, 0.03, 0.0, 0.025]},
+        },
+    }))
+    found = []
+    for path in (urdf, table):
+        try:
+            found.append(load_robot(urdf=path))
+        except DescriptionError:
+            found.append(None)
+    assert (found[0] is None) == (found[1] is None)
+    if found[0] is not None:
+        for one, other in zip(*(robot.pinocchio.inertias for robot in found), strict=True):
+            assert one.isApprox(other)
 
 
 def test_a_wrong_table_leaves_no_urdf(command, table_file, tmp_path):
