@@ -451,7 +451,7 @@ def _write_joint(
 ) -> None:
     values = {
         attribute: numbers_text(value) for attribute, value in wanted.items()
-        if not np.array_equal(_of_length(value, before[attribute]), before[attribute])
+        if _differ(_of_length(value, before[attribute]), before[attribute])
     }
     if values:
         element.file.editor.set_attributes(element.span, values)

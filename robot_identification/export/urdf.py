@@ -37,8 +37,9 @@ SIGNATURE = 'Identified by robot_identification.'
 # By which joints of two descriptions of one arm may differ [m], [rad]: angles are written as
 # 1.5708, too.
 SAME_PLACE = 1.0e-5
-# Part of an arm's largest inertial parameter that is rounding.
-ROUNDING = 1.0e-12
+# Part of a number that is rounding: an estimate that is the description's is so within the
+# tolerance of a solver.
+ROUNDING = 1.0e-9
 
 
 @dataclass(frozen=True)
@@ -327,7 +328,6 @@ def _write(
     """Return the text with other inertials and friction, and which links changed."""
     root: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
     before = {link.get('name'): _own_parameters(link) for link in root.findall('link')}
-    largest = max(float(np.abs(own).max()) for own in before.values())
     editor = XmlEditor(data, source)
     changes = []
     for link in editor.root.children:
@@ -336,7 +336,7 @@ def _write(
             continue
         new = contents.links.get(link.name, np.zeros(10))
         # What was written by the same numbers is left as it was written.
-        if np.abs(new - old).max() > ROUNDING * largest:
+        if np.any(np.abs(new - old) > ROUNDING * _sizes(old)):
             _write_inertial(editor, link, new)
             changes.append(change_of_link(link.name, old, new))
     for joint in editor.root.children:
@@ -353,6 +353,23 @@ def _write(
     return editor.result(), tuple(changes)
 
 
+def _sizes(parameters: FloatArray) -> FloatArray:
+    """Return what inertial parameters (10,) are measured by: mass, moments, and between them."""
+    mass, moment = float(parameters[0]), float(np.abs(parameters[4:]).max())
+    return np.repeat([mass, np.sqrt(mass * moment), moment], [1, 3, 6])
+
+
+def _as_written(old: XmlSpan | None, key: str, values: FloatArray, size: float) -> str:
+    """Return numbers as an attribute has them, where they differ from those by rounding alone."""
+    written = '' if old is None else old.attributes.get(key, '')
+    try:
+        before = np.array([float(number) for number in written.split()])
+    except ValueError:  # of what is not checked, as <dynamics>
+        return numbers_text(values)
+    same = before.shape == values.shape and np.abs(before - values).max() <= ROUNDING * size
+    return written if same else numbers_text(values)
+
+
 def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) -> None:
     old = link.find('inertial')
     if not parameters.any():
@@ -360,13 +377,22 @@ def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) ->
             editor.remove(old)
         return
     body = pin.Inertia.FromDynamicParameters(parameters)
-    tensor = body.inertia
+    mass, tensor = float(body.mass), body.inertia
+    moment = float(np.abs(tensor).max())
     like = link if old is None or not old.children else old.children[-1]
+    origin, mass_tag, inertia = (
+        None if old is None else old.find(tag) for tag in ('origin', 'mass', 'inertia')
+    )
     children = [
-        editor.tag('origin', like, xyz=numbers_text(body.lever), rpy='0 0 0'),
-        editor.tag('mass', like, value=repr(float(body.mass))),
+        editor.tag(
+            'origin', like,
+            xyz=_as_written(origin, 'xyz', body.lever, np.sqrt(moment / mass)), rpy='0 0 0',
+        ),
+        editor.tag(
+            'mass', like, value=_as_written(mass_tag, 'value', np.array([mass]), mass)
+        ),
         editor.tag('inertia', like, **{
-            f'i{a}{b}': repr(float(tensor[i, j]))
+            f'i{a}{b}': _as_written(inertia, f'i{a}{b}', tensor[i, j: j + 1], moment)
             for i, a in enumerate('xyz')
             for j, b in enumerate('xyz')
             if i <= j
@@ -381,12 +407,15 @@ def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) ->
 def _write_dynamics(
     editor: XmlEditor, joint: XmlSpan, friction: tuple[float, float]
 ) -> None:
-    coulomb, viscous = (repr(value) for value in friction)
-    tag = editor.tag('dynamics', joint, damping=viscous, friction=coulomb)
     old = joint.find('dynamics')
+    coulomb, viscous = (
+        _as_written(old, key, np.array([value]), value)
+        for key, value in zip(('friction', 'damping'), friction, strict=True)
+    )
+    tag = editor.tag('dynamics', joint, damping=viscous, friction=coulomb)
     if old is None:
         editor.append_tag(joint, tag)
-    else:
+    elif {**old.attributes, 'damping': viscous, 'friction': coulomb} != old.attributes:
         editor.replace_tag(old, tag)
 
 

@@ -112,6 +112,36 @@ def test_a_document_of_all_styles_keeps_them(tmp_path):
     assert found.mass_after == pytest.approx(7.0)
 
 
+def test_what_is_found_as_it_stands_keeps_every_byte(tmp_path):
+    """A solver returns what it was not told to change with its own rounding."""
+    path = tmp_path / 'arm.urdf'
+    text = MIXED.replace("<link name='hand' >", "<link name='hand' ><inertial>"
+                         "<origin xyz='.01 0.0 2e-1'/><mass value='0.7477'/><inertia ixx='1e-3' "
+                         "iyy='0.002' izz='2.5e-3' ixy='0' ixz='1e-5' iyz='0.'/></inertial>")
+    text = text.replace('<link name="end" />', "<link name='end' ><inertial><mass value='.5'/>"
+                        "<inertia ixx='.1' iyy='.1' izz='.1' ixy='0' ixz='0' iyz='0'/></inertial>"
+                        '</link>')
+    text = text.replace("friction='1'/>", "friction='.60' damping='0.300'/>")
+    robot = robot_of(text)
+    prior = prior_inertial_parameters(robot)
+    model = model_of(robot, prior, 'viscous,coulomb')
+    theta = np.append(prior * (1.0 + 2e-11), [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.0, 0.0, 0.0])
+    path.write_bytes(text.encode())
+    found = make_urdf(replace(model, theta_consistent=theta), path)
+    assert found.links == ()
+    # Joints that had none have friction now.
+    left = re.sub(r"\s*<dynamics damping='0\.[12]' friction='0\.[45]'/>", '', found.text)
+    assert SIGNED.sub('', left) == text
+    # A heavier hand about the same centre.
+    theta[:10] = pin.Inertia(
+        0.9, np.array([0.01, 0.0, 0.2]), np.diag([1e-3, 2e-3, 2.5e-3])
+    ).toDynamicParameters()
+    found = make_urdf(replace(model, theta_consistent=theta), path)
+    assert [change.link for change in found.links] == ['hand']
+    assert "xyz='.01 0.0 2e-1'" in found.text and "mass value='0.9'" in found.text
+    assert "ixx='1e-3'" in found.text and "ixz='1e-5'" not in found.text
+
+
 @dataclass(frozen=True)
 class Style:
     """How a URDF is written."""
