@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UsageError
 import scipy
 
 FloatArray = NDArray[np.float64]
@@ -38,6 +38,30 @@ LARGEST_IN_MEMORY = 300_000
 _ROWS_AT_A_TIME = 50_000
 # LAPACK works on so many columns at once, where it is given the room.
 BLOCK_COLUMNS = 32
+
+
+def as_floats(name: str, values: object) -> FloatArray:
+    """Return numbers, as lists or of another type, as an array; UsageError if there are none."""
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f'{name} is {values!r:.60}, an array of numbers is needed') from None
+
+
+def joint_vectors(n: int, **given: object) -> list[FloatArray]:
+    """Return arrays of shape (n,) by their names; raise UsageError if one has another shape."""
+    found = []
+    for name, values in given.items():
+        array = as_floats(name, values)
+        if array.shape != (n,):
+            raise UsageError(
+                f'{name} has the shape {array.shape}, needed is ({n},): a number for each joint'
+            )
+        found.append(array.astype(float, copy=False))
+    return found
+
 
 
 def triangle_of(rows: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ GIVEN_BY = {
     'IdentifiedModel': "load_model('identified_model.yaml')",
     'Experiment': "load_experiment('demo')",
     'IdentifyOptions': 'IdentifyOptions(..)',
+    'Motion': 'Motion(q, dq, ddq)',
 }
 
 

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 import difflib
+from typing import Any
 
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULA_STARTS = ('=', '+', '-', '@')
@@ -14,6 +16,8 @@ _FORMULA_STARTS = ('=', '+', '-', '@')
 LONGEST_LINE = 2000
 # Lines of one text; longer messages are not read.
 MOST_LINES = 10_000
+# Characters of a field in a `short_repr`; chosen: twenty fields fit a screen.
+LONGEST_FIELD = 60
 
 
 def printable(text: str) -> str:
@@ -53,3 +57,24 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     words = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(word.casefold(), words, n=1)
     return f'did you mean {words[near[0]]}?' if near else ''
+
+
+def short_repr(instance: Any) -> str:
+    """Return the fields of a dataclass in a line, large ones by kind and size: a `__repr__`."""
+    shown_fields = ', '.join(
+        f'{one.name}={_short(getattr(instance, one.name))}' for one in fields(instance) if one.repr
+    )
+    return f'{type(instance).__name__}({shown_fields})'
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    if len(text) <= LONGEST_FIELD and '\n' not in text:
+        return text
+    if getattr(value, 'shape', None):
+        return f'<array {value.shape}>'
+    if isinstance(value, str):
+        return f'{value[:LONGEST_FIELD]!r}..'
+    if is_dataclass(value) or not hasattr(value, '__len__'):
+        return f'<{type(value).__name__}>'
+    return f'<{type(value).__name__} of {len(value)}>'

@@ -3,6 +3,8 @@
 
 """The names of the package's top level work in a fresh interpreter, and importing it is free."""
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 import subprocess
 import sys
 
@@ -17,6 +19,12 @@ from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.errors import UsageError
 from robot_identification.excitation import find_experiment
+from robot_identification.model import (
+    energy_regressor, inertial_regressor, Motion, rigid_torque, static_regressor,
+)
+from robot_identification.monitoring.momentum_observer import MomentumObserver
+from robot_identification.prediction import FeedForward, TorquePredictor
+from robot_identification.prediction.rigid_torque import RigidTorque
 
 
 def run(code):
@@ -98,6 +106,66 @@ def test_paths_may_be_text(scene, model_file, tmp_path):
         read_recording('no_such_bag', robot.joint_names)
 
 
+def test_what_is_printed_fits_a_screen(scene, identification, model_file):
+    """A notebook prints the value of a cell: every part of a result, with 25 lines of 80."""
+    made = scene('ur5')
+    left = [
+        made.robot, identification, load_model(model_file), made.trajectories[0],
+        read_recording(made.bags[1], made.robot.joint_names), load_experiment('demo'),
+        IdentifyOptions(), *predict(load_model(model_file), made.bags[1]),
+        *validate(load_model(model_file), made.bags[1]),
+    ]
+    kinds = set()
+    while left:
+        value = left.pop()
+        if is_dataclass(value):
+            kinds.add(type(value))
+            assert len(repr(value)) <= 2000, type(value)
+            left += [getattr(value, one.name) for one in fields(value)]
+        elif isinstance(value, (tuple, list, Mapping)):
+            left += value.values() if isinstance(value, Mapping) else value
+    assert len(kinds) > 20
+
+
+ARRAY_CALLS = {
+    'torque': lambda model, q: model.torque(Motion([q], [q], [q])),
+    'effort': lambda model, q: model.effort(Motion([q], [q], [q])),
+    'rigid_torque': lambda model, q: rigid_torque(model.robot, Motion([q], [q], [q])),
+    'inertial_regressor': lambda model, q: inertial_regressor(
+        model.robot, Motion([q], [q], [q])
+    ),
+    'static_regressor': lambda model, q: static_regressor(model.robot, [q]),
+    'energy_regressor': lambda model, q: energy_regressor(model.robot, Motion([q], [q], [q])),
+    'RigidTorque': lambda model, q: RigidTorque(model)(q, q, q),
+    'gravity': lambda model, q: RigidTorque(model.robot).gravity(q),
+    'inertia_and_bias': lambda model, q: RigidTorque(model.robot).inertia_and_bias(q, q),
+    'MomentumObserver': lambda model, q: MomentumObserver(model).step(0.01, q, q, q, q),
+    'step': lambda model, q: TorquePredictor(model).step(0.0, q, q).effort,
+    'run': lambda model, q: TorquePredictor(model).run([0.0], [q], [q]).effort,
+    'FeedForward': lambda model, q: FeedForward(model).step(0.0, q, q, q, q),
+}
+
+
+@pytest.mark.parametrize('call', ARRAY_CALLS.values(), ids=ARRAY_CALLS)
+def test_arrays_may_be_lists_and_other_shapes_are_named(model_file, call):
+    """In our words, not in those of the C++ behind Pinocchio."""
+    model = load_model(model_file)
+    q = [0.1, -0.2, 0.3, 0.4, -0.5, 0.6]
+    # Some return two arrays, and the observer none before it has settled.
+    of_lists, of_arrays = (
+        found if isinstance(found, tuple) else (found,)
+        for found in (call(model, q), call(model, np.array(q)))
+    )
+    for one, other in zip(of_lists, of_arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for wrong, words in (
+        (q[:5], r'shape.* \(1, 5\).* needed is \([N1], 6\)|shape \(5,\), needed is \(6,\)'),
+        (['a', *q[1:]], 'an array of numbers is needed'),
+    ):
+        with pytest.raises(UsageError, match=words):
+            call(model, wrong)
+
+
 def test_a_wrong_argument_is_named_with_what_gives_the_right_one():
     """As a beginner has it: a name for an arm, a path for a model, options as a dictionary."""
     robot = load_robot('ur5')
@@ -109,6 +177,7 @@ def test_a_wrong_argument_is_named_with_what_gives_the_right_one():
         (lambda: export_urdf('model.yaml'), 'load_model'),
         (lambda: design_excitation('ur5', load_experiment('demo'), seed=1), 'load_robot'),
         (lambda: design_excitation(robot, 'demo', seed=1), 'load_experiment'),
+        (lambda: rigid_torque(robot, np.zeros((3, 6))), r'Motion\(q, dq, ddq\)'),
     ):
         with pytest.raises(TypeError, match=message):
             call()

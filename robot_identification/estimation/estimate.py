@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.texts import short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class Estimate:
     standard: FloatArray | None = None
     damping: PriorTerm | None = None
     weighted: bool = False
+
+    __repr__ = short_repr
 
     @property
     def standard_errors(self) -> FloatArray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
+from robot_identification.texts import short_repr
 from robot_identification.validation import BagErrors, Recommendation, Verdict
 
 
@@ -70,3 +71,5 @@ class Identification:
     candidates: tuple[Candidates, ...] = ()
     decided_by_prior: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
+
+    __repr__ = short_repr

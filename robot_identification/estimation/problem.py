@@ -28,6 +28,7 @@ from robot_identification.model import (
     Motion, RELEASED_BLOCKS, rigid_torque, RobotModel, run_friction,
 )
 from robot_identification.processing import fast_enough
+from robot_identification.texts import short_repr
 
 # Matrices of more numbers than this are not kept (64 MB) but computed again.
 KEPT_NUMBERS = 8_000_000
@@ -53,6 +54,8 @@ class TriangularFactor:
 
     columns: IntArray
     triangle: FloatArray
+
+    __repr__ = short_repr
 
     def select(self, chosen: IntArray) -> TriangularFactor:
         """
@@ -555,6 +558,8 @@ class IdentificationProblem:
     blocks: Blocks = ()
     phases: Blocks = ()
     observations: Observations | None = field(default=None, repr=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if len(self.factors) != len(self.samples):

@@ -25,6 +25,7 @@ from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
 )
 from robot_identification.model import Motion, NamedJoints
+from robot_identification.texts import short_repr
 
 SCHEMA_VERSION = 1  # of the file
 MAXIMUM_PERIODS = 1000  # chosen: 2.8 h of the usual 10 s
@@ -42,6 +43,8 @@ class Trajectory:
     coefficients: FloatArray  # (n, c): coefficients of the form [rad]
     periods: int  # how often the motion is repeated
     certificate: Mapping[str, Any]  # what was checked and found, empty before that
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if self.periods > 1 and not self.form.closed:

@@ -29,6 +29,7 @@ from robot_identification.model.joint_units import parameter_units
 from robot_identification.model.parameters import INERTIAL_SYMBOLS, StandardParameters
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.texts import short_repr
 
 # Which parameters lead the combinations, inside a link; links go from base to tip.
 PREFERENCES = {
@@ -99,6 +100,8 @@ class BaseReduction:
     singular_values: FloatArray = field(default_factory=lambda: np.zeros(0))
     neglected: tuple[str, ...] = ()
     exact: bool = True
+
+    __repr__ = short_repr
 
     @property
     def rank(self) -> int:

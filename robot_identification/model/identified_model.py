@@ -21,6 +21,7 @@ from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.payload import joint_parameters, Payload
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.texts import short_repr
 
 # Longer delays of the effort are mistakes of a unit [s].
 LONGEST_DELAY = 0.5
@@ -111,6 +112,8 @@ class IdentifiedModel:
     temperature: FloatArray | None = None
     payloads: tuple[Payload, ...] = ()
     corrections: Corrections = field(default_factory=Corrections)
+
+    __repr__ = short_repr
 
     @property
     def parameters(self) -> StandardParameters:

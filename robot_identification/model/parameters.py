@@ -13,6 +13,7 @@ import re
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.texts import short_repr
 
 # Pinocchio's order; inertia about the joint frame's origin.
 INERTIAL_SYMBOLS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
@@ -73,6 +74,8 @@ class StandardParameters:
     n: int  # number of joints
     friction: tuple[FrictionTerm, ...]  # friction terms
     reflected_inertia: bool  # whether reflected rotor inertias are among the parameters
+
+    __repr__ = short_repr
 
     def with_position_steps(self, steps: FloatArray) -> StandardParameters:
         """Return them with friction for positions that are read in steps (n,) [rad or m]."""

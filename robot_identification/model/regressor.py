@@ -19,11 +19,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.errors import DataError
+from robot_identification.arrays import as_floats, BoolArray, FloatArray
+from robot_identification.errors import check_argument, DataError, UsageError
 from robot_identification.model.friction.law import FrictionLaw, JointMotion
 from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.texts import short_repr
 
 # Chosen: 6 joints of 84 parameters are 4 MB a block.
 BLOCK_SAMPLES = 1024
@@ -79,12 +80,19 @@ class Motion:
     rotor: RotorMotion | None = field(default=None, kw_only=True)
     starts: tuple[int, ...] = field(default=(0,), kw_only=True)
 
+    __repr__ = short_repr
+
     def __post_init__(self) -> None:
+        for name in ('q', 'dq', 'ddq'):
+            object.__setattr__(self, name, as_floats(name, getattr(self, name)))
         shapes = {self.q.shape, self.dq.shape, self.ddq.shape}
         if self.rotor is not None:
             shapes |= {self.rotor.q.shape, self.rotor.dq.shape, self.rotor.ddq.shape}
         if len(shapes) != 1 or self.q.ndim != 2:
-            raise ValueError(f'q, dq and ddq must have one shape (N, n), got {sorted(shapes)}')
+            raise UsageError(
+                'q, dq and ddq must have one shape (N, n), N samples of n joints, got '
+                f'{", ".join(map(str, sorted(shapes)))}'
+            )
 
     def __len__(self) -> int:
         return len(self.q)
@@ -122,6 +130,15 @@ class Motion:
         return self if self.rotor is None else self.rotor
 
 
+def _check_joints(robot: RobotModel, motion: Motion) -> None:
+    check_argument('motion', motion, Motion)
+    if motion.q.shape[1] != robot.n:
+        raise UsageError(
+            f'the motion has the shape {motion.q.shape}, needed is (N, {robot.n}): a column for '
+            f'each joint of {robot.name}'
+        )
+
+
 def _take(
     chosen: slice | NDArray[np.int64] | BoolArray, *signals: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -154,6 +171,7 @@ def inertial_regressor(
         of `out` where that was given and is contiguous.
 
     """
+    _check_joints(robot, motion)
     model, n = robot.pinocchio, robot.n
     data = model.createData() if data is None else data
     blocks = np.empty((len(motion), n, 10 * n)) if out is None else out[:, :, : 10 * n]
@@ -181,8 +199,9 @@ def static_regressor(robot: RobotModel, q: FloatArray) -> FloatArray:
         ``tau.ravel() = W @ theta`` of static poses [N m per parameter].
 
     """
-    rest = np.zeros_like(q)
-    return inertial_regressor(robot, Motion(q, rest, rest))
+    poses = as_floats('q', q)
+    rest = np.zeros_like(poses)
+    return inertial_regressor(robot, Motion(poses, rest, rest))
 
 
 def energy_regressor(robot: RobotModel, motion: Motion) -> tuple[FloatArray, FloatArray]:
@@ -206,6 +225,7 @@ def energy_regressor(robot: RobotModel, motion: Motion) -> tuple[FloatArray, Flo
         root frame's origin.
 
     """
+    _check_joints(robot, motion)
     model = robot.pinocchio
     data = model.createData()
     kinetic, potential = (np.empty((len(motion), 10 * robot.n)) for _ in range(2))
@@ -250,6 +270,7 @@ def observation_matrix(
         If a law needs temperatures and there are none.
 
     """
+    _check_joints(robot, motion)
     N, n = motion.q.shape
     W = np.zeros((N, n, parameters.size))
     inertial_regressor(robot, motion, W)
@@ -359,6 +380,7 @@ def _check_temperature(name: str, motion: Motion, joint: int, law: str) -> None:
 
 def rigid_torque(robot: RobotModel, motion: Motion) -> FloatArray:
     """Return the torques of the URDF's rigid bodies along a motion [N m], shape (N, n)."""
+    _check_joints(robot, motion)
     model = robot.pinocchio
     data = model.createData()
     tau = np.empty(motion.q.shape)
@@ -413,6 +435,7 @@ def standard_torque(
         gears then transmit just that.
 
     """
+    _check_joints(robot, motion)
     tau = np.empty(motion.q.shape)
     states = initial_friction_states(parameters)
     for rows in block_slices(len(motion)):

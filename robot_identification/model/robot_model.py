@@ -28,6 +28,7 @@ from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_elements import UrdfLink
 from robot_identification.model.urdf_reach import reach_of_joints
 from robot_identification.model.urdf_variants import for_pinocchio
+from robot_identification.texts import short_repr
 
 # Pinocchio's default [m/s^2], z up in the root frame.
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -183,6 +184,8 @@ class RobotModel:
     denavit_hartenberg: DenavitHartenberg | None = None
     remarks: tuple[str, ...] = ()
     compensated_gravity: FloatArray | None = None
+
+    __repr__ = short_repr
 
     @cached_property
     def carried_links(self) -> frozenset[str]:

@@ -27,6 +27,7 @@ from robot_identification.model.urdf_faults import (
 )
 from robot_identification.model.urdf_resources import describe_foreign_resources
 from robot_identification.model.xacro import expand_xacro, holds_xacro
+from robot_identification.texts import short_repr
 
 # Chosen: far above any robot, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_LINKS = 1000
@@ -51,6 +52,8 @@ class Urdf:
     source: str = field(default='', compare=False)  # what it was read from
     # Joints that an SRDF beside the file counts to an end effector.
     fingers: tuple[str, ...] = field(default=(), compare=False)
+
+    __repr__ = short_repr
 
     @property
     def mimic_joints(self) -> tuple[UrdfJoint, ...]:

@@ -16,6 +16,7 @@ from robot_identification.prediction.torque_predictor import lacks_temperature, 
 from robot_identification.processing import (
     describe_damage, find_position_steps, load_for_model, read_for_model, temperatures_so_far,
 )
+from robot_identification.texts import short_repr
 from robot_identification.validation import (
     corrected_joints, describe_uncorrected, make_prediction_deviation, predict_effort,
 )
@@ -31,6 +32,8 @@ class EffortComparison:
     predicted: FloatArray
     # (N, n): standard deviation that the model states of it; NaN where it does not.
     deviation: FloatArray
+
+    __repr__ = short_repr
 
 
 def compare_effort(

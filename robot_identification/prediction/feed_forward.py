@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, joint_vectors
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.prediction.friction_table import no_friction, tabulate_friction
@@ -191,12 +191,11 @@ class FeedForward:
         the state is reset. The torque is within the limit; it is zero, and `valid` false, if an
         input is not finite. Raises UsageError if an array has not one number for every joint.
         """
-        given = [q, dq, dq_wanted] if tau is None else [q, dq, dq_wanted, tau]
-        if any(np.shape(values) != (self.n,) for values in given):
-            raise UsageError(
-                f'feed-forward takes {self.n} numbers of each kind, got arrays of shapes '
-                f'{[np.shape(values) for values in given]}'
-            )
+        given = joint_vectors(self.n, q=q, dq=dq, dq_wanted=dq_wanted)
+        q, dq, dq_wanted = given
+        if tau is not None:
+            given += joint_vectors(self.n, tau=tau)
+            tau = given[-1]
         if not self._are_finite(stamp, given):
             return self._refuse()
         elapsed = stamp - self._stamp

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, joint_vectors
 from robot_identification.errors import DataError
 from robot_identification.model import equivalent_bodies, IdentifiedModel, RobotModel
 
@@ -50,12 +50,16 @@ class RigidTorque:
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Return ``M(q) ddq + C(q, dq) dq + g(q) + Ia ddq`` of a state (n,) [N m]."""
         torque: FloatArray
-        if self._theta is None:
-            # The next call overwrites what Pinocchio returns.
-            torque = pin.rnea(self._model, self._data, q, dq, ddq).copy()
-        else:
-            Y = pin.computeJointTorqueRegressor(self._model, self._data, q, dq, ddq)
-            torque = Y @ self._theta + self.rotors * ddq
+        try:
+            if self._theta is None:
+                # The next call overwrites what Pinocchio returns.
+                torque = pin.rnea(self._model, self._data, q, dq, ddq).copy()
+            else:
+                Y = pin.computeJointTorqueRegressor(self._model, self._data, q, dq, ddq)
+                torque = Y @ self._theta + self.rotors * ddq
+        except (TypeError, ValueError):
+            # To look before every call would take a third of its time.
+            return self(*joint_vectors(self.robot.n, q=q, dq=dq, ddq=ddq))
         return torque
 
     def gravity(self, q: FloatArray) -> FloatArray:
@@ -67,8 +71,11 @@ class RigidTorque:
         if self._theta is not None:
             return self.inertia(q), self(q, dq, self._rest)
         # The next call overwrites what Pinocchio returns.
-        inertia: FloatArray = pin.crba(self._model, self._data, q).copy()
-        bias: FloatArray = pin.nonLinearEffects(self._model, self._data, q, dq).copy()
+        try:
+            inertia: FloatArray = pin.crba(self._model, self._data, q).copy()
+            bias: FloatArray = pin.nonLinearEffects(self._model, self._data, q, dq).copy()
+        except (TypeError, ValueError):
+            return self.inertia_and_bias(*joint_vectors(self.robot.n, q=q, dq=dq))
         return inertia, bias
 
     def inertia(self, q: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import as_floats, BoolArray, FloatArray, joint_vectors
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel, Motion
 from robot_identification.prediction.sample_corrections import SampleCorrections
@@ -265,7 +265,12 @@ class TorquePredictor:
 
         """
         signals = self._signals
-        signals[5], signals[6] = dq, q
+        try:
+            signals[5], signals[6] = dq, q
+        except (TypeError, ValueError):
+            # Whose shape is wrong; NumPy takes lists.
+            joint_vectors(self._model.robot.n, q=q, dq=dq)
+            raise
         if not math.isfinite(stamp + self._measured.dot(self._ones)):
             return None
         if self._any_heated and _lack(self._heated, temperature).any():
@@ -274,7 +279,7 @@ class TorquePredictor:
         if elapsed == 0.0:
             return None
         if not 0.0 < elapsed <= CAUSAL_GAP_PERIODS / self.rate:
-            self._start(dq)
+            self._start(signals[5])
         self._last_stamp = stamp
         filtered = self._recursion.dot(signals)
         signals[:5] = filtered[:5]
@@ -329,6 +334,13 @@ class TorquePredictor:
             NaN where `step` returns None.
 
         """
+        q, dq = as_floats('q', q), as_floats('dq', dq)
+        n = self._model.robot.n
+        if not q.shape == dq.shape == (len(stamps), n):
+            raise UsageError(
+                f'q and dq have the shapes {q.shape} and {dq.shape}, needed is '
+                f'({len(stamps)}, {n}): a row for each stamp, a column for each joint'
+            )
         effort = np.full(q.shape, np.nan)
         kinematics = np.full((3, *q.shape), np.nan)
         for k, stamp in enumerate(stamps):

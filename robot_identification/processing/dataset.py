@@ -18,6 +18,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing.blocks import take_rows, thin_chosen
 from robot_identification.processing.periods import find_repetition
+from robot_identification.texts import short_repr
 
 # Below this speed a joint counts as resting.
 MOVING_SPEED = 0.02
@@ -92,6 +93,8 @@ class Dataset:
     measured_dq: FloatArray | None = None
     # Joint states of the recording that these are evenly spread parts of; None where they are all.
     whole: int | None = None
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.stamps)

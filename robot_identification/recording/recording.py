@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 from robot_identification.arrays import FloatArray, release, select, slices_of
+from robot_identification.texts import short_repr
 
 # Name of the channel with the angles of the rotors, of a second encoder.
 ROTOR_CHANNEL = 'rotor_position'
@@ -113,6 +114,8 @@ class Recording:
     notes: tuple[str, ...] = ()
     whole: int | None = None
     held: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.stamps)

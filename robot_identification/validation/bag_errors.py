@@ -12,6 +12,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import rigid_torque, RobotModel
 from robot_identification.processing import Dataset
+from robot_identification.texts import short_repr
 from robot_identification.validation.details import ErrorDetails
 from robot_identification.validation.metrics import is_constant, partial_rms
 
@@ -32,6 +33,8 @@ class BagErrors:
     rmse_moving: FloatArray
     bias: FloatArray
     details: ErrorDetails | None = None  # what the errors are made of
+
+    __repr__ = short_repr
 
     @property
     def nrmse_mean(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import KinematicFilter
 from robot_identification.processing import Dataset, HIGHEST_CUTOFF, low_pass, MOVING_SPEED
+from robot_identification.texts import short_repr
 from robot_identification.validation.metrics import (
     is_constant, noise_deviation, normalized_error, partial_rms, relative_error, square_over_mean,
     variance_accounted_for,
@@ -68,6 +69,8 @@ class ErrorDetails:
     normalized: FloatArray  # error as Tika et al. print it, see `normalized_error`
     normalized_total: float  # the same of all joints, by rows
     square_over_mean: float  # see the function of that name
+
+    __repr__ = short_repr
 
 
 def measure_details(

@@ -19,6 +19,7 @@ from robot_identification.model import (
     KinematicFilter, RELEASED_BLOCKS, rigid_torque,
 )
 from robot_identification.processing import Dataset, find_position_steps
+from robot_identification.texts import short_repr
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import join_details, measure_details
 from robot_identification.validation.interval import make_prediction_deviation
@@ -52,6 +53,8 @@ class Validation:
     verdict: Verdict
     training: Mapping[str, str] = field(default_factory=dict)
     rollouts: tuple[Rollout, ...] = ()
+
+    __repr__ = short_repr
 
     def with_rollouts(self, rollouts: Sequence[Rollout]) -> Validation:
         """Return the validation with the drift of simulations, also in the verdict's words."""

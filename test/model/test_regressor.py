@@ -13,7 +13,7 @@ from known_models import mujoco_torque, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model import (
     known_robots, make_standard_parameters, parse_friction, reduce_to_base, regressor,
     share_directory,
@@ -183,9 +183,9 @@ def test_blocks_are_the_whole(ur5, rng, monkeypatch):
 
 def test_samples_of_unequal_shape_are_refused():
     short = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))
-    with pytest.raises(ValueError, match='one shape'):
+    with pytest.raises(UsageError, match='one shape'):
         Motion(*short)
-    with pytest.raises(ValueError, match='one shape'):
+    with pytest.raises(UsageError, match='one shape'):
         Motion(*np.zeros((3, 3, 2)), rotor=RotorMotion(*short))
 
 
