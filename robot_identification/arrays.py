@@ -63,7 +63,6 @@ def joint_vectors(n: int, **given: object) -> list[FloatArray]:
     return found
 
 
-
 def triangle_of(rows: FloatArray) -> FloatArray:
     """
     Return the upper triangular R (k, k) of ``rows = Q R`` for rows (m, k).

@@ -73,8 +73,13 @@ def needing(module: str, purpose: str, command: str = '') -> Iterator[None]:
     """Import what `purpose` needs, or raise MissingDependencyError with the command (of pip)."""
     try:
         yield
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingDependencyError(module, purpose, command or f'pip install {module}') from None
+    except ImportError as error:
+        # To install it again would change nothing, and it knows itself what does.
+        raise UsageError(
+            f'{purpose} needs {module}, which is installed and cannot be imported: {error}'
+        ) from error
 
 
 class NotIdentifiableError(IdentificationError):

@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+import importlib
 import subprocess
 import sys
 
@@ -17,7 +18,7 @@ from robot_identification import (
 )
 from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
-from robot_identification.errors import UsageError
+from robot_identification.errors import MissingDependencyError, needing, UsageError
 from robot_identification.excitation import find_experiment
 from robot_identification.model import (
     energy_regressor, inertial_regressor, Motion, rigid_torque, static_regressor,
@@ -125,6 +126,17 @@ def test_what_is_printed_fits_a_screen(scene, identification, model_file):
         elif isinstance(value, (tuple, list, Mapping)):
             left += value.values() if isinstance(value, Mapping) else value
     assert len(kinds) > 20
+
+
+def test_a_damaged_library_is_told_from_a_missing_one():
+    """As MuJoCo 4 is that pip installed over 3: to install it again changes nothing."""
+    with pytest.raises(MissingDependencyError, match='run `pip install made_up_library`'):
+        with needing('made_up_library', 'a test'):
+            importlib.import_module('made_up_library')
+    with pytest.raises(UsageError, match='cannot be imported: its bindings are missing') as found:
+        with needing('numpy', 'a test'):
+            raise ImportError('its bindings are missing')
+    assert not isinstance(found.value, MissingDependencyError)
 
 
 ARRAY_CALLS = {

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import MissingDependencyError, UsageError
+from robot_identification.errors import needing, UsageError
 from robot_identification.model import (
     EFFORT_UNITS, for_simulation, massless_joints, Motion, RobotModel,
 )
@@ -360,12 +360,8 @@ def published_unit(robot: RobotModel) -> str:
 
 def import_mujoco() -> Any:
     """Return MuJoCo; raise MissingDependencyError if it is not installed."""
-    try:
+    with needing('MuJoCo', 'a simulated robot', 'pip install mujoco'):
         import mujoco
-    except ImportError:
-        raise MissingDependencyError(
-            'MuJoCo', 'a simulated robot', 'pip install mujoco'
-        ) from None
     return mujoco
 
 
