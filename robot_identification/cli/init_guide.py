@@ -15,7 +15,7 @@ import numpy as np
 from robot_identification.excitation import (
     APPROACH_SPEED, GENTLE_SPEED, Laboratory, PlannedMotion, SLOW_SPEED, SLOW_TOOL_SPEED, STEPS,
 )
-from robot_identification.model import RobotModel, Tool
+from robot_identification.model import gravity_of_mounting, RobotModel, Tool
 
 TITLES = {
     'warm_up': 'Warm-up',
@@ -175,8 +175,9 @@ def guide_text(study: Study) -> str:
     tool = 'no tool' if study.tool is None else f'a tool of {study.tool.mass:g} kg'
     lines = [
         f'# Study of {study.robot.name}', '',
-        f'{study.robot.name} with {tool}, mounting {list(laboratory.mounting)} rad, in a cell '
-        f'with {things}. Effort in {laboratory.effort_unit}. Made by', '',
+        f'{study.robot.name} with {tool}, mounting {list(laboratory.mounting)} rad '
+        f'({_down(study)}), in a cell with {things}. Effort in {laboratory.effort_unit}. Made by',
+        '',
         *_console([f'robot-identification init {study.options} --defaults -o '
                    f'{shlex.quote(str(study.folder))}']), '',
         'Commands are for the folder in which that was typed; nodes read and write below it.', '',
@@ -233,16 +234,44 @@ def _row(study: Study, step: str) -> str:
     )
 
 
+def _down(study: Study) -> str:
+    """Return in words which way of the base is down."""
+    down = gravity_of_mounting(*study.laboratory.mounting)
+    down /= np.linalg.norm(down)
+    axis = int(np.argmax(np.abs(down)))
+    if abs(down[axis]) > 1.0 - 1e-9:
+        return f'{"+" if down[axis] > 0.0 else "-"}{"xyz"[axis]} of the base points to the floor'
+    return f'the floor is towards {", ".join(f"{part:.3f}" for part in down)} of the base'
+
+
+def _pendant(study: Study) -> str:
+    """Return what the controller of a real arm has to be told."""
+    tool = study.tool
+    payload = (
+        'payload 0 kg' if tool is None else
+        f'payload {tool.mass:g} kg with its centre of mass at '
+        f'({", ".join(f"{1000.0 * one:g}" for one in tool.center_of_mass)}) mm in the frame of '
+        'the tool'
+    )
+    return (
+        f'Enter on the pendant, before anything else: {payload}, and the mounting as the arm '
+        f'really hangs ({_down(study)}). The controller holds the arm against gravity with them: '
+        'with others it sags or stops by itself, and efforts that it publishes without gravity '
+        'are wrong.'
+    )
+
+
 def _before(study: Study) -> list[str]:
     """Return what is done once, and before each motion."""
-    if study.laboratory.source != 'ros':
+    if study.laboratory.source == 'simulated':
+        return ['## Before', '', 'No arm moves: everything is simulated.']
+    if study.laboratory.source == 'csv':
         return [
-            '## Before', '',
-            'Move the arm to the start of each motion yourself, slowly and away from obstacles.'
-            if study.laboratory.source == 'csv' else 'No arm moves: everything is simulated.',
+            '## Before', '', _pendant(study), '',
+            'Move the arm to the start of each motion yourself, slowly and away from obstacles.',
         ]
     return [
-        '## Before', '',
+        '## Before', '', _pendant(study), '',
         'One person holds the emergency stop. The runner is not a safety function. Start it '
         'beside the running driver, in this folder, with the number on the plate of the arm for '
         'SERIAL:', '',

@@ -20,8 +20,19 @@ from robot_identification.options import angle
 NONE, USUAL = 'none', 'usual'
 # What is below and above the arm has options of its own.
 WALL_SIDES = ('front', 'back', 'left', 'right')
-# Roll, pitch, yaw [rad].
-MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}
+RIGHT = 0.5 * np.pi
+# Roll, pitch, yaw [rad]; of a wall with the axis of the base that points to the floor.
+MOUNTINGS = {
+    'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0),
+    'wall:+x': (0.0, RIGHT, 0.0), 'wall:-x': (0.0, -RIGHT, 0.0),
+    'wall:+y': (-RIGHT, 0.0, 0.0), 'wall:-y': (RIGHT, 0.0, 0.0),
+}
+MOUNTING_PICTURE = """
+    upright        ceiling        wall:+x        wall:-x        wall:+y        wall:-y
+       z           =======       |              |              |              |
+       |              |          |---- z        |---- z        |---- z        |---- z
+    =======           z          |  x down      |  x up        |  y down      |  y up
+   0 0 0         180deg 0 0      0 90deg 0      0 -90deg 0     -90deg 0 0     90deg 0 0"""
 DESCRIBED = 'described'  # answer that is the arm of --urdf
 # The arm stands on it.
 DEFAULT_TABLE = '-0.01'
@@ -60,8 +71,13 @@ def parse_mounting(text: str, answers: Answers) -> tuple[float, float, float]:
     """Return roll, pitch, yaw [rad] from three numbers or a word."""
     if text in MOUNTINGS:
         return MOUNTINGS[text]
+    if text.startswith('wall'):
+        raise UsageError(
+            f'{text!r} does not say how the arm hangs there: name the axis of its base that '
+            'points to the floor, wall:+x, wall:-x, wall:+y or wall:-y, or give roll pitch yaw'
+        )
     roll, pitch, yaw = _numbers(
-        text, 3, 'roll pitch yaw in rad (or 90deg), or upright, or ceiling', angle
+        text, 3, f'roll pitch yaw in rad (or 90deg), or {", ".join(MOUNTINGS)}', angle
     )
     gravity_of_mounting(roll, pitch, yaw)  # checks the angles
     return roll, pitch, yaw
@@ -177,10 +193,13 @@ QUESTIONS = (
         _always(DEFAULT_ROBOT), parse_robot, 'R', 'a known robot, or a robot YAML',
     ),
     Question(
-        'mounting', 'How is its base turned in the world? (roll pitch yaw [rad], as 90deg 0 0, '
-        'upright or ceiling)', _always('upright'), parse_mounting, 'ROLL PITCH YAW',
-        'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or the word upright or '
-        'ceiling', several=True,
+        'mounting', 'How is its base turned in the world? (upright, ceiling, wall:AXIS with the '
+        'axis of the base that points to the floor, or roll pitch yaw [rad], as 90deg 0 0)'
+        f'{MOUNTING_PICTURE}',
+        _always('upright'), parse_mounting, 'ROLL PITCH YAW',
+        'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or upright, ceiling, '
+        'or wall:+x, wall:-x, wall:+y or wall:-y, with the axis of the base that points to the '
+        'floor', several=True,
     ),
     Question(
         'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '

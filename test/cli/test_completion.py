@@ -97,7 +97,7 @@ def test_shtab_is_asked_for_by_name(monkeypatch):
 
     def without_shtab(name, *args, **keywords):
         if name == 'shtab':
-            raise ImportError(name)
+            raise ModuleNotFoundError(name)
         return found(name, *args, **keywords)
 
     monkeypatch.setattr(builtins, '__import__', without_shtab)

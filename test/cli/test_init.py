@@ -13,7 +13,9 @@ from builders import answer, joint, link, refusal, robot_urdf, run_command, succ
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.cli.init_questions import QUESTIONS
+from robot_identification.cli.init_questions import (
+    MOUNTING_PICTURE, parse_mounting, QUESTIONS,
+)
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_plan import STEPS
@@ -21,6 +23,7 @@ from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.excitation.unchecked import find_experiment_gaps
 from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
+from robot_identification.model import gravity_of_mounting
 from robot_identification.model.registry import load_robot
 
 # Of the default answers, an empty line each: no tool, so its size is not asked.
@@ -221,6 +224,36 @@ def test_a_ceiling_is_in_files_and_commands(small_study):
     identify = next(line for line in commands(folder) if ' identify ' in line)
     assert '--mounting 3.14159' in identify
     assert any(' simulate ' in line and '--separate-bags' in line for line in commands(folder))
+
+
+@pytest.mark.parametrize(('word', 'down'), [
+    ('upright', (0, 0, -1)), ('ceiling', (0, 0, 1)), ('wall:+x', (1, 0, 0)),
+    ('wall:-x', (-1, 0, 0)), ('wall:+y', (0, 1, 0)), ('wall:-y', (0, -1, 0)),
+])
+def test_a_wall_is_named_by_what_points_to_the_floor(word, down):
+    """By the angles of the picture, too."""
+    np.testing.assert_allclose(
+        gravity_of_mounting(*parse_mounting(word, {})), 9.81 * np.array(down), atol=1e-12
+    )
+    head, *_, angles = MOUNTING_PICTURE.strip().splitlines()
+    words = [' '.join(one) for one in zip(*[iter(angles.split())] * 3, strict=True)]
+    of_picture = dict(zip(head.split(), words, strict=True))[word]
+    assert parse_mounting(of_picture, {}) == pytest.approx(parse_mounting(word, {}))
+
+
+def test_a_study_on_a_wall_says_what_the_pendant_has_to_know(tmp_path):
+    arm = write_small_arm(tmp_path)
+    options = (*INIT, '--robot', arm, '--no-collision-check')
+    assert 'name the axis of its base' in refusal(*options, '--mounting', 'wall')
+    succeed(*options, '--mounting', 'wall:-y', '--tool', 0.5, 0, 0, 0.04, '-o', tmp_path / 'study')
+    experiment = load_experiment(tmp_path / 'study' / '02_excitation.yaml')
+    np.testing.assert_allclose(experiment.gravity, [0.0, -9.81, 0.0], atol=1e-12)
+    pendant = next(
+        line for line in (tmp_path / 'study' / 'guide.md').read_text().splitlines()
+        if 'pendant' in line
+    )
+    for word in ('0.5 kg', '(0, 0, 40) mm', '-y of the base points to the floor'):
+        assert word in pendant
 
 
 def test_an_arm_without_shapes_is_not_approved_unasked(tmp_path):
