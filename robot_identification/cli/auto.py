@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
     ])
     options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
-    _examine(args.bags, options)
+    _examine(args.bags, robot, options)
     if not args.json:
         show_tables(understand_tables(
             args.bags, robot.joint_names, options.joint_names, options.table_mapping
@@ -116,9 +116,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _examine(paths: Sequence[Path], options: IdentifyOptions) -> None:
+def _examine(paths: Sequence[Path], robot: RobotModel, options: IdentifyOptions) -> None:
     """Report what is wrong with recordings; what cannot be used at all `identify` refuses."""
-    examining = ExamineOptions(mapping=options.table_mapping, topic=options.topic)
+    examining = ExamineOptions(
+        mapping=options.table_mapping, topic=options.topic, robots=[robot]
+    )
     for path in paths:
         if path.exists():
             for warning in examine(path, examining).warnings:

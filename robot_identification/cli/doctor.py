@@ -24,11 +24,10 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, show
 from robot_identification.cli.tables import save_mapping
 from robot_identification.errors import (
-    DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
+    DataError, DescriptionError, IdentificationError, MissingDependencyError,
+    NotIdentifiableError, UsageError,
 )
-from robot_identification.estimation import (
-    check_enough_samples, describe_no_motion, has_motion, IdentifyOptions,
-)
+from robot_identification.estimation import IdentifyOptions, survey_recordings
 from robot_identification.excitation import (
     describe_unchecked, describe_waived_collision, FEW_HELD, find_holding, hardware_limits,
     load_trajectory, unchecked_from_content, unknown_limits,
@@ -36,19 +35,18 @@ from robot_identification.excitation import (
 from robot_identification.files import read_yaml
 from robot_identification.model import (
     check_table, describe_arguments, describe_placeholders, DhCorrections, EFFORT_UNITS,
-    find_implausibilities, held_leaders, IdentifiedModel, KinematicFilter, known_robots,
-    make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters, reach_of_joints,
+    find_implausibilities, held_leaders, IdentifiedModel, known_robots, make_robot_model,
+    massless_joints, parse_urdf, prior_inertial_parameters, reach_of_joints,
     read_calibration, read_link_table, read_urdf, RobotModel, SeveralArmsError, Urdf,
     urdf_of_link_table, xacro_arguments,
 )
 from robot_identification.processing import (
-    compare_with_current, count_missing, current_facts, current_remarks, Dataset,
-    find_stationary_joints, find_unexcited_joints, held_joint_remarks, judge_effort, process,
-    watched_joints,
+    check_robot_name, compare_with_current, count_missing, current_facts, current_remarks,
+    held_joint_remarks, judge_effort, read_arm,
 )
 from robot_identification.recording import (
-    describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN, OpenedTable,
-    read_driver_record, recommend_names, Recording, understand_table,
+    describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN,
+    read_driver_record, Recording, understand_table,
 )
 from robot_identification.texts import shown_line
 from robot_identification.validation import is_low_rate
@@ -127,8 +125,11 @@ def run(args: argparse.Namespace) -> int:
     )
     findings = [examine(path, options) for path in paths]
     if args.save_mapping is not None:
-        tables = [path for path in paths if is_table(path)][:1]
-        save_mapping(args.save_mapping, _understood(tables, options), args.force)
+        tables = [
+            understand_table(path, _read(path, options)[1].joint_names, mapping=options.mapping)
+            for path in [path for path in paths if is_table(path)][:1]
+        ]
+        save_mapping(args.save_mapping, tables, args.force)
     if args.json:
         print_json({'findings': [
             {'path': finding.path, 'kind': finding.kind, **vars(finding)} for finding in findings
@@ -170,13 +171,6 @@ def _arms(args: argparse.Namespace, arguments: Mapping[str, str]) -> list[RobotM
     return arms
 
 
-def _understood(tables: Sequence[Path], options: ExamineOptions) -> list[OpenedTable]:
-    return [
-        understand_table(path, _joints_of_table(path, options), mapping=options.mapping)
-        for path in tables
-    ]
-
-
 def _lines(finding: Finding) -> list[str]:
     """Return what is printed of a file: the worst first, and the conclusion last."""
     error = [] if finding.error is None else f'error: {finding.error}'.split('\n')
@@ -207,167 +201,158 @@ def _examination(
     path: Path, options: ExamineOptions
 ) -> tuple[str, Callable[[Path], Finding]]:
     if is_table(path):
-        return 'table', partial(_examine_table, options=options)
-    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.bag'):
-        return 'bag', partial(_examine_bag, options=options)
+        return 'table', partial(_examine_recording, options=options)
     if path.suffix in ('.urdf', '.xml'):
         return 'URDF', partial(_examine_urdf, options=options)
     if path.suffix == '.xacro':
         return 'xacro', partial(_examine_urdf, options=options)
     if path.suffix == '.conf':
         return 'calibration', _examine_calibration
-    return 'configuration', _examine_yaml
+    if path.suffix in ('.yaml', '.yml'):
+        return 'configuration', _examine_yaml
+    return 'bag', partial(_examine_recording, options=options)
 
 
-def _examine_bag(path: Path, options: ExamineOptions) -> Finding:
-    joints = sorted(find_joint_names(path, topic=options.topic))
-    recording = read_recording(path, joints, topic=options.topic)
-    return _with_meaning(
-        _examine_recording(recording, 'joint states on {topic}'), recording, options.robots,
-        partial(read_recording, path, topic=options.topic),
-    )
-
-
-def _examine_table(path: Path, options: ExamineOptions) -> Finding:
-    mapping = options.mapping
-    joints = _joints_of_table(path, options)
-    if not joints:
-        raise DataError(
-            f'{path} has no column that is recognized as the position of a joint: name them as in '
-            'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md); with a '
-            'URDF or robot YAML beside the file, doctor drafts the mapping'
-        )
-    units = next(
-        (robot.position_units for robot in options.robots if robot.joint_names == joints), ()
-    )
-    read = describe_table(understand_table(path, joints, mapping=mapping), units)
-    recording = read_recording(path, joints, mapping=mapping)
-    found = _with_meaning(
-        _examine_recording(recording, 'rows'), recording, options.robots,
-        partial(read_recording, path, mapping=mapping), numbered=True,
-    )
-    return replace(found, facts=[*(line.strip() for line in read[1:]), *found.facts])
-
-
-def _joints_of_table(path: Path, options: ExamineOptions) -> Sequence[str]:
-    """Return the joints of the first arm that a table is of, else those its columns name."""
-    for robot in options.robots:
-        with suppress(DataError):
-            understand_table(path, robot.joint_names, mapping=options.mapping)
-            return robot.joint_names
-    named = find_joint_names(path, mapping=options.mapping)
-    # Columns may have no names at all: what is missing is then said with a draft of a mapping.
-    return named or (options.robots[0].joint_names if options.robots else ())
-
-
-def _with_meaning(
-    found: Finding, recording: Recording, robots: Sequence[RobotModel],
-    read: Callable[..., Recording], *, numbered: bool = False,
-) -> Finding:
-    """
-    Add what the effort is, by the arm whose joints a recording has; `read` takes its joints.
-
-    Columns of a table may be `numbered`: they are those of an arm with as many joints.
-    """
-    if found.error is not None:
-        return found
-    named = recording.metadata.get('robot')
-    if not robots and named in [known.name for known in known_robots()]:
-        robots = [load_robot(str(named))]
-    there = set(recording.joint_names)
-    arms = [
-        robot for robot in robots
-        if there.issuperset(robot.joint_names) or (numbered and robot.n == len(there))
-    ]
-    if not arms:
-        fact = 'the kind of its effort was not checked: ' + (
-            _other_names(recording, robots[0]) if robots else 'give its arm with --robot or --urdf'
-        )
-        return replace(found, facts=[*found.facts, fact])
-    robot = arms[0]
-    try:
-        of_arm = read(robot.joint_names, others=watched_joints(robot))
-        found = replace(found, notes=[*held_joint_remarks(robot, of_arm), *found.notes])
-        dataset = process(of_arm, KinematicFilter(), 'Nm')
-    except DataError as error:
-        return replace(found, warnings=[*found.warnings, str(error)])
-    try:
-        check_enough_samples(robot, [dataset], IdentifyOptions())
-    except DataError as error:
-        return replace(found, error=_refused(str(error)))
-    meaning, stated = judge_effort(robot, [dataset]), recording.metadata.get('effort_unit')
-    warnings = list(found.warnings)
-    if meaning.contradicts(str(stated)):
-        warnings.insert(0, (
-            f'it states its effort in {stated}, but the effort is '
-            f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'
-        ))
-    if meaning.mounting:
-        warnings.append(
-            f'{meaning.mounting} fits the effort better than the stated mounting: give '
-            '--mounting or --gravity'
-        )
-    return replace(
-        found, warnings=warnings, facts=[*found.facts, meaning.describe()],
-        notes=(
-            *held_joint_remarks(robot, of_arm), *of_arm.notes, *dataset.notes,
-        ),
-    )
-
-
-def _other_names(recording: Recording, robot: RobotModel) -> str:
-    """Return which joints a recording and an arm have, and how one is read as the other."""
-    named = (
-        f'it has the joints {", ".join(recording.joint_names)}, {robot.name} has '
-        f'{", ".join(robot.joint_names)}'
-    )
-    options = recommend_names(recording.joint_names, robot.joint_names)
-    if not options:
-        return named
-    return f'{named}; if the names mean the same joints, `identify` takes them by {options}'
-
-
-def _examine_recording(recording: Recording, what: str) -> Finding:
+def _examine_recording(path: Path, options: ExamineOptions) -> Finding:
+    """Return what a bag or table holds, and how `identify` judges it."""
+    robot, recording = _read(path, options)
     period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
     # Those out of order are not missing.
     missing = count_missing(np.diff(np.sort(recording.stamps)), period)
     channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
     noted = {key: value for key, value in recording.metadata.items() if key != DRIVER}
+    what = f'joint states on {recording.topic}' if recording.topic else 'rows'
     facts = [
-        f'{len(recording)} {what.format(topic=recording.topic)}, {recording.duration:.2f} s, '
+        *_table_facts(path, options, robot, recording),
+        f'{len(recording)} {what}, {recording.duration:.2f} s, '
         f'{rate:.1f} Hz by the median period' + (f', {missing} missing' if missing else ''),
         f'joints: {", ".join(recording.joint_names)}',
+        *_other_joints(path, options, robot, recording),
         f'besides: {channels or "nothing that is used"}',
         f'metadata: {", ".join(f"{k}={v}" for k, v in noted.items()) or "none"}',
         *_driver_facts(recording),
     ]
-    notes: Sequence[str] = ()
-    try:
-        dataset = process(recording, KinematicFilter(), 'Nm')
-    except DataError as error:
-        refusal, clock = str(error), _clock_warnings(recording)
-    else:
-        # What they say of the clock in the first case is in the notes of the second.
-        refusal, clock, notes = _refusal(dataset), [], dataset.notes
-    warnings = [*_joint_warnings(recording), *_time_warnings(recording), *clock]
-    # Joints are sorted by name here: which order is the arm's is not known.
-    currents = compare_with_current(recording, order_known=False)
+    warnings = [*_joint_warnings(recording), *_time_warnings(recording)]
+    # Joints are sorted by name without the arm: which order is the arm's is not known.
+    currents = compare_with_current(recording, order_known=robot is not None)
     facts += current_facts(currents)
     unit = recording.metadata.get('effort_unit')
     if unit is not None:
         warnings += driver_remarks([('the recording', recording.metadata)], unit)
         warnings += current_remarks(currents, unit)
-    if 'effort_unit' not in recording.metadata:
+    else:
         warnings.append('the recording does not state the unit of its effort: give --effort-unit')
+    try:
+        judgement = _judge(path, options, robot, recording)
+    except (DataError, NotIdentifiableError) as error:
+        return Finding(
+            facts, [*warnings, *_clock_warnings(recording)], notes=recording.notes,
+            error=f'`identify` refuses it: {error}',
+        )
     return Finding(
-        facts, warnings, error=_refused(refusal) if refusal else None,
-        notes=(*recording.notes, *notes),
+        [*facts, *judgement.facts], [*judgement.warnings, *warnings], notes=judgement.notes
     )
 
 
-def _refused(refusal: str) -> str:
-    return f'`identify` refuses it: {refusal}'
+def _read(path: Path, options: ExamineOptions) -> tuple[RobotModel | None, Recording]:
+    """
+    Return a recording of the first arm whose joints it has, as `identify` reads it.
+
+    Without such an arm it has all joints that it names. A single arm is the one that is meant:
+    what `identify` says of it is raised.
+    """
+    for robot in options.robots:
+        try:
+            return robot, read_arm(robot, path, topic=options.topic, mapping=options.mapping)
+        except DataError:
+            if len(options.robots) == 1:
+                raise
+    joints = find_joint_names(path, topic=options.topic, mapping=options.mapping)
+    if not joints:
+        raise DataError(
+            f'{path} has no column that is recognized as the position of a joint: name them as in '
+            'docs/your_own_log.md, or in a mapping beside it (docs/formats/mapping.md); with a '
+            'URDF or robot YAML beside the file, doctor drafts the mapping'
+        )
+    joints = joints if is_table(path) else tuple(sorted(joints))
+    recording = read_recording(path, joints, topic=options.topic, mapping=options.mapping)
+    named = recording.metadata.get('robot')
+    if not options.robots and named in [known.name for known in known_robots()]:
+        robot = load_robot(str(named))
+        with suppress(DataError):
+            return robot, read_arm(robot, path, topic=options.topic, mapping=options.mapping)
+    return None, recording
+
+
+def _table_facts(
+    path: Path, options: ExamineOptions, robot: RobotModel | None, recording: Recording
+) -> list[str]:
+    if not is_table(path):
+        return []
+    opened = understand_table(path, recording.joint_names, mapping=options.mapping)
+    units = () if robot is None else robot.position_units
+    return [line.strip() for line in describe_table(opened, units)[1:]]
+
+
+def _other_joints(
+    path: Path, options: ExamineOptions, robot: RobotModel | None, recording: Recording
+) -> list[str]:
+    """Return which joints a bag names beside those of the arm."""
+    if robot is None or is_table(path):
+        return []
+    named: Sequence[str] = ()
+    with suppress(DataError):
+        named = find_joint_names(path, topic=options.topic)
+    others = [name for name in named if not name.endswith(recording.joint_names)]
+    return [f'joints that are not of {robot.name}: {", ".join(others)}'] if others else []
+
+
+def _judge(
+    path: Path, options: ExamineOptions, robot: RobotModel | None, recording: Recording
+) -> Finding:
+    """Return the judgement of `identify`, and what the effort is; raise what `identify` raises."""
+    if robot is None:
+        judged = [
+            joint for joint, effort in zip(recording.joint_names, recording.effort.T, strict=True)
+            if np.isfinite(effort).any()
+        ]
+        if 0 < len(judged) < len(recording.joint_names):
+            # An arm has an effort, a gripper and wheels beside it need none.
+            recording = read_recording(
+                path, judged, topic=options.topic, mapping=options.mapping
+            )
+        dataset, = survey_recordings(None, [recording], 'Nm', IdentifyOptions()).datasets
+        of_which = 'give its arm with --robot or --urdf' if not options.robots else (
+            f'it has not the joints of {" or ".join(robot.name for robot in options.robots)}'
+        )
+        return Finding(
+            [f'the kind of its effort was not checked: {of_which}'], notes=dataset.notes
+        )
+    check_robot_name(recording, robot.name)
+    stated = recording.metadata.get('effort_unit') or robot.effort_unit
+    stated = stated if stated in EFFORT_UNITS else None
+    dataset, = survey_recordings(robot, [recording], stated or 'Nm', IdentifyOptions()).datasets
+    meaning, warnings = judge_effort(robot, [dataset]), []
+    if stated is None and meaning.kind not in (None, 'Nm'):
+        # What is said of the effort of each joint is said in its unit.
+        kind = str(meaning.kind)
+        dataset, = survey_recordings(robot, [recording], kind, IdentifyOptions()).datasets
+    recorded = recording.metadata.get('effort_unit')
+    if meaning.contradicts(str(recorded)):
+        warnings.append(
+            f'it states its effort in {recorded}, but the effort is '
+            f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'
+        )
+    if meaning.mounting:
+        warnings.append(
+            f'{meaning.mounting} fits the effort better than the stated mounting: give '
+            '--mounting or --gravity'
+        )
+    return Finding(
+        [meaning.describe()], warnings,
+        notes=(*held_joint_remarks(robot, recording), *dataset.notes),
+    )
 
 
 def _driver_facts(recording: Recording) -> list[str]:
@@ -451,25 +436,6 @@ def _sampling_warnings(steps: FloatArray, period: float) -> list[str]:
             'that of writing'
         )
     return warnings
-
-
-def _refusal(dataset: Dataset) -> str:
-    """Return why `identify` would refuse the data of any arm; empty if it would not."""
-    joints = len(dataset.joint_names)
-    if len(find_stationary_joints([dataset])) == joints:
-        return 'no joint moves: record a motion'
-    if len(find_unexcited_joints([dataset])) == joints:
-        return (
-            'the effort of every joint that moves is the same throughout: record a driver that '
-            'fills it'
-        )
-    if not has_motion(dataset):
-        return describe_no_motion(dataset)
-    try:
-        check_enough_samples(None, [dataset], IdentifyOptions())
-    except DataError as error:
-        return str(error)
-    return ''
 
 
 def _examine_urdf(path: Path, options: ExamineOptions) -> Finding:

@@ -42,11 +42,10 @@ from .rows import (
     RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK, TIME_BLOCKS as TIME_BLOCKS,
     TrainingData as TrainingData,
 )
-from .sample_count import (
-    check_enough_samples as check_enough_samples, describe_no_motion as describe_no_motion,
-    has_motion as has_motion,
+from .selection import (
+    choose as choose, ignore_progress as ignore_progress, Report as Report,
+    survey_recordings as survey_recordings,
 )
-from .selection import choose as choose, ignore_progress as ignore_progress, Report as Report
 from .separable import (
     eliminate_bodies as eliminate_bodies,
     fit_shapes as fit_shapes, LARGEST_LOG_ERROR as LARGEST_LOG_ERROR,

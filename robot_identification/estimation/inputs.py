@@ -17,10 +17,10 @@ from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
 from robot_identification.processing import (
     check_effort_recorded, check_robot_name, CommandDelay, compare_with_current, current_remarks,
-    find_command_delay, held_joint_remarks, watched_joints, with_position_error,
+    find_command_delay, held_joint_remarks, read_arm, with_position_error,
 )
 from robot_identification.recording import (
-    driver_remarks, read_command, read_recording, Recording, spread_parts,
+    driver_remarks, read_command, Recording, spread_parts,
 )
 
 # Joint states that are read for each sample of which choices are made; chosen.
@@ -61,11 +61,10 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     """
     method, recipe = options.method, options.recipe
     most = len(bags) if method.estimator.needs_rows else recipe.bags_in_choice
-    others = watched_joints(robot)
     recordings = tuple(
-        read_recording(
-            bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
-            encoders=robot.encoders, mapping=options.table_mapping, others=others,
+        read_arm(
+            robot, bags[at], topic=options.topic, names=options.joint_names,
+            mapping=options.table_mapping,
         )
         for at in spread_evenly(len(bags), most)
     )

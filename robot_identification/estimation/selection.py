@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.errors import DataError, NotIdentifiableError
+from robot_identification.errors import DataError
 from robot_identification.estimation.choice import (
     Choice, choose_laws, choose_laws_by_joint, choose_prior_weight,
 )
@@ -17,14 +17,10 @@ from robot_identification.estimation.corrections import correct_choice
 from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.sample_count import (
-    check_enough_samples, describe_no_motion, has_motion,
-)
+from robot_identification.estimation.sample_count import check_enough_samples, check_motion
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.parallel import beside
-from robot_identification.processing import (
-    Dataset, find_stationary_joints, find_unexcited_joints, process,
-)
+from robot_identification.processing import Dataset, find_unexcited_joints, process
 from robot_identification.recording import Recording
 
 # Takes the share that is done, from 0 to 1, and the name of the stage that begins; an exception
@@ -58,8 +54,7 @@ def choose(
     """
     method = options.method
     report(0.0, 'preparing')
-    survey = _survey(robot, recordings, unit, options)
-    check_enough_samples(robot, survey.datasets, options)
+    survey = survey_recordings(robot, recordings, unit, options)
     unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
@@ -93,10 +88,10 @@ def choose(
 
 
 @dataclass(frozen=True, eq=False)
-class _Survey:
+class Survey:
     """Recordings processed with the usual filter, and how others are to be processed alike."""
 
-    robot: RobotModel
+    robot: RobotModel | None
     recordings: tuple[Recording, ...]
     unit: str
     options: IdentifyOptions
@@ -106,7 +101,7 @@ class _Survey:
     has_rotors: bool = True
     notes: tuple[str, ...] = ()
 
-    def processed(self) -> _Survey:
+    def processed(self) -> Survey:
         """Return the survey with datasets for its delay and its sides of the gears."""
         return replace(self, datasets=tuple(
             process(
@@ -130,56 +125,44 @@ class _Survey:
         )
 
 
-def _survey(
-    robot: RobotModel, recordings: Sequence[Recording], unit: str, options: IdentifyOptions
-) -> _Survey:
-    """Process the recordings that show motion, with a common delay and common encoders."""
+def survey_recordings(
+    robot: RobotModel | None, recordings: Sequence[Recording], unit: str, options: IdentifyOptions
+) -> Survey:
+    """
+    Process the recordings that show motion, with a common delay and common encoders.
+
+    This is the judgement of recordings, before any fit, of `identify` and of `doctor`, which may
+    not know the arm. Raises NotIdentifiableError if no joint moved; DataError if recordings
+    cannot be used, or have fewer samples than parameters.
+    """
     recipe = options.recipe
     usual = options.method.kinematic_filter or KinematicFilter(
         order=recipe.order, cutoff=recipe.preferred_cutoff
     )
-    survey = _Survey(robot, tuple(recordings), unit, options, usual).processed()
+    survey = Survey(robot, tuple(recordings), unit, options, usual).processed()
     survey = _with_common_encoders(_with_motion(survey))
     if options.compensate_delay:
         survey = replace(survey, delay=_delay_to_compensate(survey.datasets)).processed()
+    check_enough_samples(robot, survey.datasets, options)
     return survey
 
 
-def _with_motion(survey: _Survey) -> _Survey:
+def _with_motion(survey: Survey) -> Survey:
     """Leave out recordings without motion; refuse where no joint of all of them is excited."""
-    n = survey.robot.n
-    moving = [
-        has_motion(dataset) and len(find_unexcited_joints([dataset])) < n
-        for dataset in survey.datasets
-    ]
+    moving = check_motion(survey.datasets, survey.robot)
     pairs = tuple(zip(survey.recordings, survey.datasets, moving, strict=True))
-    if any(moving):
-        survey = replace(
-            survey,
-            recordings=tuple(recording for recording, _, moves in pairs if moves),
-            datasets=tuple(dataset for _, dataset, moves in pairs if moves),
-            notes=tuple(
-                f'{recording.source} has no motion, or no effort that changes: left out'
-                for recording, _, moves in pairs if not moves
-            ),
-        )
-    sources = ', '.join(recording.source for recording in survey.recordings)
-    if len(find_stationary_joints(survey.datasets)) == n:
-        raise NotIdentifiableError(
-            f'{sources}: no joint moved by more than 0.05 '
-            f'{survey.robot.units("rad")}: record a motion'
-        )
-    if len(find_unexcited_joints(survey.datasets)) == n:
-        raise DataError(
-            f'{sources}: the effort of every joint that moves is the same throughout: record a '
-            'driver that fills it'
-        )
-    if not any(moving):
-        raise DataError('; '.join(map(describe_no_motion, survey.datasets)))
-    return survey
+    return replace(
+        survey,
+        recordings=tuple(recording for recording, _, moves in pairs if moves),
+        datasets=tuple(dataset for _, dataset, moves in pairs if moves),
+        notes=tuple(
+            f'{recording.source} has no motion, or no effort that changes: left out'
+            for recording, _, moves in pairs if not moves
+        ),
+    )
 
 
-def _with_common_encoders(survey: _Survey) -> _Survey:
+def _with_common_encoders(survey: Survey) -> Survey:
     """Use rotor positions in all recordings or in none: a model predicts from one kind."""
     without = [
         dataset.source for dataset in survey.datasets if dataset.motion.rotor is None
@@ -212,7 +195,7 @@ def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
     return float(np.mean(values))
 
 
-def _filters(survey: _Survey, options: IdentifyOptions) -> tuple[KinematicFilter, ...]:
+def _filters(survey: Survey, options: IdentifyOptions) -> tuple[KinematicFilter, ...]:
     """Return the filters to try."""
     if options.method.kinematic_filter is not None:
         return (survey.usual,)
@@ -223,7 +206,7 @@ def _filters(survey: _Survey, options: IdentifyOptions) -> tuple[KinematicFilter
     )
 
 
-def _best(tried: Sequence[Choice], survey: _Survey, options: IdentifyOptions) -> Choice:
+def _best(tried: Sequence[Choice], survey: Survey, options: IdentifyOptions) -> Choice:
     """Return the best choice, the preferred cut-off where it is as good."""
     recipe = options.recipe
     best = min(tried, key=lambda choice: choice.trial.score)

@@ -30,7 +30,7 @@ from .held_joints import (
 )
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
-    load_for_model as load_for_model, read_for_model as read_for_model,
+    load_for_model as load_for_model, read_arm as read_arm, read_for_model as read_for_model,
     uses_rotors as uses_rotors,
 )
 from .periods import (

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import DataError
-from robot_identification.model import EFFORT_UNITS, IdentifiedModel
+from robot_identification.files import AnyPath
+from robot_identification.model import EFFORT_UNITS, IdentifiedModel, RobotModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.held_joints import held_joint_remarks, watched_joints
 from robot_identification.processing.position_error import with_position_error
@@ -40,6 +42,25 @@ def check_robot_name(recording: Recording, robot: str) -> str:
             'use the right model, or record again'
         )
     return ''
+
+
+def read_arm(
+    robot: RobotModel,
+    bag: AnyPath,
+    *,
+    topic: str | None = None,
+    names: Mapping[str, str] | None = None,
+    mapping: AnyPath | None = None,
+) -> Recording:
+    """
+    Return the recording of an arm, with the held joints that matter to it (`watched_joints`).
+
+    Arguments and errors are as in `read_recording`.
+    """
+    return read_recording(
+        bag, robot.joint_names, topic=topic, names=names, encoders=robot.encoders,
+        mapping=mapping, others=watched_joints(robot),
+    )
 
 
 def load_for_model(
@@ -90,9 +111,9 @@ def read_for_model(model: IdentifiedModel, bag: Path) -> tuple[Recording, str]:
     Raises DataError if the bag is of another robot or has effort in another unit.
     """
     robot, source = model.robot, model.source
-    recording = read_recording(
-        bag, robot.joint_names, topic=source.topic or None, names=source.joint_names,
-        encoders=robot.encoders, mapping=source.table_mapping, others=watched_joints(robot),
+    recording = read_arm(
+        robot, bag, topic=source.topic or None, names=source.joint_names,
+        mapping=source.table_mapping,
     )
     if source.command_delay is not None:
         recording = with_position_error(

@@ -27,7 +27,8 @@ from robot_identification.processing.delay import find_delay
 from robot_identification.processing.effort_plausibility import check_effort, find_wrong_samples
 from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
-    check_positions, check_velocities, compare_rates, SMALLEST_MOTION,
+    check_motor_side, check_positions, check_signed, check_velocities, compare_rates,
+    MOST_COMPARED, SMALLEST_MOTION,
 )
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.processing.rotor_side import follow_rotors, RotorSide
@@ -141,8 +142,18 @@ def process(
         whole=recording.whole,
     )
     warnings = find_wrong_samples(dataset, robot) if with_effort else ()
-    plausibility = () if robot is None else check_effort(dataset, robot)
+    plausibility = () if robot is None else _compare_with_arm(recording, dataset, robot)
     return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
+
+
+def _compare_with_arm(
+    recording: Recording, dataset: Dataset, robot: RobotModel
+) -> tuple[str, ...]:
+    """Return warnings where the effort does not fit the arm; refuse angles of its motors."""
+    if recording.assumes_degrees:
+        where = f'{recording.source} {recording.place}'
+        check_motor_side(where, robot, *dataset.thinned(MOST_COMPARED))
+    return check_effort(dataset, robot)
 
 
 def _rows_to_score(
@@ -309,7 +320,12 @@ def _read_table(
 
 
 def _repair(table: _Table, recording: Recording, found: _Findings) -> _Table:
-    """Return the rows without what the log made of positions and velocities."""
+    """Return the rows without what the log made of them; refuse what no row says for certain."""
+    where = f'{recording.source} {recording.place}'
+    check_signed(where, recording.joint_names, 'position', table.q)
+    if table.dq is not None:
+        check_signed(where, recording.joint_names, 'velocity', table.dq)
+    check_signed(where, recording.joint_names, 'effort', table.effort)
     return _without_wraps(_without_blank_velocity(table, found), recording, found)
 
 

@@ -47,7 +47,7 @@ class ArrayTable(TableSource):
         arrays = _read(path, path.suffix.lower())
         self.rate = _find_rate(arrays)
         self.joints = _find_joints(arrays)
-        self._columns = _to_columns(path, arrays)
+        self._columns, self.left_out = _to_columns(path, arrays)
         self.columns = tuple(self._columns)
 
     def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
@@ -146,8 +146,12 @@ def _flatten_h5(group: h5py.Group, prefix: str, arrays: Arrays, library: Any) ->
         if isinstance(item, library.Group):
             if prefix.count('.') < _DEEPEST:
                 _flatten_h5(item, f'{prefix}{name}.', arrays, library)
-        elif item.dtype.kind in 'fiu' and item.ndim <= 2:
-            arrays[prefix + name] = np.asarray(item).T.squeeze()
+        elif isinstance(item, library.Dataset) and item.dtype.kind in 'fiu':
+            # What is larger in all but two directions is no table; only its shape is kept.
+            is_flat = sum(size > 1 for size in item.shape) <= 2
+            arrays[prefix + name] = (
+                np.asarray(item).T.squeeze() if is_flat else np.broadcast_to(0, item.shape)
+            )
 
 
 def _read_json(path: Path) -> Arrays:
@@ -218,11 +222,22 @@ def _find_joints(arrays: Arrays) -> tuple[str, ...]:
     return ()
 
 
-def _to_columns(path: Path, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the columns of arrays; the rows are as many as times, or as most arrays have."""
-    numbers = {
+def _to_columns(
+    path: Path, arrays: Arrays
+) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
+    """
+    Return the columns of arrays, and the shapes of arrays that are none.
+
+    The rows are as many as times, or as most arrays have. Directions of one element, as of a
+    simulator with one environment, do not count.
+    """
+    every = {
         name: array for name, array in arrays.items()
-        if array.dtype.kind in 'fiub' and array.ndim in (1, 2) and array.size > 1
+        if array.dtype.kind in 'fiub' and array.size > 1
+    }
+    numbers = {
+        name: array if array.ndim <= 2 else squeezed for name, array in every.items()
+        if (squeezed := array.squeeze()).ndim <= 2
     }
     times = [
         max(array.shape) for name, array in numbers.items()
@@ -245,4 +260,5 @@ def _to_columns(path: Path, arrays: Arrays) -> dict[str, NDArray[Any]]:
                 columns[f'{name}[{k}]'] = array[:, k]
     if not columns:
         raise BagError(f'{path} holds no array with a row for each of {count} samples')
-    return columns
+    taken = {name.partition('[')[0] for name in columns}
+    return columns, {name: array.shape for name, array in every.items() if name not in taken}

@@ -26,8 +26,8 @@ from robot_identification.recording.bag_parts import find_split, merge_parts, Pa
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
-    DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns, JointTable,
-    quantities_of,
+    check_named, DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns,
+    JointTable, quantities_of,
 )
 from robot_identification.recording.raw_bag import Damage, RawBlock
 from robot_identification.recording.recording import (
@@ -48,10 +48,10 @@ def find_joint_names(
     path: Path, *, topic: str | None = None, mapping: Path | None = None
 ) -> tuple[str, ...]:
     """
-    Return the names of all joints in the first joint state of a bag or table.
+    Return the names of all joints in the first joint state with names of a bag or table.
 
     Arguments are as in `read_recording`. Raises UsageError if there is no such bag, BagError if it
-    cannot be read or has no joint states.
+    cannot be read or has no joint states, DataError if those before have values and no names.
     """
     if is_table(path):
         return table_joint_names(path, mapping)
@@ -60,10 +60,11 @@ def find_joint_names(
         walk, damage = JOINT_STATE_WALKS[bag.topics[chosen].kind], None
         with suppress(Damage):
             for block in bag.blocks([chosen]):
-                groups, damage = group_by_layout(block.payloads[:1], walk)
-                if groups:
-                    return groups[0].fields.names
-                break
+                groups, damage = group_by_layout(block.payloads, walk)
+                for group in groups:
+                    check_named(str(path), group.fields, 'the joints of the arm')
+                    if group.fields.names:
+                        return group.fields.names
         raise BagError(f'{path}: no message on {chosen} can be read: {damage or _cause(bag)}')
 
 
@@ -348,6 +349,7 @@ class _Reading:
         tables = self._channels.values()
         return (
             *self._split.notes, *(note for columns in self._columns for note in columns.notes),
+            *(f'{self._bag.path}: {note}' for table in self._tables for note in table.notes),
             *self._notes, *(note for table in tables for note in table.notes),
         )
 

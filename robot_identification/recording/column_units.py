@@ -242,6 +242,8 @@ def _explain(
         )
     if 'q' in quantities:
         checks['q'] = f'reaches {figures.position:.4g}'
+        if units['q'] == 'deg':
+            checks['q'] += ', as may radians of the motors before their gears'
         if figures.position > _FAR * figures.others:
             checks['q'] += (
                 f', the other joints at most {figures.others:.4g}: check the unit of the joint '

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
+from robot_identification.arrays import FloatArray, GrowingArray, IndexArray, select
 from robot_identification.errors import DataError
 from robot_identification.model import JointEncoders
 from robot_identification.recording.cdr import group_by_layout, Walker
@@ -22,6 +22,9 @@ DYNAMIC_JOINT_STATE = 'control_msgs/msg/DynamicJointState'
 QUANTITIES = ('position', 'velocity', 'effort', 'temperature', 'rotor_position')
 # How the name of a topic ends whose positions are those of rotors.
 ROTOR_TOPIC = 'rotor_states'
+# Joint states are of two publishers where they take turns at least so often, and for this share of
+# the fewer ones; chosen: an effort that a driver lacks for a while begins and ends once.
+FEWEST_INTERLEAVED, INTERLEAVED = 5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +116,15 @@ def several_arms(source: str, joints: Sequence[str], prefixes: Collection[str]) 
     )
 
 
+def check_named(source: str, fields: JointFields, wanted: str) -> None:
+    """Raise DataError of a message with values and no names; `wanted` are the joints in words."""
+    if fields.nameless:
+        raise DataError(
+            f'{source}: a message has {fields.nameless} positions and no names, and which of them '
+            f'are {wanted} cannot be known: let the driver send names, and record again'
+        )
+
+
 class JointColumns:
     """Finds the joints of the model among the names of a message."""
 
@@ -128,12 +140,7 @@ class JointColumns:
 
     def columns(self, fields: JointFields) -> IndexArray | None:
         """Return the places of the joints, None without any; DataError of a part or no names."""
-        if fields.nameless:
-            raise DataError(
-                f'{self._source}: a message has {fields.nameless} positions and no names, and '
-                f'which of them are {", ".join(self.joint_names)} cannot be known: let the '
-                'driver send names, and record again'
-            )
+        check_named(self._source, fields, ', '.join(self.joint_names))
         if fields.names not in self._found:
             self._found[fields.names] = self._find(fields.names)
         return self._found[fields.names]
@@ -224,6 +231,10 @@ class JointTable:
         self._others = others
         self.held: dict[str, tuple[float, float]] = {}  # As those of `Recording`
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
+        # Which of its position, velocity and effort each row has any value of, as bits.
+        self._states = [quantity for quantity in QUANTITIES[:3] if quantity in quantities]
+        self._present = GrowingArray(1, np.uint8)
+        self.notes: tuple[str, ...] = ()  # What a reader should know of the rows, once finished
 
     def add(self, block: RawBlock) -> None:
         """
@@ -251,6 +262,11 @@ class JointTable:
                 widen_ranges(self.held, tuple(places), group.numbers(offsets))
         self._log_times.append(np.array(block.log_times, dtype=np.int64)[used, None])
         self._stamps.append(stamps[used, None])
+        present = np.zeros((int(np.count_nonzero(used)), 1), dtype=np.uint8)
+        for bit, quantity in enumerate(self._states):
+            has_any = np.isfinite(values[quantity][used]).any(axis=1, keepdims=True)
+            present |= has_any.astype(np.uint8) << np.uint8(bit)
+        self._present.append(present)
         for quantity, array in self._arrays.items():
             rows = values[quantity] if used.all() else values[quantity][used]
             array.append(to_model(quantity, rows, self._encoders))
@@ -260,9 +276,26 @@ class JointTable:
             raise damage
 
     def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, FloatArray]]:
-        """Return log times [ns], header stamps [ns], and what was measured by quantity."""
-        return (
-            self._log_times.finish()[:, 0],
-            self._stamps.finish()[:, 0],
-            {quantity: array.finish() for quantity, array in self._arrays.items()},
-        )
+        """
+        Return log times [ns], header stamps [ns], and what was measured by quantity.
+
+        Joint states that lack a quantity, one by one between others that lack none, are those of
+        a second publisher with a state of its own: they are left out.
+        """
+        found = [self._log_times.finish()[:, 0], self._stamps.finish()[:, 0]]
+        values = {quantity: array.finish() for quantity, array in self._arrays.items()}
+        present = self._present.finish()[:, 0]
+        whole = present == np.bitwise_or.reduce(present, initial=0)
+        changes = np.count_nonzero(whole[1:] != whole[:-1]) / 2.0
+        few = min(np.count_nonzero(whole), np.count_nonzero(~whole))
+        if changes >= max(FEWEST_INTERLEAVED, INTERLEAVED * few):
+            lacking = np.bitwise_or.reduce(~present[~whole]) & np.bitwise_or.reduce(present)
+            names = [name for bit, name in enumerate(self._states) if lacking >> bit & 1]
+            self.notes = (
+                f'{np.count_nonzero(~whole)} of {len(whole)} joint states have no '
+                f'{" or no ".join(names)}, unlike those between which they come, as of a second '
+                'publisher on the topic: they are left out',
+            )
+            found = [select(array, whole) for array in found]
+            values = {quantity: select(array, whole) for quantity, array in values.items()}
+        return found[0], found[1], values

@@ -37,6 +37,11 @@ _BEGINNINGS = {
     b'PAR1': ('a Parquet table', 'let its name end in .parquet'),
     b'MATLAB ': ('a MATLAB file', 'let its name end in .mat'),
     b'\x93NUMPY': ('a NumPy array', 'put arrays with their names into an .npz file'),
+    # Protocols 2 to 5; the older ones are text, and out of use.
+    **dict.fromkeys((b'\x80\x02', b'\x80\x03', b'\x80\x04', b'\x80\x05'), (
+        'a Python pickle (never read, as reading one may run any program)',
+        "write its arrays with numpy.savez('log.npz', time=.., q=.., dq=.., tau=..)",
+    )),
     b'\x89HDF': ('an HDF5 file', 'let its name end in .h5'),
 }
 

@@ -652,8 +652,9 @@ def _missing(
             'Choose joints with --joints, say which is which with --joint-names LOG=MODEL,.., or '
         )
     return DataError(
-        f'{lead}; its columns are {", ".join(table.columns):.400}. {choice}name the '
-        f'columns in a mapping:\n{_draft(table, series, joints)}'
+        f'{lead}; its columns are {", ".join(table.columns):.400}'
+        + (f' (not taken: {table.describe_left_out()})' if table.left_out else '')
+        + f'. {choice}name the columns in a mapping:\n{_draft(table, series, joints)}'
     )
 
 

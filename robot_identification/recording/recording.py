@@ -96,6 +96,8 @@ class Recording:
     held : mapping of str to (float, float)
         Lowest and highest position [rad or m] of other joints that were asked for, as far as they
         were recorded.
+    assumes_degrees : bool
+        Whether the positions are taken for degrees by their size, since nothing states it.
 
     """
 
@@ -114,6 +116,7 @@ class Recording:
     notes: tuple[str, ...] = ()
     whole: int | None = None
     held: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    assumes_degrees: bool = False
 
     __repr__ = short_repr
 

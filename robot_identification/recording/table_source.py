@@ -24,6 +24,8 @@ class TableSource(ABC):
     joints: tuple[str, ...] = ()  # Joints that it states in the order of numbered columns
     cut_off = ''  # What is wrong with the end of the table, known when all was read
     notes: tuple[str, ...] = ()  # What a reader should know
+    # Shapes of arrays of which no columns are made, by name
+    left_out: Mapping[str, tuple[int, ...]] = {}
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,6 +38,16 @@ class TableSource(ABC):
     @abstractmethod
     def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
         """Return windows of consecutive rows from all over the table."""
+
+    def describe_left_out(self) -> str:
+        """Return which arrays are not taken and what to do; nothing where all are."""
+        if not self.left_out:
+            return ''
+        listed = ', '.join(f'{name} {shape}' for name, shape in self.left_out.items())
+        remedy = '; an array for a table has a row for each sample and a column for each joint'
+        if any(len(shape) > 2 for shape in self.left_out.values()):
+            remedy += ': choose one environment or robot, as array[:, 0]'
+        return f'{listed:.400}{remedy}'
 
     def row_name(self, row: int) -> str:
         """Return where a row of the last block stands."""

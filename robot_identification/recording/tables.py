@@ -44,6 +44,7 @@ _WORDS = {
 }
 # Share of rows with efforts at other stamps than positions that is no single lost message; chosen.
 _OTHER_STAMPS = 0.1
+MOST_NAMED = 20  # columns that are not taken
 
 
 def is_table(path: Path) -> bool:
@@ -133,7 +134,19 @@ def describe_table(opened: OpenedTable, position_units: Sequence[str] = ()) -> l
             lines.append(f'  {_WORDS[quantity]:<11} not there: {loss}')
     if mapping.recognized:
         lines.append(f'  joints      {", ".join(mapping.joints)}, in this order')
-    return [*lines, *(f'  note        {note}' for note in mapping.notes)]
+    lines += [f'  note        {note}' for note in mapping.notes]
+    if mapping.recognized:
+        quantities = [mapping.time, *mapping.quantities.values(), *filter(None, [mapping.command])]
+        taken = {mapping.nanoseconds, *(name for one in quantities for name in (
+            [one.names] if isinstance(one.names, str) else one.names
+        ))}
+        others = [name for name in source.columns if name not in taken]
+        more = f', and {len(others) - MOST_NAMED} more' if len(others) > MOST_NAMED else ''
+        if others:
+            lines.append(f'  not taken   {", ".join(others[:MOST_NAMED])}{more}')
+    if source.left_out:
+        lines.append(f'  not taken   {source.describe_left_out()}')
+    return lines
 
 
 def _describe_time(mapping: TableMapping) -> str:
@@ -383,6 +396,9 @@ class _Rows:
             ),
             channels=channels,
             held=self._held,
+            assumes_degrees=(
+                'q' in self._mapping.checks and self._mapping.quantities['q'].unit == 'deg'
+            ),
             notes=(
                 *self._notes, *table.notes,
                 *(f'{table.path}: {note}' for note in converted_units(self._mapping)),

@@ -12,10 +12,8 @@ from pathlib import Path
 from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
 from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.options import check_options, option
-from robot_identification.processing import (
-    check_robot_name, held_joint_remarks, watched_joints,
-)
-from robot_identification.recording import parse_joint_names, read_recording, Recording
+from robot_identification.processing import check_robot_name, held_joint_remarks, read_arm
+from robot_identification.recording import parse_joint_names, Recording
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,9 @@ class ReadingOptions:
         A note names a recording that does not state its robot, or a held joint that stood
         elsewhere or moved.
         """
-        names, others = parse_joint_names(self.joint_names), watched_joints(robot)
+        names = parse_joint_names(self.joint_names)
         recordings = [
-            read_recording(
-                bag, robot.joint_names, topic=self.topic, names=names, encoders=robot.encoders,
-                mapping=self.mapping, others=others,
-            )
+            read_arm(robot, bag, topic=self.topic, names=names, mapping=self.mapping)
             for bag in bags
         ]
         notes = [note for one in recordings if (note := check_robot_name(one, robot.name))]

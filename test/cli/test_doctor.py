@@ -4,13 +4,15 @@
 """The doctor says the worst first, and its conclusion agrees with what stands above it."""
 
 import json
+import pickle
 import re
 
 from builders import (
-    FIRST_STAMP, joint, joint_states, link, robot_urdf, succeed, two_link_urdf, write_bag,
-    write_run,
+    FIRST_STAMP, joint, joint_states, link, robot_urdf, run_command, succeed, two_link_urdf,
+    write_bag, write_run,
 )
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.files import dump_yaml
 from robot_identification.processing import count_missing
@@ -149,7 +151,7 @@ def record(folder, moving, effort, lost=()):
 
 @pytest.mark.parametrize(('moving', 'effort', 'refusal'), [
     (1.0, 1.0, None),
-    (0.001, 1.0, 'no joint moves'),
+    (0.001, 1.0, 'no joint moved'),
     (1.0, 0.0, 'effort'),
     (1.0, np.nan, 'effort'),
 ])
@@ -273,8 +275,9 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     )
     assert 'effort is motor current (effort per' in command('doctor', log, '--robot', 'ur5').out
     assert 'give its arm with --robot' in command('doctor', log).out
-    found = command('doctor', log, '--robot', 'youbot').out
-    assert 'youbot has arm_joint_1, arm_joint_2, ' in found
+    # Joints of another arm are refused as by `identify`.
+    found = command('doctor', log, '--robot', 'youbot')
+    assert found.code == 4 and 'more columns of q than the model has joints' in found.out
 
 
 def test_the_arm_is_named_as_in_other_commands(command, tmp_path):
@@ -305,3 +308,150 @@ def test_a_mapping_to_edit_has_its_lines(command, tmp_path):
     assert '\n    schema_version: 1\n    joints: [' in found.out
     assert '\n    did not find expected' in found.out
     assert '?' not in found.out
+
+
+def ur5_motion(robot):
+    """Return times, motion and torque with friction of 20 s, by Pinocchio and an own sum."""
+    rng, t = np.random.default_rng(0), np.arange(0.0, 20.0, 0.02)
+    waves = 2.0 * np.pi * 0.1 * np.arange(1, 6)
+    a, b = rng.normal(size=(2, 5, robot.n)) / np.arange(1, 6)[:, None]
+    sine, cosine = np.sin(np.outer(t, waves)), np.cos(np.outer(t, waves))
+    q = sine @ a + cosine @ b
+    scale = 1.2 / np.abs(q).max(axis=0)
+    dq = (cosine * waves) @ a - (sine * waves) @ b
+    ddq = -(sine * waves**2) @ a - (cosine * waves**2) @ b
+    q, dq, ddq = q * scale, dq * scale, ddq * scale
+    model = robot.pinocchio
+    torque = np.array([
+        pin.rnea(model, model.createData(), *row) for row in zip(q, dq, ddq, strict=True)
+    ])
+    friction = 3.0 * np.tanh(dq / 0.02) + 2.0 * dq
+    return t, q, dq, torque + friction + 0.1 * rng.normal(size=q.shape)
+
+
+def write_columns(path, t, q, dq, effort, kind='tau'):
+    head = ['time', *(f'{one}{k}' for one in ('q', 'dq', kind) for k in range(q.shape[1]))]
+    np.savetxt(path, np.column_stack([t, q, dq, effort]), delimiter=',', comments='', fmt='%.6f',
+               header=','.join(head))
+    return path
+
+
+@pytest.fixture(name='judged')
+def make_judged(command, robots, tmp_path):
+    """Return what doctor and `identify` say of a log; a refusal of one is that of the other."""
+    (tmp_path / 'arm.urdf').write_text(robots['ur5'].urdf.text)
+    urdf = ['--urdf', tmp_path / 'arm.urdf']
+
+    def judge(path, unit='Nm'):
+        found = command('doctor', path, *urdf)
+        made = command('identify', path, *urdf, '--effort-unit', unit, '--cutoff', '9', '--force',
+                       '--friction', 'coulomb,viscous,offset', '-o', tmp_path / 'made')
+        errors = re.findall('error: (.*)', made.err)
+        assert found.code == made.code == (4 if errors else 0)
+        assert re.findall('error: (?:`identify` refuses it: )?(.*)', found.out) == errors
+        return found.out, made
+
+    return judge
+
+
+def test_only_the_joints_of_the_arm_are_judged(judged, robots, tmp_path):
+    """A gripper and wheels in its messages need no effort."""
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    nothing = np.full((len(t), 2), np.nan)
+    bag = write_bag(tmp_path / 'bag', joint_states(
+        [*robots['ur5'].joint_names, 'gripper', 'wheel'], FIRST_STAMP + t,
+        *(np.column_stack(pair) for pair in ((q, 0.0 * nothing), (dq, nothing),
+                                             (effort, nothing)))
+    ))
+    found, _ = judged(bag)
+    assert 'gripper, wheel' in found
+    # Without the arm, those with an effort are.
+    assert 'usable' in succeed('doctor', bag).out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(('velocity', 'stamp'), [(False, 0.002), (True, -0.5)])
+def test_joint_states_of_a_second_publisher_are_left_out(
+    judged, robots, tmp_path, velocity, stamp
+):
+    """They have the same names, positions of their own and no effort."""
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    messages = joint_states(robots['ur5'].joint_names, FIRST_STAMP + t, q, dq, effort)
+    empty = np.empty((len(t), 0))
+    others = joint_states(robots['ur5'].joint_names, FIRST_STAMP + t + stamp, 0.0 * q,
+                          0.0 * dq if velocity else empty, empty)
+    mixed = [one for k, own in enumerate(messages) for one in (own, *others[k:k + (k % 5 == 2)])]
+    bag = write_bag(tmp_path / 'bag', mixed)
+    found, made = judged(bag)
+    assert '200 of 1200 joint states have no' in found
+    mean, = re.findall(r'mean NRMSE (\S+)', made.out)
+    assert float(mean) < 0.05
+
+
+def test_an_effort_that_a_driver_lacks_for_a_while_is_no_second_publisher(
+    judged, robots, tmp_path
+):
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    effort[300:500] = np.nan
+    bag = write_bag(tmp_path / 'bag', joint_states(
+        robots['ur5'].joint_names, FIRST_STAMP + t, q, dq, effort
+    ))
+    assert '20.0% of the joint states' in judged(bag)[0]
+
+
+def test_positions_without_names_are_refused(judged, robots, tmp_path):
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    bag = write_bag(tmp_path / 'bag', joint_states((), FIRST_STAMP + t, q, dq, effort))
+    assert '6 positions and no names' in judged(bag)[0]
+    without_arm = run_command('doctor', bag)
+    assert without_arm.code == 4 and '6 positions and no names' in without_arm.out
+
+
+@pytest.mark.parametrize(('bits', 'step'), [(8, 2.0), (12, 0.1), (16, 0.01), (32, 1.0e-4)])
+def test_unsigned_counts_are_named(judged, robots, tmp_path, bits, step):
+    """Signed integers that were read as unsigned ones jump by a power of two."""
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    path = write_columns(tmp_path / 'log.csv', t, q, dq, np.round(effort / step) % 2**bits)
+    assert f' = 2^{bits}' in judged(path)[0]
+    write_columns(path, t, q, dq, np.round(effort / step))
+    assert 'jumps' not in run_command('doctor', path).out
+
+
+@pytest.mark.parametrize('kind', ['tau', 'current'])
+def test_angles_of_motors_are_not_taken_for_degrees(judged, robots, tmp_path, kind):
+    """Positions alone could be either; degrees are still recognized."""
+    t, q, dq, effort = ur5_motion(robots['ur5'])
+    ratios = np.array([100.0, 100.0, 80.0, 60.0, 50.0, 50.0])
+    path = write_columns(tmp_path / 'log.csv', t, q * ratios, dq * ratios, effort / ratios, kind)
+    found, _ = judged(path)
+    near = dict(re.findall(r'(\w+_joint) (\d+)', found.split('ratios of about')[1]))
+    assert len(near) >= 2
+    for name, ratio in near.items():
+        true = ratios[robots['ur5'].joint_names.index(name)]
+        assert float(ratio) == pytest.approx(true, rel=0.25)
+    write_columns(path, t, np.rad2deg(q), np.rad2deg(dq), effort)
+    assert succeed('doctor', path, '--robot', 'ur5').out.splitlines()[-1] == '  usable'
+
+
+def test_arrays_of_a_simulator(judged, robots, tmp_path):
+    """One environment is taken; of several, and of what else is left out, the shapes are named."""
+    t, *arrays = ur5_motion(robots['ur5'])
+    names = ('joint_pos', 'joint_vel', 'applied_torque')
+    path = tmp_path / 'log.npz'
+    np.savez(path, time=t, image=np.zeros((len(t), 8, 8)), **{
+        name: array[:, None] for name, array in zip(names, arrays, strict=True)
+    })
+    assert 'image (1000, 8, 8)' in judged(path)[0]
+    np.savez(path, time=t, **{
+        name: np.repeat(array[:, None], 4, axis=1)
+        for name, array in zip(names, arrays, strict=True)
+    })
+    found, _ = judged(path)
+    assert all(f'{name} (1000, 4, 6)' in found for name in names)
+
+
+def test_pickles_are_not_read(judged, robots, tmp_path):
+    """Reading one may run anything: what to write in its place is said."""
+    path = tmp_path / 'log.pkl'
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        path.write_bytes(pickle.dumps({'q': np.zeros(3)}, protocol))
+        assert 'numpy.savez' in judged(path)[0]
