@@ -69,7 +69,7 @@ def in_parts(arm):
 def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
     """A dictionary fit takes weights and loads from the part that choices are made on."""
     passes, read = Counter(), []
-    compute, original = Observations._compute_bag, inputs.read_recording
+    compute, original = Observations._compute_bag, inputs.read_arm
 
     def count(self, bag, part, *arguments):
         passes[int(part.rows.sum())] += 1
@@ -77,9 +77,9 @@ def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
 
     monkeypatch.setattr(Observations, '_compute_bag', count)
     monkeypatch.setattr(
-        inputs, 'read_recording', lambda *args, **named: read.append(1) or original(*args, **named)
+        inputs, 'read_arm', lambda *args, **named: read.append(1) or original(*args, **named)
     )
-    monkeypatch.setattr(many_bags, 'read_recording', lambda *_, **__: pytest.fail('read again'))
+    monkeypatch.setattr(many_bags, 'read_arm', lambda *_, **__: pytest.fail('read again'))
     # Of so short a recording all rows would be kept from one pass for the next.
     monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 300_000)
     found = identify(arm.robot, [arm.bag], IN_PARTS)

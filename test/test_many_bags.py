@@ -322,13 +322,13 @@ def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
 @pytest.fixture
 def read(monkeypatch):
     """Return a list of what is read of bags."""
-    paths, original = [], many_bags.read_recording
+    paths, original = [], many_bags.read_arm
 
-    def note(path, *arguments, **options):
+    def note(robot, path, **options):
         paths.append(path)
-        return original(path, *arguments, **options)
+        return original(robot, path, **options)
 
-    monkeypatch.setattr(many_bags, 'read_recording', note)
+    monkeypatch.setattr(many_bags, 'read_arm', note)
     return paths
 
 
@@ -362,7 +362,7 @@ def test_files_are_kept_while_the_disk_has_room(arm, read, monkeypatch, room, ti
 def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
     """Generalized least squares looks at residuals side by side."""
     monkeypatch.setattr(
-        'robot_identification.estimation.inputs.read_recording',
+        'robot_identification.estimation.inputs.read_arm',
         lambda *_, **__: pytest.fail('a bag was read'),
     )
     options = IdentifyOptions(estimator='gls', recipe=RECIPE)

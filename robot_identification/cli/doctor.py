@@ -42,7 +42,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing import (
     check_robot_name, compare_with_current, count_missing, current_facts, current_remarks,
-    held_joint_remarks, judge_effort, read_arm,
+    hold_as_recorded, judge_effort, read_arm,
 )
 from robot_identification.recording import (
     describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN,
@@ -330,6 +330,7 @@ def _judge(
             [f'the kind of its effort was not checked: {of_which}'], notes=dataset.notes
         )
     check_robot_name(recording, robot.name)
+    robot, held = hold_as_recorded(robot, [recording])
     stated = recording.metadata.get('effort_unit') or robot.effort_unit
     stated = stated if stated in EFFORT_UNITS else None
     dataset, = survey_recordings(robot, [recording], stated or 'Nm', IdentifyOptions()).datasets
@@ -351,7 +352,7 @@ def _judge(
         )
     return Finding(
         [meaning.describe()], warnings,
-        notes=(*held_joint_remarks(robot, recording), *dataset.notes),
+        notes=(*held, *dataset.notes),
     )
 
 

@@ -53,8 +53,8 @@ def add_description_options(parser: argparse._ActionsContainer) -> None:
     add_xacro_arguments(parser)
     parser.add_argument(
         '--joints', nargs='+', metavar='J',
-        help='joints that move, in kinematic order; the others are held fixed at neutral, or '
-        'at `locked` of the robot YAML',
+        help='joints that move, in kinematic order; the others are held fixed at neutral, at '
+        '`locked` of the robot YAML, or where a recording has them',
     )
 
 

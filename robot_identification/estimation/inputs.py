@@ -17,7 +17,7 @@ from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
 from robot_identification.processing import (
     check_effort_recorded, check_robot_name, CommandDelay, compare_with_current, current_remarks,
-    find_command_delay, held_joint_remarks, read_arm, with_position_error,
+    find_command_delay, hold_as_recorded, read_arm, with_position_error,
 )
 from robot_identification.recording import (
     driver_remarks, read_command, Recording, spread_parts,
@@ -76,11 +76,11 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         )
     names = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
+    robot, held = hold_as_recorded(robot, recordings, (options.start, options.stop))
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
     notes = (
         *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
-        *(remark for recording in recordings for remark in held_joint_remarks(robot, recording)),
-        describe_placeholders(robot), '' if delay is None else delay.describe(),
+        *held, describe_placeholders(robot), '' if delay is None else delay.describe(),
     )
     if not np.all(np.isfinite(robot.drives.drive_gain)):
         # Without any effort, gains are not asked for first.

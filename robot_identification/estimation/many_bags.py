@@ -35,10 +35,10 @@ from robot_identification.files import file_sha256
 from robot_identification.model import BaseReduction, KinematicFilter, RobotModel
 from robot_identification.parallel import Scheduler, worker_name
 from robot_identification.processing import (
-    check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints, process,
-    with_position_error,
+    check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints,
+    held_joint_remarks, process, read_arm, with_position_error,
 )
-from robot_identification.recording import read_command, read_recording, Recording
+from robot_identification.recording import read_command, Recording
 from robot_identification.validation import Contradiction, find_contradictions
 
 # What a process keeps in memory of the bags it has read, so that it need not read them again
@@ -239,7 +239,9 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
         stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
         completeness=recording.completeness.describe() or 'complete',
-        notes=dataset.notes,
+        notes=(
+            *held_joint_remarks(robot, recording, (source.start, source.stop)), *dataset.notes,
+        ),
     )
     _memory.keep(place, (dataset, survey), *_sizes_of(dataset))
     return dataset, survey
@@ -260,9 +262,8 @@ def _read_recording(source: BagSource) -> Recording:
             'must be on a file system that all machines share, and finished'
         )
     robot, names = source.robot, source.joint_names or {}
-    recording = read_recording(
-        source.path, robot.joint_names, topic=source.topic, names=names, encoders=robot.encoders,
-        mapping=source.mapping,
+    recording = read_arm(
+        robot, source.path, topic=source.topic, names=names, mapping=source.mapping
     )
     if source.command_delay is not None:
         recording = with_position_error(

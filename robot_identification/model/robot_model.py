@@ -260,6 +260,23 @@ class RobotModel:
             return self.with_gravity(gravity)
         return replace(self.with_gravity(np.zeros(3)), compensated_gravity=gravity)
 
+    def with_locked(self, positions: Mapping[str, float]) -> RobotModel:
+        """
+        Return the arm with some of its locked joints at other positions [rad or m].
+
+        A joint that follows one of them by `<mimic>` follows it. A published table, which is for
+        the old positions, is left out.
+        """
+        followers = {joint.name for joint in self.urdf.mimic_joints}
+        before = {joint: at for joint, at in self.locked.items() if joint not in followers}
+        made = make_robot_model(
+            self.urdf, joints=self.joint_names, gravity=self.gravity,
+            locked=before | dict(positions),
+        )
+        return replace(
+            self, locked=made.locked, pinocchio=made.pinocchio, denavit_hartenberg=None
+        )
+
     def with_drive_gains(self, gains: Sequence[float] | FloatArray) -> RobotModel:
         """
         Return the arm with other drive gains (gear ratio 1 where it was unknown).

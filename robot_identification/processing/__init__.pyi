@@ -26,7 +26,8 @@ from .excited_joints import (
 from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
 from .held_joints import (
-    held_joint_remarks as held_joint_remarks, watched_joints as watched_joints,
+    held_joint_remarks as held_joint_remarks, hold_as_recorded as hold_as_recorded,
+    watched_joints as watched_joints,
 )
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,

@@ -136,7 +136,7 @@ def read_recording(
         What the columns of a table are (docs/formats/mapping.md); by default the file
         `<table>.yaml` next to it, else they are recognized.
     others : collection of str, optional
-        Model names of joints of which only the range is wanted, if they are there (`held`).
+        Model names of joints of which only positions are wanted, if they are there (`held`).
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _read(bag: BagFiles, split: Split, arm: _Arm) -> Recording:
 
 @dataclass(frozen=True, eq=False)
 class _Arm:
-    """Joints of the model, how the driver reads them, and others whose range is wanted."""
+    """Joints of the model, how the driver reads them, and others whose positions are wanted."""
 
     joint_names: tuple[str, ...]
     encoders: JointEncoders
@@ -269,7 +269,13 @@ class _Reading:
             metadata=self._bag.metadata,
             channels=self._make_channels(log_times, times, stamps_from, values),
             notes=self._make_notes(),
-            held=dict(item for table in self._tables for item in table.held.items()),
+            held={
+                name: Channel(
+                    _seconds_after(stamps if has_stamps else logged, times[0]), positions
+                )
+                for table, (logged, stamps, _) in zip(self._tables, found, strict=True)
+                for name, positions in table.held.items()
+            },
         )
         expected, duration = self._bag.expected, recording.duration
         return replace(recording, completeness=(

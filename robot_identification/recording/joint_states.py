@@ -88,17 +88,6 @@ def quantities_of(kind: str) -> tuple[str, ...]:
     return QUANTITIES if kind == DYNAMIC_JOINT_STATE else QUANTITIES[:3]
 
 
-def widen_ranges(
-    ranges: dict[str, tuple[float, float]], names: Sequence[str], values: FloatArray
-) -> None:
-    """Extend the lowest and highest values by name by further ones (N, names)."""
-    for name, column in zip(names, values.T, strict=True):
-        finite = column[np.isfinite(column)]
-        if finite.size:
-            low, high = ranges.get(name, (np.inf, -np.inf))
-            ranges[name] = min(low, float(finite.min())), max(high, float(finite.max()))
-
-
 def prefixes_of(wanted: Sequence[str], present: Set[str]) -> set[str]:
     """Return what can be put before all wanted names to get names that are there."""
     return {
@@ -145,10 +134,10 @@ class JointColumns:
             self._found[fields.names] = self._find(fields.names)
         return self._found[fields.names]
 
-    def places_of(self, fields: JointFields, others: Collection[str]) -> dict[str, int]:
-        """Return where other joints are in a message that has those of the model."""
+    def places_of(self, fields: JointFields, others: Sequence[str]) -> dict[int, int]:
+        """Return where other joints are in a message with those of the model, by their number."""
         bare = [self._names.get(name, name).removeprefix(self.prefix) for name in fields.names]
-        return {name: bare.index(name) for name in others if name in bare}
+        return {number: bare.index(name) for number, name in enumerate(others) if name in bare}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -228,8 +217,10 @@ class JointTable:
         self._log_times = GrowingArray(1, np.int64)
         self._stamps = GrowingArray(1, np.int64)
         self.seen: set[str] = set()  # Those of which there was a value
-        self._others = others
-        self.held: dict[str, tuple[float, float]] = {}  # As those of `Recording`
+        self._others = tuple(others)
+        self._held = GrowingArray(len(self._others))
+        # Positions (N, 1) of those of the others that were there, once finished
+        self.held: dict[str, FloatArray] = {}
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
         # Which of its position, velocity and effort each row has any value of, as bits.
         self._states = [quantity for quantity in QUANTITIES[:3] if quantity in quantities]
@@ -248,6 +239,7 @@ class JointTable:
         used = np.zeros(count, dtype=bool)
         stamps = np.empty(count, dtype=np.int64)
         values = {quantity: np.full((count, self._n), np.nan) for quantity in self._arrays}
+        held = np.full((count, len(self._others)), np.nan)
         for group in groups:
             columns = self._columns.columns(group.fields) if len(group.rows) else None
             if columns is None:
@@ -256,12 +248,12 @@ class JointTable:
             stamps[group.rows] = group.stamps(group.fields.stamp)
             for quantity, rows in values.items():
                 rows[group.rows] = group.numbers(group.fields.offsets[quantity][columns])
-            places = self._columns.places_of(group.fields, self._others)
-            if places:
-                offsets = group.fields.offsets['position'][list(places.values())]
-                widen_ranges(self.held, tuple(places), group.numbers(offsets))
+            for column, place in self._columns.places_of(group.fields, self._others).items():
+                offset = group.fields.offsets['position'][[place]]
+                held[group.rows, column] = group.numbers(offset)[:, 0]
         self._log_times.append(np.array(block.log_times, dtype=np.int64)[used, None])
         self._stamps.append(stamps[used, None])
+        self._held.append(held[used])
         present = np.zeros((int(np.count_nonzero(used)), 1), dtype=np.uint8)
         for bit, quantity in enumerate(self._states):
             has_any = np.isfinite(values[quantity][used]).any(axis=1, keepdims=True)
@@ -284,7 +276,7 @@ class JointTable:
         """
         found = [self._log_times.finish()[:, 0], self._stamps.finish()[:, 0]]
         values = {quantity: array.finish() for quantity, array in self._arrays.items()}
-        present = self._present.finish()[:, 0]
+        held, present = self._held.finish(), self._present.finish()[:, 0]
         whole = present == np.bitwise_or.reduce(present, initial=0)
         changes = np.count_nonzero(whole[1:] != whole[:-1]) / 2.0
         few = min(np.count_nonzero(whole), np.count_nonzero(~whole))
@@ -298,4 +290,9 @@ class JointTable:
             )
             found = [select(array, whole) for array in found]
             values = {quantity: select(array, whole) for quantity, array in values.items()}
+            held = select(held, whole)
+        self.held = {
+            name: held[:, [column]] for column, name in enumerate(self._others)
+            if np.isfinite(held[:, column]).any()
+        }
         return found[0], found[1], values

@@ -93,9 +93,8 @@ class Recording:
     whole : int, optional
         How many joint states the recording has that these are some parts of; by default these are
         all.
-    held : mapping of str to (float, float)
-        Lowest and highest position [rad or m] of other joints that were asked for, as far as they
-        were recorded.
+    held : mapping of str to Channel
+        Positions [rad or m] of other joints that were asked for, as far as they were recorded.
     assumes_degrees : bool
         Whether the positions are taken for degrees by their size, since nothing states it.
 
@@ -115,7 +114,7 @@ class Recording:
     channels: Mapping[str, Channel] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     whole: int | None = None
-    held: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    held: Mapping[str, Channel] = field(default_factory=dict)
     assumes_degrees: bool = False
 
     __repr__ = short_repr

@@ -19,7 +19,7 @@ from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import EFFORT_UNITS, JointEncoders, unit_of_joints
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
 from robot_identification.recording.joint_states import (
-    JointColumns, JointFields, to_model, widen_ranges,
+    JointColumns, JointFields, to_model,
 )
 from robot_identification.recording.other_files import check_fetched
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
@@ -237,7 +237,7 @@ class _Rows:
         own = {model: log for log, model in names.items()}
         self._others = self._places_of({name: own.get(name, name) for name in others},
                                        [own.get(name, name) for name in joint_names])
-        self._held: dict[str, tuple[float, float]] = {}
+        self._held = GrowingArray(len(self._others))
 
     def _places_of(self, others: Mapping[str, str], joints: Sequence[str]) -> dict[str, int]:
         """Return the position columns of other joints, named as those of the model's joints."""
@@ -305,12 +305,11 @@ class _Rows:
         count = 0
         for block in self._table.blocks([*places, *self._others.values()], time):
             values = block[:, len(self._time):end]
-            scale = self._mapping.quantities['q'].scale
-            widen_ranges(self._held, tuple(self._others), scale * block[:, end:])
             known: BoolArray = np.asarray(np.isfinite(values).any(axis=1))
             self._empty += len(known) - int(np.count_nonzero(known))
             self._times.append(self._block_times(block, count, known))
             count += len(block)
+            self._held.append(self._mapping.quantities['q'].scale * block[known, end:])
             if not known.all():
                 values = values[known]
             for quantity, array in self._arrays.items():
@@ -378,6 +377,7 @@ class _Rows:
             self._notes.append(
                 f'{table.path}: {self._empty} rows without a value of a joint are left out'
             )
+        held, held_stamps = self._held.finish(), stamps
         stamps, values = self._at_positions(stamps, values)
         channels = {name: Channel(stamps, values[name]) for name in CHANNELS if self._places[name]}
         duration = float(np.ptp(stamps))
@@ -395,7 +395,11 @@ class _Rows:
                 'recovered' if table.cut_off else 'complete', duration, None, table.cut_off
             ),
             channels=channels,
-            held=self._held,
+            held={
+                name: Channel(held_stamps, held[:, [column]])
+                for column, name in enumerate(self._others)
+                if np.isfinite(held[:, column]).any()
+            },
             assumes_degrees=(
                 'q' in self._mapping.checks and self._mapping.quantities['q'].unit == 'deg'
             ),

@@ -12,7 +12,7 @@ from pathlib import Path
 from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
 from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.options import check_options, option
-from robot_identification.processing import check_robot_name, held_joint_remarks, read_arm
+from robot_identification.processing import check_robot_name, hold_as_recorded, read_arm
 from robot_identification.recording import parse_joint_names, Recording
 
 
@@ -48,11 +48,11 @@ class ReadingOptions:
 
     def read(
         self, robot: RobotModel, bags: Sequence[Path]
-    ) -> tuple[list[Recording], list[str]]:
+    ) -> tuple[RobotModel, list[Recording], list[str]]:
         """
-        Return the recordings of an arm, and notes on them.
+        Return the arm with its held joints where they stood, its recordings, and notes on them.
 
-        A note names a recording that does not state its robot, or a held joint that stood
+        A note names a recording that does not state its robot, or held joints that stood
         elsewhere or moved.
         """
         names = parse_joint_names(self.joint_names)
@@ -61,8 +61,9 @@ class ReadingOptions:
             for bag in bags
         ]
         notes = [note for one in recordings if (note := check_robot_name(one, robot.name))]
-        notes += [note for one in recordings for note in held_joint_remarks(robot, one)]
+        robot, held = hold_as_recorded(robot, recordings)
+        notes += held
         if self.effort_from == COMMAND:
             with_errors, delay = take_position_errors(robot, recordings, names, self.mapping)
-            return list(with_errors), [*notes, delay.describe()]
-        return recordings, notes
+            return robot, list(with_errors), [*notes, delay.describe()]
+        return robot, recordings, notes

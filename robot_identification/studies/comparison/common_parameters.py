@@ -19,6 +19,8 @@ from robot_identification.studies.comparison.sliding import common_range, slidin
 SAME_GEOMETRY = 0.02
 # Coefficients of a base parameter that may differ between two files of one arm.
 SAME_COMBINATION = 0.02
+# Locked joints may stand apart by so much, as an arm does that is moved there [rad or m]; chosen.
+SAME_PLACE = 0.01
 BODIES = ('inertial', 'rotor')
 
 
@@ -73,11 +75,13 @@ def check_same_arm(first: IdentifiedModel, second: IdentifiedModel) -> None:
             f'most {SAME_GEOMETRY:g}): they are different arms, or joints between them are locked '
             'elsewhere; compare joints of one size with --joints-of-size'
         )
-    stand = [{k: round(v, 6) for k, v in robot.locked.items()} for robot in (one, other)]
-    if stand[0] != stand[1]:
+    if one.locked.keys() != other.locked.keys() or any(
+        abs(at - other.locked[joint]) > SAME_PLACE for joint, at in one.locked.items()
+    ):
+        stand = [{k: round(v, 6) for k, v in robot.locked.items()} for robot in (one, other)]
         raise DataError(
             f'{what}: joints are locked at {stand[0]} and at {stand[1]}, so that the bodies are '
-            'not the same; identify both with the same --joints'
+            'not the same; identify both with the same --joints, held at the same places'
         )
 
 

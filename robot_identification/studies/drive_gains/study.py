@@ -52,7 +52,7 @@ def run_drive_gains(
     if folder is not None:
         folder.check(GAIN_FILES)
     payload = options.known_payload(robot)
-    recordings, notes = options.read(robot, [*bags, *options.loaded])
+    robot, recordings, notes = options.read(robot, [*bags, *options.loaded])
     bare, loaded = recordings[:len(bags)], recordings[len(bags):]
     if payload is None:
         found = _from_poses(robot, bare, options)

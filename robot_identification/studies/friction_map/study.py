@@ -66,7 +66,7 @@ def _read(
     model: IdentifiedModel | None,
 ) -> tuple[RobotModel, list[MapRun], list[str]]:
     """Return the arm with usable gains, the runs, and notes on them."""
-    recordings, notes = options.read(robot, bags)
+    robot, recordings, notes = options.read(robot, bags)
     if model is not None and model.relative_scale:
         notes.append('the model has a relative scale: what is called N m here has it, too')
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
