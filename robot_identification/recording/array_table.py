@@ -44,10 +44,14 @@ class ArrayTable(TableSource):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        arrays = _read(path, path.suffix.lower())
+        lost: list[str] = []
+        arrays = _read(path, path.suffix.lower(), lost)
+        if lost:
+            self.notes = (f'{path}: {", ".join(lost):.400} cannot be read and is left out',)
         self.rate = _find_rate(arrays)
         self.joints = _find_joints(arrays)
-        self._columns, self.left_out = _to_columns(path, arrays)
+        self._columns, others = _to_columns(path, arrays)
+        self.left_out = dict.fromkeys(lost, '(cannot be read)') | others
         self.columns = tuple(self._columns)
 
     def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
@@ -72,12 +76,13 @@ class ArrayTable(TableSource):
         ]
 
 
-def _read(path: Path, suffix: str) -> Arrays:
+def _read(path: Path, suffix: str, lost: list[str]) -> Arrays:
+    """Return the arrays of a file; what is listed in it and is not there goes to `lost`."""
     if suffix == '.npz':
         return _read_npz(path)
     if suffix in _JSON_SUFFIXES:
         return _read_json(path)
-    return _read_hdf5(path, 'HDF5') if suffix in _HDF5_SUFFIXES else _read_mat(path)
+    return _read_hdf5(path, 'HDF5', lost) if suffix in _HDF5_SUFFIXES else _read_mat(path, lost)
 
 
 def _read_npz(path: Path) -> Arrays:
@@ -89,14 +94,14 @@ def _read_npz(path: Path) -> Arrays:
         raise BagError(f'{path} cannot be read as NPZ: {error}') from error
 
 
-def _read_mat(path: Path) -> Arrays:
+def _read_mat(path: Path, lost: list[str]) -> Arrays:
     """Return the arrays of a MAT file, those of structures under STRUCTURE.FIELD."""
     try:
         version = scipy.io.matlab.matfile_version(str(path))[0]
     except Exception as error:
         raise BagError(f'{path} cannot be read as MAT: {error}') from error
     if version == _HDF5:
-        return _read_hdf5(path, 'MAT 7.3')
+        return _read_hdf5(path, 'MAT 7.3', lost)
     try:
         content = scipy.io.loadmat(str(path), squeeze_me=True, struct_as_record=False)
     except Exception as error:
@@ -122,7 +127,7 @@ def _flatten(name: str, value: Any, arrays: Arrays, depth: int = 0) -> None:
     arrays[name] = array
 
 
-def _read_hdf5(path: Path, kind: str) -> Arrays:
+def _read_hdf5(path: Path, kind: str, lost: list[str]) -> Arrays:
     """Return the arrays of an HDF5 file; MAT files of version 7.3 have their axes reversed."""
     what, fix = f'{path.name}, an HDF5 file,', 'pip install h5py'
     if path.suffix.lower() == '.mat':
@@ -133,19 +138,25 @@ def _read_hdf5(path: Path, kind: str) -> Arrays:
     arrays: Arrays = {}
     try:
         with h5py.File(path, 'r') as file:
-            _flatten_h5(file, '', arrays, h5py)
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
+            _flatten_h5(file, '', (arrays, lost), h5py)
+    except Exception as error:
+        # The reader raises any exception in a damaged file.
         raise BagError(f'{path} cannot be read as {kind}: {error}') from error
     return arrays
 
 
-def _flatten_h5(group: h5py.Group, prefix: str, arrays: Arrays, library: Any) -> None:
+def _flatten_h5(
+    group: h5py.Group, prefix: str, found: tuple[Arrays, list[str]], library: Any
+) -> None:
+    arrays, lost = found
     for name, item in group.items():
         if name.startswith('#'):
             continue
         if isinstance(item, library.Group):
             if prefix.count('.') < _DEEPEST:
-                _flatten_h5(item, f'{prefix}{name}.', arrays, library)
+                _flatten_h5(item, f'{prefix}{name}.', found, library)
+        elif item is None:
+            lost.append(prefix + name)
         elif isinstance(item, library.Dataset) and item.dtype.kind in 'fiu':
             # What is larger in all but two directions is no table; only its shape is kept.
             is_flat = sum(size > 1 for size in item.shape) <= 2
@@ -224,7 +235,7 @@ def _find_joints(arrays: Arrays) -> tuple[str, ...]:
 
 def _to_columns(
     path: Path, arrays: Arrays
-) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """
     Return the columns of arrays, and the shapes of arrays that are none.
 
@@ -261,4 +272,4 @@ def _to_columns(
     if not columns:
         raise BagError(f'{path} holds no array with a row for each of {count} samples')
     taken = {name.partition('[')[0] for name in columns}
-    return columns, {name: array.shape for name, array in every.items() if name not in taken}
+    return columns, {name: str(array.shape) for name, array in every.items() if name not in taken}

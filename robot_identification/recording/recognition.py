@@ -429,9 +429,10 @@ def _no_time(table: TableSource, columns: Sequence[ColumnName]) -> str:
             f'{np.mean(steps < 0.0):.0%}; stamps with too few digits do so. Name another column '
             f'in a mapping, or {rate}'
         )
+    others = f' (not taken: {table.describe_left_out()})' if table.left_out else ''
     return (
-        f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`: name it '
-        f'in a mapping, or {rate}'
+        f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`{others}: '
+        f'name it in a mapping, or {rate}'
     )
 
 

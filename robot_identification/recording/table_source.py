@@ -24,8 +24,8 @@ class TableSource(ABC):
     joints: tuple[str, ...] = ()  # Joints that it states in the order of numbered columns
     cut_off = ''  # What is wrong with the end of the table, known when all was read
     notes: tuple[str, ...] = ()  # What a reader should know
-    # Shapes of arrays of which no columns are made, by name
-    left_out: Mapping[str, tuple[int, ...]] = {}
+    # Shapes of arrays of which no columns are made, by name, in words
+    left_out: Mapping[str, str] = {}
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,7 +45,7 @@ class TableSource(ABC):
             return ''
         listed = ', '.join(f'{name} {shape}' for name, shape in self.left_out.items())
         remedy = '; an array for a table has a row for each sample and a column for each joint'
-        if any(len(shape) > 2 for shape in self.left_out.values()):
+        if any(shape.count(',') > 1 for shape in self.left_out.values()):
             remedy += ': choose one environment or robot, as array[:, 0]'
         return f'{listed:.400}{remedy}'
 

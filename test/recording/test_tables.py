@@ -3,6 +3,8 @@
 
 """Tables are read as bags are, by name and in stated units, or refused by line and column."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError, DescriptionError, UsageError
@@ -12,6 +14,7 @@ from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording import text_table
 from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.table_mapping import find_mapping, load_mapping
+from robot_identification.recording.tables import open_table
 
 NAMES = ('alpha', 'beta', 'gamma')
 UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
@@ -309,6 +312,31 @@ def test_the_mapping_of_the_documentation_is_read(tmp_path):
     assert dict(mapping.metadata) == {'effort_unit': 'A', 'robot': 'ur5e'}
     assert mapping.quantities['q'].of_joint(5, 'wrist_3_joint') == 'angle_6'
     assert mapping.quantities['effort'].of_joint(0, '') == 'I1'
+
+
+def test_a_damaged_hdf5_is_refused_or_named(tmp_path):
+    """Whatever the damage makes of it: a member that is gone is no reason for an end."""
+    h5py = pytest.importorskip('h5py', reason='h5py, which reads HDF5, is missing')
+    path, t = tmp_path / 'log.h5', np.arange(200) / 50.0
+    with h5py.File(path, 'w') as file:
+        file['time'] = t
+        for name in ('q', 'dq', 'tau'):
+            file[f'log/{name}'] = np.sin(t)[:, None] + np.arange(6)
+        file['log/gone'] = h5py.SoftLink('/nowhere')
+        file['kind'] = np.dtype('f8')
+    whole = open_table(path)
+    assert 'log.gone cannot be read' in whole.notes[0] and len(whole.columns) == 19
+    good = path.read_bytes()
+    outcomes = Counter()
+    for place in np.flatnonzero(np.frombuffer(good, np.uint8))[:1500:5]:
+        for value in (0, 0xFF):
+            path.write_bytes(good[:place] + bytes([value]) + good[place + 1:])
+            try:
+                outcomes[len(open_table(path).columns)] += 1
+            except BagError:
+                outcomes['refused'] += 1
+    # What is read is a part of what was there.
+    assert set(outcomes) <= {'refused', 1, 6, 7, 12, 13, 18, 19} and len(outcomes) > 3, outcomes
 
 
 def test_several_blanks_are_one(tmp_path):
