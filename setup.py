@@ -68,7 +68,6 @@ setup(
         'excitation': ['daqp'],
         'genetic': ['pymoo>=0.6.2'],
         'logs': ['h5py', 'pyarrow'],
-        'progress': ['rich'],
         'simulation': ['mujoco'],
         'test': ['pytest'],  # what makes `colcon test` run pytest
         'usd': ['usd-core'],

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import gc
 import io
 import json
+import os
 from pathlib import Path
 import resource
 import sysconfig
@@ -191,6 +192,21 @@ def custom_data_of(path):
 
     with Reader(path) as reader:
         return dict(reader.storage.metadata.custom or {})
+
+
+def robot_machine(folder, hidden=('rosbags', 'mcap')):
+    """Return the environment of a machine on which some modules cannot be imported."""
+    for module in hidden:
+        (folder / module).mkdir(parents=True)
+        (folder / module / '__init__.py').write_text(f'raise ImportError({module!r})')
+    # The real library, where there is one, has to give the same.
+    try:
+        import rosbag2_py  # noqa: F401
+        path = [str(folder)]
+    except ImportError:
+        path = [str(folder), str(Path(__file__).with_name('rosbag2_stand_in'))]
+    path += filter(None, [os.environ.get('PYTHONPATH')])
+    return {**os.environ, 'PYTHONPATH': os.pathsep.join(path), 'BLOCKED': str(folder)}
 
 
 def decode_joint_state(log_time, raw):

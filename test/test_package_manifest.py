@@ -3,6 +3,7 @@
 
 """The tree is a proper ROS 2 package: manifest, set-up files and what colcon makes of them."""
 
+import ast
 import configparser
 import os
 from pathlib import Path
@@ -14,6 +15,7 @@ import sys
 
 import pytest
 from robot_identification import __version__
+from test_layering import imported_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 # Keys of rosdep (python.yaml, base.yaml) for Ubuntu 24.04, as of ros/rosdistro 8468e88c of
@@ -21,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROSDEP_KEYS = {
     'mcap-ros2-support', 'python3-hypothesis', 'python3-jinja2', 'python3-matplotlib',
     'python3-mujoco-pip', 'python3-numpy', 'python3-pytest', 'python3-pytest-timeout',
-    'python3-rich', 'python3-rosbags-pip', 'python3-scipy', 'python3-yaml',
+    'python3-rosbags-pip', 'python3-scipy', 'python3-yaml',
 }
 # Not in the list that was at hand; names of Ubuntu's packages, keys by the same naming.
 KEYS_NOT_CHECKED = {'python3-defusedxml', 'python3-mypy', 'python3-pil'}
@@ -30,11 +32,28 @@ ROS_PACKAGES = {
     'action_msgs', 'ament_copyright', 'ament_flake8', 'ament_index_python', 'ament_pep257',
     'ament_xmllint', 'builtin_interfaces', 'coal', 'control_msgs', 'controller_manager_msgs',
     'diagnostic_msgs', 'geometry_msgs', 'launch', 'launch_ros', 'launch_testing',
-    'launch_testing_ros', 'pinocchio', 'rcl_interfaces', 'rclpy', 'rosbag2_py',
-    'rosbag2_storage_mcap', 'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs',
-    'trajectory_msgs', 'unique_identifier_msgs', 'ur_dashboard_msgs', 'ur_robot_driver',
+    'launch_testing_ros', 'pinocchio', 'rcl_interfaces', 'rclpy', 'robot_state_publisher',
+    'ros2bag', 'rosbag2_py', 'rosbag2_storage_mcap', 'rosgraph_msgs', 'rviz2', 'sensor_msgs',
+    'std_msgs', 'std_srvs', 'trajectory_msgs', 'unique_identifier_msgs', 'ur_dashboard_msgs',
     'visualization_msgs', 'xacro',
 }
+# Keys of what is imported under another name; any other is imported by the name of its key.
+KEY_OF = {
+    'PIL': 'python3-pil', 'defusedxml': 'python3-defusedxml', 'jinja2': 'python3-jinja2',
+    'markupsafe': 'python3-jinja2', 'matplotlib': 'python3-matplotlib', 'numpy': 'python3-numpy',
+    'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
+    # Extras.
+    'mcap': 'mcap-ros2-support', 'mujoco': 'python3-mujoco-pip', 'rosbags': 'python3-rosbags-pip',
+}
+# Extras without a key: pip install.
+WITHOUT_KEY = {
+    'backports', 'clarabel', 'compression', 'daqp', 'distributed', 'h5py', 'lz4', 'pxr', 'pyarrow',
+    'pymoo', 'shtab',
+}
+# Not imported: a plugin of rosbag2_py, and what launch files start.
+NOT_IMPORTED = {'rosbag2_storage_mcap', 'robot_state_publisher', 'ros2bag', 'rviz2'}
+# Started beside those, where the lab has an arm of this maker.
+OF_ONE_MAKER = {'ur_robot_driver', 'ur_simulation_gz'}
 
 
 @pytest.fixture
@@ -102,6 +121,35 @@ def test_rosdep_knows_every_key(manifest):
     """Extras included; a new dependency is looked up in rosdep's list before it is added here."""
     manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
     assert dependency_names(manifest) == ROSDEP_KEYS | KEYS_NOT_CHECKED | ROS_PACKAGES
+
+
+def test_what_is_imported_and_started_is_stated(manifest):
+    """Every import of the package and its launch files, and every package that these start."""
+    trees = [
+        ast.parse(path.read_text('utf-8'))
+        for folder in ('robot_identification', 'launch') for path in (ROOT / folder).rglob('*.py')
+    ]
+    imported = {
+        module.partition('.')[0] for tree in trees for _, module in imported_modules(tree, [])
+    } - set(sys.stdlib_module_names) - {'', 'robot_identification'}
+    started = {'ros2bag'} | {
+        word.value.value for path in (ROOT / 'launch').glob('*.py')
+        for call in ast.walk(ast.parse(path.read_text('utf-8'))) if isinstance(call, ast.Call)
+        for word in call.keywords
+        if word.arg == 'package' and isinstance(word.value, ast.Constant)
+    }
+    needed = {KEY_OF.get(name, name) for name in imported - WITHOUT_KEY}
+    stated = {
+        dependency.name: dependency.condition is None for dependency in manifest.exec_depends
+    }
+    assert needed | NOT_IMPORTED == set(stated)
+    assert started <= NOT_IMPORTED | OF_ONE_MAKER
+    assert not OF_ONE_MAKER & set(stated)
+    # What works without it asks for it by name.
+    extras = {name for name, always in stated.items() if not always}
+    assert extras == {
+        'mcap-ros2-support', 'python3-mujoco-pip', 'python3-rosbags-pip', 'xacro',
+    }
 
 
 def test_nothing_pulls_pinocchio_from_pypi(setup_arguments):

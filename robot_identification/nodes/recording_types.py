@@ -12,7 +12,7 @@ from typing import Any
 
 from robot_identification.errors import BagError, DescriptionError, UsageError
 from robot_identification.files import read_text
-from robot_identification.recording import rosbags_library
+from robot_identification.recording import rosbags_library, uses_rosbag2
 
 # A line of a .msg file that declares a field or a constant, up to its type.
 _FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]', re.MULTILINE)
@@ -44,8 +44,11 @@ def definitions_of(kind: str) -> dict[str, str]:
     """
     Return the text of the .msg files of a type and of all that it needs, by type.
 
-    Standard types of ROS 2 are left out, and so is what is not installed.
+    Standard types of ROS 2 are left out, and so is what is not installed; all are where rosbag2
+    writes, which finds them itself.
     """
+    if uses_rosbag2('mcap', 'rosbags'):
+        return {}
     standard = rosbags_library().types.fielddefs
     found: dict[str, str] = {}
     wanted = [kind]

@@ -24,6 +24,7 @@ from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
 from robot_identification.recording.other_files import find_other, is_pointer, POINTER
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
+from robot_identification.recording.rosbag2_file import Rosbag2File, uses_rosbag2
 from robot_identification.recording.rosbags_reader import NotIntactError, read_by_rosbags
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
 from robot_identification.recording.sqlite_file import SqliteFile
@@ -32,7 +33,7 @@ SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 
 ROS_1_MAGIC = b'#ROSBAG V2.0'
 
-BagFile = McapFile | SqliteFile
+BagFile = McapFile | Rosbag2File | SqliteFile
 
 
 class _UnknownStart(Damage):
@@ -240,7 +241,7 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
     if magic == SQLITE_MAGIC:
         return SqliteFile(path, stack)
     if magic.startswith(MCAP_MAGIC):
-        return McapFile(path)
+        return Rosbag2File(path) if uses_rosbag2('mcap') else McapFile(path)
     if magic.startswith(ROS_1_MAGIC):
         raise Damage(
             'it is a bag of ROS 1: convert it with `rosbags-convert --src FILE --dst FOLDER`, and '

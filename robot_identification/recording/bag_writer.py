@@ -28,7 +28,9 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, needing, UsageError
 from robot_identification.files import write_atomically
 from robot_identification.recording.bag_metadata import METADATA_FILE
+from robot_identification.recording.cdr import Packer
 from robot_identification.recording.joint_states import JOINT_STATE
+from robot_identification.recording.rosbag2_file import Rosbag2Records, uses_rosbag2
 from robot_identification.recording.rosbags_reader import rosbags_library
 import yaml
 
@@ -39,8 +41,8 @@ _VERSION = 9  # of metadata.yaml
 _NO_TIME = (1 << 63) - 1
 
 IntegerTimes = NDArray[np.int64]
-# Type of the messages on a topic, and what makes one of the number of its row and a stamp [ns].
-Maker = tuple[str, Callable[[int, int], Any]]
+# Type of the messages on a topic, and what packs one of the number of its row and a stamp [ns].
+Maker = tuple[str, Callable[[int, int], bytes]]
 
 
 @cache
@@ -92,7 +94,7 @@ class _Topic:
     kind: str
     type_hash: str
     qos: tuple[OfferedQos, ...]
-    channel: int
+    channel: Any  # what names it in the file
     count: int = 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -147,6 +149,62 @@ class _RecordFile:
         self._stream.close()
 
 
+class _McapRecords:
+    """The records of a new file by the mcap library, with definitions and hashes of rosbags."""
+
+    def __init__(self, file: Path, chunk_size: int) -> None:
+        mcap = mcap_library()
+        file.parent.mkdir(parents=True)
+        self._file = _RecordFile(file)
+        self._writer = mcap.Writer(self._file, chunk_size=chunk_size, compression=mcap.none)
+        self._schemas: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return self._file.size
+
+    def start(self, text: str) -> None:
+        """Begin the file, with the metadata of the bag at its front."""
+        self._writer.start(profile='ros2', library='robot_identification')
+        self.note(text)
+
+    def declare(
+        self, topic: str, msgtype: str, definitions: Mapping[str, str], profiles: str
+    ) -> tuple[int, str]:
+        """Declare a topic; return its channel and the hash of its type."""
+        definition, type_hash = _definition_of(topic, msgtype, definitions)
+        if msgtype not in self._schemas:
+            self._schemas[msgtype] = self._writer.register_schema(
+                msgtype, 'ros2msg', definition.encode()
+            )
+        return self._writer.register_channel(
+            topic, 'cdr', self._schemas[msgtype],
+            {'offered_qos_profiles': profiles, 'topic_type_hash': type_hash},
+        ), type_hash
+
+    def write(self, channel: int, log_time: int, data: bytes) -> None:
+        """Write a message at a log time [ns]."""
+        self._writer.add_message(channel, log_time, data, log_time)
+
+    def flush(self) -> None:
+        """Write the collected messages."""
+        self._writer.flush()
+
+    def note(self, text: str) -> None:
+        """Put a copy of metadata.yaml into the file, as rosbag2 does."""
+        self._writer.add_metadata('rosbag2', {'serialized_metadata': text})
+
+    def finish(self, sync: bool) -> None:
+        """Write the index and close the file, with `sync` when the disk has it."""
+        self._writer.finish()
+        self._file.close(sync)
+
+    def close(self) -> None:
+        """Close the file as it is."""
+        self._file.close(sync=False)
+
+
 class BagWriter:
     """
     Writer of a rosbag2 MCAP bag, message by message, as serialized bytes.
@@ -170,36 +228,33 @@ class BagWriter:
     ) -> None:
         if path.exists():
             raise UsageError(f'{path} exists already: name another bag')
-        rosbags_library()
-        mcap = mcap_library()
         self.path = path
         # `ros2 bag reindex` finds no file without a number.
         self.file = path / f'{path.name}_0.mcap'
         self.message_count = 0
         self.custom_data = dict(metadata)
         self._topics: dict[str, _Topic] = {}
-        self._schemas: dict[str, int] = {}
         self._first, self._last = _NO_TIME, 0
         self._sync = sync
         self.failed = False
         try:
-            path.mkdir(parents=True)
-            self._file = _RecordFile(self.file)
+            self._records: _McapRecords | Rosbag2Records = (
+                Rosbag2Records(self.file, metadata) if uses_rosbag2('mcap', 'rosbags')
+                else _McapRecords(self.file, chunk_size)
+            )
         except OSError as error:
             raise BagError(f'{path} cannot be written: {error}') from error
-        self._writer = mcap.Writer(self._file, chunk_size=chunk_size, compression=mcap.none)
         try:
-            self._writer.start(profile='ros2', library='robot_identification')
-            self._note_metadata()
+            self._records.start(self._note())
         except OSError as error:
             self.discard()
             raise BagError(f'{path} cannot be written: {error}') from error
-        self._empty = self._file.size
+        self._empty = self._records.size
 
     @property
     def byte_count(self) -> int:
         """Bytes in the file."""
-        return self._file.size
+        return self._records.size
 
     def add_topic(
         self,
@@ -216,23 +271,15 @@ class BagWriter:
         files; `qos` is offered by the publishers of the topic. Raises BagError if the definition
         of `msgtype` is unknown.
         """
-        definition, type_hash = _definition_of(topic, msgtype, definitions or {})
-        if msgtype not in self._schemas:
-            self._schemas[msgtype] = self._writer.register_schema(
-                msgtype, 'ros2msg', definition.encode()
-            )
         profiles = _dump([offer.as_dict() for offer in qos])
-        channel = self._writer.register_channel(
-            topic, 'cdr', self._schemas[msgtype],
-            {'offered_qos_profiles': profiles, 'topic_type_hash': type_hash},
-        )
+        channel, type_hash = self._records.declare(topic, msgtype, definitions or {}, profiles)
         self._topics[topic] = _Topic(topic, msgtype, type_hash, tuple(qos), channel)
 
     def write(self, topic: str, log_time: int, data: bytes) -> None:
         """Write a serialized message at a log time [ns]; BagError if the disk refuses it."""
         entry = self._topics[topic]
         with self._whole_records():
-            self._writer.add_message(entry.channel, log_time, data, log_time)
+            self._records.write(entry.channel, log_time, data)
         entry.count += 1
         self.message_count += 1
         self._first, self._last = min(self._first, log_time), max(self._last, log_time)
@@ -240,15 +287,15 @@ class BagWriter:
     def flush(self) -> None:
         """Write the collected messages; raises BagError if the disk refuses them."""
         with self._whole_records():
-            self._writer.flush()
+            self._records.flush()
 
     def abandon(self) -> None:
         """Close the file and touch nothing else: what is at its place may be another program's."""
-        self._file.close(sync=False)
+        self._records.close()
 
     def discard(self) -> None:
         """Close the file and remove the bag."""
-        self._file.close(sync=False)
+        self._records.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def close(self) -> None:
@@ -262,16 +309,15 @@ class BagWriter:
             if not self.failed:
                 self._finish()
         finally:
-            self._file.close(sync=False)
-            if self.failed and self._file.size == self._empty:
+            self._records.close()
+            if self.failed and self._records.size == self._empty:
                 self.discard()
 
     def _finish(self) -> None:
         with self._whole_records():
-            self._writer.flush()
-            self._note_metadata()
-            self._writer.finish()
-            self._file.close(self._sync)
+            self._records.flush()
+            self._records.note(self._note())
+            self._records.finish(self._sync)
             text = _dump({'rosbag2_bagfile_information': self._information()})
             write_atomically(self.path / METADATA_FILE, text)
 
@@ -288,11 +334,9 @@ class BagWriter:
                 'read: make room on the disk'
             ) from error
 
-    def _note_metadata(self) -> None:
-        """Put a copy of metadata.yaml into the file, as rosbag2 does."""
-        self._writer.add_metadata(
-            'rosbag2', {'serialized_metadata': _dump(self._information()).strip()}
-        )
+    def _note(self) -> str:
+        """Return the copy of metadata.yaml that is in the file."""
+        return _dump(self._information()).strip()
 
     def _information(self) -> dict[str, Any]:
         name = self.file.name
@@ -405,26 +449,39 @@ def write_samples(
     writer: BagWriter, nanoseconds: IntegerTimes, makers: Mapping[str, Maker]
 ) -> None:
     """Write a message on every topic at each log time (N,) [ns]; `makers` give type and maker."""
-    types = rosbags_library().types
     for topic, (kind, _) in makers.items():
         writer.add_topic(topic, kind)
     for k, stamp in enumerate(nanoseconds.tolist()):
-        for topic, (kind, make) in makers.items():
-            writer.write(topic, stamp, bytes(types.serialize_cdr(make(k, stamp), kind)))
+        for topic, (_, make) in makers.items():
+            writer.write(topic, stamp, make(k, stamp))
 
 
 def joint_state_maker(
     names: Sequence[str], q: FloatArray, dq: FloatArray, effort: FloatArray
 ) -> Maker:
-    """Return what makes the joint state of a row of values (N, n), or (N, 0), and a stamp [ns]."""
-    types = rosbags_library().types.types
-    header, time = types['std_msgs/msg/Header'], types['builtin_interfaces/msg/Time']
-    # The serializer wants rows that lie in one piece.
-    rows = [np.ascontiguousarray(values, dtype=float) for values in (q, dq, effort)]
-    return JOINT_STATE, lambda k, stamp: types[JOINT_STATE](
-        header(time(*divmod(stamp, 1_000_000_000)), ''), list(names),
-        *(values[k] for values in rows),
-    )
+    """Return what packs the joint state of a row of values (N, n), or (N, 0), at a stamp [ns]."""
+    def pack(k: int, stamp: int) -> bytes:
+        packer = Packer()
+        packer.words(*divmod(stamp, 1_000_000_000))
+        packer.texts([''])
+        packer.words(len(names))
+        packer.texts(names)
+        for values in (q, dq, effort):
+            packer.numbers(values[k])
+        return bytes(packer.data)
+
+    return JOINT_STATE, pack
+
+
+def array_maker(values: FloatArray) -> Maker:
+    """Return what packs a std_msgs/msg/Float64MultiArray of a row of values (N, n)."""
+    def pack(k: int, stamp: int) -> bytes:
+        packer = Packer()
+        packer.words(0, 0)  # no dimensions, no offset
+        packer.numbers(values[k])
+        return bytes(packer.data)
+
+    return 'std_msgs/msg/Float64MultiArray', pack
 
 
 def write_joint_states(

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import IndexArray
+from robot_identification.arrays import FloatArray, IndexArray
 from robot_identification.recording.compression import unpack, ZSTD_MAGIC
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE
 
@@ -111,6 +111,35 @@ class Walker:
         left = len(self._payload) - self._position
         if left > _LARGEST_PADDING:
             raise Damage(f'a message of another type: {left} bytes are left over')
+
+
+class Packer:
+    """Packs one message in little-endian plain CDR."""
+
+    def __init__(self) -> None:
+        self.data = bytearray(b'\0\1\0\0')
+
+    def words(self, *values: int) -> None:
+        """Add numbers of 32 bits, such as a stamp or the length of a list."""
+        self._align(4)
+        self.data += struct.pack(f'<{len(values)}I', *values)
+
+    def texts(self, texts: Sequence[str]) -> None:
+        """Add texts one after the other."""
+        for text in texts:
+            encoded = text.encode() + b'\0'
+            self.words(len(encoded))
+            self.data += encoded
+
+    def numbers(self, values: FloatArray) -> None:
+        """Add a list of float64."""
+        self.words(len(values))
+        if len(values):
+            self._align(8)
+            self.data += np.asarray(values, dtype='<f8').tobytes()
+
+    def _align(self, size: int) -> None:
+        self.data += bytes(-(len(self.data) - _HEADER) % size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ Format: https://mcap.dev/spec. Nothing is read, nor unpacked, that is larger tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from io import BytesIO
@@ -221,12 +221,7 @@ class McapFile:
         yield from (block for block in wanted.values() if len(block))
         if damage is not None:
             raise damage
-        for topic in topics:
-            if topic in self.topics and found[topic] != self.topics[topic].count:
-                raise Damage(
-                    f'its statistics count {self.topics[topic].count} messages on {topic}, and '
-                    f'there are {found[topic]}'
-                )
+        check_counts(self.topics, {topic: found[topic] for topic in topics})
 
     def _messages(self, records: _Records) -> Iterator[tuple[int, int, bytes, str]]:
         """Yield channel, log time, payload and place of all messages up to the first damage."""
@@ -275,7 +270,7 @@ class McapFile:
                 raise Damage(f'a message of no known channel at byte {where}')
             yield record.channel_id, record.log_time, record.data, where
         elif isinstance(record, kinds.Schema):
-            self._schemas.setdefault(record.id, _three_part(record.name))
+            self._schemas.setdefault(record.id, three_part(record.name))
         elif isinstance(record, kinds.Channel):
             channel = _Channel(
                 record.topic, self._schemas.get(record.schema_id, ''), record.message_encoding
@@ -405,7 +400,17 @@ def _check_message(log_time: int, payload: bytes, where: str) -> None:
         )
 
 
-def _three_part(kind: str) -> str:
+def three_part(kind: str) -> str:
     """Return a type's name as ROS 2 writes it; some recorders leave out the middle part."""
     package, _, name = kind.rpartition('/')
     return kind if not package or package.endswith('/msg') else f'{package}/msg/{name}'
+
+
+def check_counts(topics: Mapping[str, Topic], found: Mapping[str, int]) -> None:
+    """Raise Damage where a file holds more or fewer messages of a topic than it counts."""
+    for topic, count in found.items():
+        if topic in topics and count != topics[topic].count:
+            raise Damage(
+                f'its statistics count {topics[topic].count} messages on {topic}, and there are '
+                f'{count}'
+            )

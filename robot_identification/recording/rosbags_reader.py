@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Intact bags by the rosbags library, which needs no ROS; it also serializes what is written."""
+"""Intact bags by the rosbags library, which needs no ROS; it also defines types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robot_identification.errors import needing
+from robot_identification.errors import MissingDependencyError, needing
 from robot_identification.recording.raw_bag import RawBlock
 
 # What rosbags puts into a URI for sqlite3 as it is, where it means something else.
@@ -24,7 +24,7 @@ class NotIntactError(Exception):
 
 @cache
 def rosbags_library() -> Any:
-    """Return what is used of rosbags, which does not come with ROS, and types of ROS 2 Jazzy."""
+    """Return what is used of rosbags, and its types of ROS 2 Jazzy."""
     with needing('rosbags', 'reading bags'):
         from rosbags import rosbag2, typesys
     return SimpleNamespace(
@@ -43,7 +43,10 @@ def read_by_rosbags(path: Path, topics: Collection[str]) -> Iterator[RawBlock]:
     if _SPECIAL & set(str(path)):
         raise NotIntactError
     blocks = {topic: RawBlock(topic) for topic in topics}
-    make_reader = rosbags_library().Reader
+    try:
+        make_reader = rosbags_library().Reader
+    except MissingDependencyError:
+        raise NotIntactError from None
     try:
         with make_reader(path) as reader:
             wanted = [c for c in reader.connections if c.topic in blocks]

@@ -13,9 +13,8 @@ from robot_identification.errors import UsageError
 from robot_identification.excitation import Trajectory
 from robot_identification.model import Motion, RobotModel
 from robot_identification.recording.bag_writer import (
-    joint_state_maker, Maker, new_bag, write_samples,
+    array_maker, joint_state_maker, Maker, new_bag, write_samples,
 )
-from robot_identification.recording.rosbags_reader import rosbags_library
 from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion, Sensors,
     SimulatedRun,
@@ -28,7 +27,6 @@ SIMULATED_EPOCH = 1.0
 RETURN_SPEED = 0.8
 SHORTEST_RETURN = 0.5  # [s]
 SHORTEST_WAY = 1.0e-6  # [rad]
-ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 
 def simulate(
@@ -121,7 +119,7 @@ def write_simulated_bag(
         ('/target_current', None if run.target_current is None else sign * run.target_current),
     ):
         if values is not None:
-            makers[topic] = _arrays(values)
+            makers[topic] = array_maker(values)
     with new_bag(path, metadata) as writer:
         write_samples(
             writer, np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64), makers
@@ -135,11 +133,3 @@ def _joint_states(robot: RobotModel, q: FloatArray, dq: FloatArray, effort: Floa
         [robot.joint_names[i] for i in order], robot.encoders.to_reading(q)[:, order],
         (sign * dq)[:, order], (sign * effort)[:, order] if effort.size else effort,
     )
-
-
-def _arrays(values: FloatArray) -> Maker:
-    """Return what makes arrays, which have no stamp."""
-    types = rosbags_library().types.types
-    layout = types['std_msgs/msg/MultiArrayLayout']([], 0)
-    rows = np.ascontiguousarray(values, dtype=float)
-    return ARRAY, lambda k, _: types[ARRAY](layout, rows[k])

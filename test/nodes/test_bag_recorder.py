@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from builders import custom_data_of, topics_of
+from builders import custom_data_of, robot_machine, topics_of
 from diagnostic_msgs.msg import DiagnosticArray
 from interfaces import overlay
 from mcap.reader import make_reader
@@ -247,6 +247,32 @@ def test_nothing_is_lost_or_changed(recorder):
     with path.open('rb') as stream:
         raw = [message.data for _, _, message in make_reader(stream).iter_messages()]
     assert [deserialized(JointState, data) for data in raw] == sent
+
+
+def test_rosbag2_records_where_rosbags_is_missing(graph, tmp_path):
+    """As on a robot machine: every message, latched ones with their durability, and the notes."""
+    latched = graph.node.create_publisher(String, '/robot_description', LATCHED)
+    latched.publish(String(data=DESCRIPTION))
+    bag, states = tmp_path / 'bag', graph.hear(String, '/bag_recorder/state', LATCHED)
+    process = graph.start('bag_recorder', {
+        'start.output': str(bag), 'start.optional_topics': ['robot_description'],
+        'start.robot': 'ur5', 'minimum_free_space': 1.0, 'start.expected_duration': 1.0,
+    }, robot_machine(tmp_path / 'hidden'))
+    recorder = Recorder(graph, process, bag, states)
+    recorder.start()
+    sent = recorder.publish(500)
+    assert '501 messages' in recorder.stop()
+    recording = read_recording(bag, JOINTS)
+    assert recording.completeness.state == 'complete'
+    np.testing.assert_array_equal(recording.q, [message.position for message in sent])
+    assert recording.metadata['robot'] == 'ur5'
+    assert json.loads(recording.metadata['lost_messages'])['/joint_states'] == 0
+    content = yaml.safe_load((bag / 'metadata.yaml').read_text())['rosbag2_bagfile_information']
+    offered = {
+        one['topic_metadata']['name']: one['topic_metadata']['offered_qos_profiles'][0]
+        for one in content['topics_with_message_count']
+    }
+    assert offered['/robot_description']['durability'] == 'transient_local'
 
 
 def test_stop_writes_what_has_arrived(recorder):

@@ -15,7 +15,9 @@ import pytest
 from robot_identification.errors import BagError
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_files import open_bag
-from robot_identification.recording.bag_writer import BagWriter, OfferedQos
+from robot_identification.recording.bag_writer import (
+    array_maker, BagWriter, joint_state_maker, OfferedQos,
+)
 from robot_identification.recording.joint_states import JOINT_STATE
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability
@@ -162,6 +164,30 @@ def test_what_is_flushed_outlives_the_writer(tmp_path):
     assert len(numbers(tmp_path / 'bag')) == 350
     writer.close()
     assert len(numbers(tmp_path / 'bag')) == 360
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    names=st.lists(
+        st.text(st.characters(exclude_categories=['Cs', 'Cc']), max_size=9), max_size=5
+    ),
+    stamp=st.integers(0, 2**31 * 10**9 - 1), velocities=st.booleans(),
+)
+def test_messages_are_packed_as_rosbags_packs_them(names, stamp, velocities):
+    """Joint states with and without velocities, and arrays, byte by byte."""
+    kinds, rows = TYPES.types, np.random.default_rng(0).normal(size=(2, len(names)))
+    dq = rows if velocities else rows[:, :0]
+    _, pack = joint_state_maker(names, rows, dq, 2.0 * rows)
+    message = kinds[JOINT_STATE](
+        kinds['std_msgs/msg/Header'](
+            kinds['builtin_interfaces/msg/Time'](*divmod(stamp, 10**9)), ''
+        ),
+        names, rows[1], dq[1], 2.0 * rows[1],
+    )
+    assert pack(1, stamp) == bytes(TYPES.serialize_cdr(message, JOINT_STATE))
+    kind, pack = array_maker(rows)
+    array = kinds[kind](kinds['std_msgs/msg/MultiArrayLayout']([], 0), rows[1])
+    assert pack(1, stamp) == bytes(TYPES.serialize_cdr(array, kind))
 
 
 def test_a_topic_may_come_late(tmp_path):
