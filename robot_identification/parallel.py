@@ -34,6 +34,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from robot_identification import __version__
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import IdentificationError, MissingDependencyError, UsageError
 
 PACKAGE = 'robot_identification'
@@ -178,7 +179,9 @@ def _serve(connection: Connection) -> None:
 def _do(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
     """Return the message of a result or of an error."""
     try:
-        return DONE, function(*arguments)
+        # A worker of Dask has NumPy before this package.
+        with one_blas_thread():
+            return DONE, function(*arguments)
     except Exception as error:
         return FAILED, (_sendable(error), traceback.format_exc())
 

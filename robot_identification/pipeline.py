@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UsageError
 from robot_identification.estimation import (
     choose, examine_fit, fit_recordings, Identification, IdentifyOptions, ignore_progress,
@@ -31,6 +32,7 @@ from robot_identification.validation import validate as score_datasets
 MOST_SCORED = 300_000
 
 
+@one_blas_thread()
 def identify(
     robot: RobotModel,
     bags: AnyPath | Sequence[AnyPath],
@@ -102,6 +104,7 @@ class ValidatedBags(NamedTuple):
     notes: tuple[str, ...]
 
 
+@one_blas_thread()
 def validate(
     model: IdentifiedModel,
     bags: AnyPath | Sequence[AnyPath],
@@ -148,6 +151,7 @@ def validate(
     return ValidatedBags(score_datasets(model, datasets, training), datasets, notes)
 
 
+@one_blas_thread()
 def predict(
     model: IdentifiedModel, bag: AnyPath, *, causal: bool = False
 ) -> tuple[EffortComparison, tuple[str, ...]]:

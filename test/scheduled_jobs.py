@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 import signal
 
+import numpy  # noqa: F401 - as jobs do
 import pytest
 from robot_identification.errors import DataError, MissingDependencyError
 
@@ -29,6 +30,16 @@ def square(job):
 
 def blocked_signals(job):
     return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def blas_threads(job):
+    """Return the numbers of threads that the loaded BLAS libraries use."""
+    import threadpoolctl
+
+    return {
+        pool['num_threads'] for pool in threadpoolctl.threadpool_info()
+        if pool['user_api'] == 'blas'
+    }
 
 
 def process_of(job):

@@ -43,7 +43,8 @@ def test_importing_the_package_imports_nothing_heavy():
         '("numpy", "scipy", "pinocchio", "yaml", "robot_identification")))\nprint(*names)'
     ).splitlines()
     assert set(loaded.split()) == {
-        'robot_identification', 'robot_identification.lazy', 'robot_identification.model',
+        'robot_identification', 'robot_identification.blas', 'robot_identification.lazy',
+        'robot_identification.model',
     }
     assert {*robot_identification.__all__, '__version__'} <= set(listed.split())
 

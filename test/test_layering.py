@@ -20,8 +20,8 @@ import pytest
 PACKAGE = 'robot_identification'
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
-    'lazy', 'ament_license', 'texts', 'errors', 'files', 'options', 'allowed_paths', 'arrays',
-    'parallel', 'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording',
+    'blas', 'lazy', 'ament_license', 'texts', 'errors', 'files', 'options', 'allowed_paths',
+    'arrays', 'parallel', 'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording',
     'processing', 'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline',
     'studies', 'monitoring', 'cli', 'nodes',
 )

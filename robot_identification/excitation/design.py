@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UnsafeMotionError
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.composition import with_segments
@@ -52,6 +53,7 @@ def ignore_progress(progress: Progress) -> None:
     """Report nothing."""
 
 
+@one_blas_thread()
 def design_excitation(
     robot: RobotModel,
     experiment: Experiment,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.criteria import CRITERIA
@@ -95,6 +96,7 @@ class Evaluation:
         return tuple(one for one in self.weak if not np.isnan(one.share))[:WEAKEST]
 
 
+@one_blas_thread()
 def evaluate_motion(
     robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
     torque_noise: float | None = None,
@@ -123,6 +125,7 @@ def evaluate_motion(
     return replace(evaluation, optimized=tuple(optimized))
 
 
+@one_blas_thread()
 def evaluate_recording(
     robot: RobotModel, experiment: Experiment, motion: Motion, rate: float,
     torque_noise: float | None = None,

@@ -14,6 +14,7 @@ import threading
 import time
 from typing import Any
 
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers.optimizer import ExcitationProblem, Job, Outcome
 from robot_identification.parallel import ending_signals_wait, follow_parent
@@ -94,6 +95,7 @@ def _start(build: Callable[[], ExcitationProblem]) -> None:
     _problem = build()
 
 
+@one_blas_thread()
 def _do(job: Job) -> Outcome:
     assert _problem is not None
     return job.function(_problem, job.argument)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UsageError
 from robot_identification.files import ResultFolder
 from robot_identification.model import IdentifiedModel, load_joint_drives, load_model, load_robot
@@ -28,6 +29,7 @@ from robot_identification.studies.comparison.torque_change import (
 COMPARISON_FILES = ('comparison.json', 'report.html', 'results.txt')
 
 
+@one_blas_thread()
 def run_comparison(
     paths: Sequence[Path], options: ComparisonOptions | None = None,
     folder: ResultFolder | None = None,

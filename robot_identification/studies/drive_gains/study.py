@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import choose_effort_unit
 from robot_identification.files import ResultFolder
@@ -37,6 +38,7 @@ CURRENT_WORDS = {
 }
 
 
+@one_blas_thread()
 def run_drive_gains(
     robot: RobotModel, bags: Sequence[Path], options: DriveGainsOptions | None = None,
     folder: ResultFolder | None = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UsageError
 from robot_identification.files import ResultFolder
 from robot_identification.model import check_shows_gravity, load_model
@@ -17,6 +18,7 @@ from robot_identification.studies.energy.options import EnergyOptions
 from robot_identification.studies.energy.report import EnergyResult, render_energy_report
 
 
+@one_blas_thread()
 def run_energy(
     model_file: Path, bag: Path | None, options: EnergyOptions | None = None,
     folder: ResultFolder | None = None, report: str = 'report.html',

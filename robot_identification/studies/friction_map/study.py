@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UsageError
 from robot_identification.estimation import choose_drive_gains, choose_effort_unit
 from robot_identification.excitation import dump_trajectory, Experiment, Trajectory
@@ -27,6 +28,7 @@ from robot_identification.studies.friction_map.report import FRICTION_MAP_FILES,
 PLAN_FILE = 'friction_{}.trajectory.yaml'
 
 
+@one_blas_thread()
 def run_friction_map(
     robot: RobotModel, bags: Sequence[Path], options: FrictionMapOptions | None = None,
     folder: ResultFolder | None = None,
@@ -105,6 +107,7 @@ def _notes_of(dataset: Dataset) -> list[str]:
     return [note for note in dataset.notes if note not in delay]
 
 
+@one_blas_thread()
 def run_friction_plan(
     robot: RobotModel, experiment: Experiment, joints: Sequence[str] | None = None,
     plan: SegmentPlan | None = None, folder: ResultFolder | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from robot_identification.blas import one_blas_thread
 from robot_identification.files import ResultFolder
 from robot_identification.model import check_shows_gravity, IdentifiedModel, load_model
 from robot_identification.processing import load_for_model, read_for_model
@@ -21,6 +22,7 @@ from robot_identification.studies.payload.report import (
 )
 
 
+@one_blas_thread()
 def run_payload(
     model_file: Path, bags: Sequence[Path], options: PayloadOptions | None = None,
     folder: ResultFolder | None = None,

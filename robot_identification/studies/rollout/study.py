@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import InconsistentModelError, MissingDependencyError, UsageError
 from robot_identification.export import EXPORTERS, ExportOptions
 from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, tool_frame
@@ -26,6 +27,7 @@ from robot_identification.validation import (
 HALVED_STARTS = 8
 
 
+@one_blas_thread()
 def run_rollout(
     model: IdentifiedModel, datasets: Sequence[Dataset], options: RolloutOptions
 ) -> tuple[Rollout, ...]:

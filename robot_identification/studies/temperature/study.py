@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from robot_identification.blas import one_blas_thread
 from robot_identification.errors import DataError
 from robot_identification.files import ResultFolder
 from robot_identification.model import dump_model, IdentifiedModel, load_model
@@ -37,6 +38,7 @@ class TemperatureResult:
     notes: tuple[str, ...]  # what a reader should know
 
 
+@one_blas_thread()
 def run_temperature(
     paths: Sequence[Path], options: TemperatureOptions | None = None,
     folder: ResultFolder | None = None,
