@@ -88,9 +88,9 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     'bag_recorder': {
         'subscribe': (
             'joint_states', *OPTIONAL_TOPICS, 'simulated_robot/noise_free_joint_states',
-            'torque_predictor/residual', f'{RUNNER}/state', 'robot_description',
+            'torque_predictor/residual', 'robot_description',
         ),
-        'request': (LIST_SERVICE,),
+        'request': (LIST_SERVICE, f'{RUNNER}/status'),
     },
     'identifier': {'subscribe': ('joint_states',)},
     # As soon as a robot has them.
@@ -174,7 +174,7 @@ def operator_rights(nodes: Mapping[str, Rights]) -> Rights:
         rights['request'] |= {service.replace('~', name, 1) for service in own['reply']}
         rights['subscribe'] |= {
             topic.replace('~', name, 1) for topic in own['publish']
-            if 'joint_trajectory' not in topic and '/_' not in topic
+            if 'joint_trajectory' not in topic
             and not topic.endswith('/commands')
         }
     rights['publish'] = {'/rosout', '/parameter_events'}

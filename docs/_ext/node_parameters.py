@@ -47,7 +47,8 @@ On this page you can look up what every node declares. This page is written by
 A value out of bounds, of another type or not finite is refused with a reason, at the start and
 later. Where *fixed* stands only the start of a node may set the parameter. `NAME.x` belongs to the
 service `~/NAME`: it is taken when the service is called. A text has at most 4096 printable
-characters, if nothing else is said. What every ROS node has, such as `use_sim_time`, is left out.
+characters, if nothing else is said. What every node has, `use_sim_time`
+and `started_at` among it, is left out.
 
 What the nodes do with them: [nodes](nodes.md); from launch files: [launch files](launch.md).
 """

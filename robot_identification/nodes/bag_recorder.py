@@ -22,9 +22,9 @@ from robot_identification.model import STATED_UNITS
 from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
-from robot_identification.nodes.recording_runner import full_topic_name, RunnerWatch
 from robot_identification.nodes.recording_session import RecordingOrder, RecordingSession
 from robot_identification.nodes.roots import declare_roots, write_path
+from robot_identification.nodes.status import full_topic_name, RunnerWatch, serve_status
 from robot_identification.recording import DRIVER, DYNAMIC_JOINT_STATE
 from std_msgs.msg import String
 
@@ -38,7 +38,7 @@ SIMULATED_TAKE_PERIOD = 0.005
 # A call may overtake messages that were published before it: a stop waits so long for them [s];
 # chosen: two of TAKE_PERIOD.
 TRANSIT_TIME = 0.04
-HEARTBEAT = 0.1  # [s]; chosen: eight in the HEARTBEAT_TIMEOUT of the runner (recorder_bond.py)
+HEARTBEAT = 0.1  # [s]; chosen: a disk that is full is noticed this soon
 # Heartbeats from one look at the disk, the runner and the optional topics to the next, and from
 # one report to the next; chosen: half a second and a second.
 _LOOK, _REPORT = 5, 10
@@ -115,6 +115,7 @@ class BagRecorder(Node):
         self._diagnostics = Diagnostics(self, 'recording')
         serve(self, '~/start', self._start)
         serve(self, '~/stop', self._stop)
+        serve_status(self, lambda: (self._session is not None, self._content()))
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
         self._taking = self.create_timer(TAKE_PERIOD, self._on_take, clock=STEADY_CLOCK)
         self._taking.cancel()
@@ -308,12 +309,13 @@ class BagRecorder(Node):
         }
 
     def _publish_state(self) -> None:
-        """Publish the state, which is the heartbeat while a bag is being recorded."""
+        self._publisher.publish(String(data=self._content()))
+
+    def _content(self) -> str:
+        """Return the state as JSON."""
         if self._session is not None:
             self._note(self._session)
-        self._publisher.publish(String(data=json.dumps(
-            {'state': self._state, 'reason': self._reason, **self._summary}
-        )))
+        return json.dumps({'state': self._state, 'reason': self._reason, **self._summary})
 
     def _report(self) -> None:
         """Publish rates, losses, size, free space and lag as diagnostics."""

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from rcl_interfaces.msg import (
     FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
 )
+from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
@@ -32,7 +33,7 @@ from robot_identification.cli import ending_signals
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.command_line import asked_help
-from robot_identification.nodes.instance import Instance
+from robot_identification.nodes.direct_subscription import DirectClient
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
 from std_srvs.srv import Trigger
 
@@ -55,7 +56,12 @@ LONGEST_ERROR = 300  # of a text of rclpy [characters]; chosen: a few lines of a
 # [s] of wall time; chosen: above discovery, 3 s at most (docs/security.md), and the 2 s for which
 # a simulated robot that is started together with a node looks for others before it publishes.
 CLOCK_TIMEOUT = 6.0
-CLOCK_WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
+WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
+# After its start, in which a node looks whether its name is free [s]; chosen: twice the longest
+# discovery (docs/security.md), of the name and of its services.
+START_SECONDS = 6.0
+STARTED_AT = 'started_at'
+NAME_PERIOD = 0.1  # [s]; chosen: a query of the graph costs milliseconds
 _BOUNDS: MutableMapping[Node, dict[str, ParameterBounds]] = WeakKeyDictionary()
 
 
@@ -212,12 +218,59 @@ class ClockWatch:
         """Warn after a few seconds of wall time, and every half minute from then on."""
         if time.monotonic() < self._warn_at:
             return
-        self._warn_at += CLOCK_WARNED_EVERY
+        self._warn_at += WARNED_EVERY
         clock = self._node.get_clock()
         if clock.ros_time_is_active and clock.now().nanoseconds == 0:
             self._node.get_logger().warning(
                 f'use_sim_time is set and nothing came on /clock for {CLOCK_TIMEOUT:.0f} s: '
                 'start the simulator or `ros2 bag play --clock`, or set use_sim_time to false'
+            )
+
+
+class NameWatch:
+    """
+    Looks for another node of the same full name: services would reach the one or the other.
+
+    The graph lists a crashed node for many seconds, so the name is asked when its node started;
+    both answer that live. Where that was before this node, which has just been started, `refusal`
+    says why this one has to end. Later it only warns.
+    """
+
+    def __init__(self, node: Node, started_at: int) -> None:
+        self._node, self._name = node, node.get_fully_qualified_name()
+        self._started_at = started_at
+        declare(node, STARTED_AT, started_at,
+                'start of the node [ns of the system clock]', read_only=True)
+        self._client = DirectClient(node, GetParameters, f'{self._name}/get_parameters')
+        self._began = self._next = time.monotonic()
+        self.refusal = ''
+
+    def update(self) -> None:
+        """Look at the graph, and ask where the name is there twice."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        is_new = now - self._began < START_SECONDS
+        self._next = now + (NAME_PERIOD if is_new else START_SECONDS)
+        starts = [answer.values for _, answer in self._client.take()]
+        own = self._node.get_name(), self._node.get_namespace()
+        if self._node.get_node_names_and_namespaces().count(own) < 2:
+            return
+        # One that does not know when it started is none of ours, and would not end.
+        if is_new and any(
+            not values or values[0].integer_value < self._started_at for values in starts
+        ):
+            self.refusal = (
+                f'another node named {self._name} is running on this graph: stop that one first, '
+                'or give this one another name or namespace'
+            )
+        elif is_new:
+            self._client.ask(GetParameters.Request(names=[STARTED_AT]))
+        else:
+            self._node.get_logger().warning(
+                f'two nodes named {self._name} are on this graph, and services reach the one or '
+                'the other: end one of them; one that has crashed is listed for some 20 s more',
+                throttle_duration_sec=WARNED_EVERY,
             )
 
 
@@ -252,8 +305,8 @@ def run_node(
     A node may have `finished` (its exit code, once it has one), `failure` (the error that ended a
     thread of its own, which is raised) and `close()`, called when the process is asked to stop and
     again until it returns True, so that a motion can come to rest. The wait is bounded, because a
-    wait without end can miss a signal. The younger of two nodes of one name leaves with the exit
-    code of a wrong call. Where `arguments` ask for help, the process ends with it.
+    wait without end can miss a signal. A node whose name another one has ends at its start with
+    the exit code of a wrong call. Where `arguments` ask for help, the process ends with it.
     """
     given = list(sys.argv if arguments is None else arguments)
     try:
@@ -269,7 +322,7 @@ def run_node(
 
 
 def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[str]) -> int:
-    stop = StopRequest()
+    stop, started_at = StopRequest(), time.time_ns()
     for number in ending_signals():
         signal.signal(number, stop)
     problem = log_folder_problem(os.environ)
@@ -289,16 +342,15 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
         executor.add_node(node)
         if problem:
             node.get_logger().warning(f'{problem}: no log file is written; set ROS_LOG_DIR')
-        instance, clock = Instance(node), ClockWatch(node)
-        while not (stop.signal or instance.refusal or getattr(node, 'finished', None) is not None):
+        name, clock = NameWatch(node, started_at), ClockWatch(node)
+        while not (stop.signal or name.refusal or getattr(node, 'finished', None) is not None):
             executor.spin_once(timeout_sec=0.1)
-            instance.update()
+            name.update()
             clock.update()
             _raise_failure(node)
         _close(node, executor)
-        if instance.refusal:
-            instance.say_last_word()
-            raise UsageError(instance.refusal)
+        if name.refusal:
+            raise UsageError(name.refusal)
         return getattr(node, 'finished', None) or 0
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)

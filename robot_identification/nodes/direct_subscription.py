@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Subscriptions whose owner takes the messages, serialized, while no executor waits for them.
+Subscriptions and clients whose owner takes what comes, while no executor waits for them.
 
 An executor of rclpy builds its wait set anew for every message, of every timer, service and event
 of its node: at 500 Hz that is most of what a node takes. Here a message costs its taking.
@@ -11,6 +11,7 @@ of its node: at 500 Hz that is most of what a node takes. Here a message costs i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import time
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -26,6 +27,8 @@ except ImportError:
     # Humble has them elsewhere.
     from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
 
+# A later answer is none [s]; chosen: above every timeout of what asks.
+ANSWERED_WITHIN = 10.0
 Taken = tuple[bytes, Mapping[str, Any]]
 
 
@@ -130,6 +133,56 @@ class DirectSubscription:
     def destroy(self) -> None:
         """Listen no more; what has come and was not taken is lost."""
         self._node.destroy_subscription(self._subscription)
+
+
+class DirectClient:
+    """
+    Client of a service, whose owner takes the answers, in any thread.
+
+    A question and its answer belong together: unlike a message, an answer cannot be replayed.
+    """
+
+    def __init__(self, node: Node, kind: Any, service: str) -> None:
+        self._node, self._kind = node, kind
+        self._client = node.create_client(kind, service, callback_group=_LeftAlone())
+        # When each question was asked that may yet be answered [s], by its number.
+        self._asked: dict[int, float] = {}
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether the service is on the graph."""
+        return bool(self._client.service_is_ready())
+
+    def ask(self, request: Any = None) -> None:
+        """Send a request, by default one as it is made."""
+        now = time.monotonic()
+        self._asked = {
+            number: then for number, then in self._asked.items() if now - then < ANSWERED_WITHIN
+        }
+        with self._client.handle:
+            self._asked[self._client.handle.send_request(
+                self._kind.Request() if request is None else request
+            )] = now
+
+    def take(self) -> list[tuple[float, Any]]:
+        """
+        Return the answers that have come, each with the time of its question [s].
+
+        Of two servers of one name each gives an answer.
+        """
+        answers = []
+        with self._client.handle:
+            while True:
+                header, answer = self._client.handle.take_response(self._kind.Response)
+                if header is None:
+                    return answers
+                number = header.request_id.sequence_number
+                if number in self._asked:
+                    answers.append((self._asked[number], answer))
+
+    def destroy(self) -> None:
+        """Ask no more."""
+        self._node.destroy_client(self._client)
 
 
 class MessageWait:

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from robot_identification.errors import (
     DataError, IdentificationError, UnsafeMotionError, UsageError,
@@ -30,7 +29,6 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
 )
-from robot_identification.nodes.json_text import parse_object
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import allowed_to_read, read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED
@@ -40,13 +38,11 @@ from robot_identification.nodes.service_clients import (
 from std_msgs.msg import String
 
 ARM_TIMEOUT = 10.0  # [s]; chosen: above discovery, up to 3 s (docs/security.md), and a proof
-# Without a state of a runner that moves the arm for so long, it is no more [s]; chosen: ten of its
-# heartbeats, and ten times the pause of a computer at which the runner itself stops the arm. The
-# graph shows a killed process for the middleware's lease of 20 s.
-RUNNER_TIMEOUT = 5.0
-# Of the time between two looks for it no more counts [s]; chosen: five pauses. This process may
-# have stood still itself, with the runner's states unread.
-LONGEST_LOOK = 0.1
+# A runner that moves the arm and does not answer for so long is no more [s]; chosen: five times
+# the pause of a computer at which the runner itself stops the arm. It is asked twice, as this
+# process may have stood still itself. The graph shows a killed process for some 20 s.
+RUNNER_TIMEOUT = 2.5
+QUESTION_PERIOD = 0.1  # [s]; chosen: soon for a person, and no load for the runner
 # For the free space: what approach and closing of a bag take in addition to the motion [s];
 # chosen: as the default of start.expected_duration.
 BESIDES = 60.0
@@ -73,26 +69,15 @@ class ExperimentCoordinator(Node):
         )
         self._service_clients = ServiceClients(self)
         self._service_clients.create_clients(
-            *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort')),
-            *(f'{RECORDER}/{verb}' for verb in ('start', 'stop')),
+            *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort', 'status')),
+            *(f'{RECORDER}/{verb}' for verb in ('start', 'stop', 'status')),
         )
-        self._runner_state: dict = {}
-        self._runner_heard = 0  # number of its states
-        self._recorder_state: dict = {}
-        self._has_moved = False
         self._state_before: dict = {}
+        self._has_begun = False  # whether a motion may be left to end
         self._step = 'starting'
         self._may_continue = threading.Event()
         self._waits_to_continue = False
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
-        # One at a time: of two states that are taken by two threads the last one stays.
-        in_order = MutuallyExclusiveCallbackGroup()
-        self.create_subscription(
-            String, f'{RUNNER}/state', self._on_runner_state, LATCHED, callback_group=in_order
-        )
-        self.create_subscription(
-            String, f'{RECORDER}/state', self._on_recorder_state, LATCHED, callback_group=in_order
-        )
         serve(self, '~/continue', self._continue, callback_group=self._service_clients.group)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -290,7 +275,7 @@ class ExperimentCoordinator(Node):
     # Arming and moving
 
     def _is_armed_for_more(self, sha256: str) -> bool:
-        state = self._runner_state
+        state = self._service_clients.status(RUNNER)
         return (
             state.get('state') == 'DONE' and state.get('sha256') == sha256
             and state.get('executions_left', 0) > 0
@@ -298,6 +283,7 @@ class ExperimentCoordinator(Node):
 
     def _arm(self, path: Path, sha256: str, executions: int) -> None:
         """Arm a simulated robot; wait until a person has armed a real one."""
+        self._has_begun = True
         wanted = {'trajectory_file': str(path), 'arm.executions': executions}
         if not self.simulated:
             self._service_clients.set_parameters(RUNNER, wanted)
@@ -326,16 +312,23 @@ class ExperimentCoordinator(Node):
         )
         self._ask(how, 'arm')
 
+        state: dict = {}
+
         def armed() -> bool:
-            state = self._runner_state
+            nonlocal state
+            time.sleep(QUESTION_PERIOD)
+            try:
+                state = self._service_clients.status(RUNNER)
+            except DataError:
+                # A person may be starting it anew.
+                return False
             return state.get('state') == 'ARMED' and state.get('sha256') == sha256
 
         while True:
             self._service_clients.wait(armed, self.value('patience'), 'the runner to be armed')
-            if not self._runner_state.get('dry_run'):
+            if not state.get('dry_run'):
                 return
             answer = self._service_clients.call(f'{RUNNER}/execute')
-            self._runner_state = {}
             self._ask(
                 f'{answer}. For the motion itself: ros2 param set {runner} dry_run false; the '
                 f'first one is slow (speed), then {how}', 'arm',
@@ -343,62 +336,66 @@ class ExperimentCoordinator(Node):
 
     def _stated_payload(self) -> str:
         """Return the payload parameter of the runner, empty where it is not stated."""
-        stated = self._runner_state.get('payload') or [NOT_STATED]
+        stated = self._service_clients.status(RUNNER).get('payload') or [NOT_STATED]
         if stated[0] < 0.0:
             return ''
         return ' '.join(repr(number) for number in stated) if stated[0] else NO_PAYLOAD
 
     def _start_motion(self, path: Path, sha256: str, executions: int) -> None:
         """Execute; where an earlier arming is not good any more, arm and try once more."""
-        armed_before = self._runner_state.get('state') == 'DONE'
-        self._has_moved, self._state_before = False, self._runner_state
+        self._state_before = self._service_clients.status(RUNNER)
         try:
             self._service_clients.call(f'{RUNNER}/execute')
         except DataError as error:
-            if not armed_before:
+            if self._state_before.get('state') != 'DONE':
                 raise
             self.announce(str(error))
             self._arm(path, sha256, executions)
-            self._state_before = self._runner_state
+            self._state_before = self._service_clients.status(RUNNER)
             self._service_clients.call(f'{RUNNER}/execute')
 
     def _refusal(self) -> str:
         """Wait for the motion; return why the runner gave it up, empty where it has begun."""
-        def refusal() -> str:
-            reason = str(self._runner_state.get('reason'))
-            is_new = self._runner_state != self._state_before
-            return reason if is_new and reason.startswith(NOT_EXECUTED) else ''
+        before, refusal = self._state_before, ''
 
         def decided() -> bool:
-            # Of states that follow each other at once only the last one may arrive.
-            ended = self._runner_state.get('state') in ('DONE', 'FAULT')
-            return self._has_moved or bool(refusal()) or (
-                ended and self._runner_state != self._state_before
-            )
+            nonlocal refusal
+            state = self._service_clients.status(RUNNER)
+            if state.get('motions') != before.get('motions'):
+                # It may have ended by now.
+                return True
+            reason = str(state.get('reason'))
+            refusal = reason if state != before and reason.startswith(NOT_EXECUTED) else ''
+            return bool(refusal) or (state != before and state.get('state') == 'FAULT')
 
         self._service_clients.wait(decided, SERVICE_TIMEOUT, 'the runner to move')
-        return '' if self._has_moved else refusal()
+        return refusal
 
     def _wait_until_done(self) -> None:
-        silence, looked_at, heard = 0.0, time.monotonic(), self._runner_heard
-        while (state := self._runner_state.get('state')) in MOVING:
-            now = time.monotonic()
-            silence += min(now - looked_at, LONGEST_LOOK)
-            looked_at = now
-            if self._runner_heard != heard:
-                silence, heard = 0.0, self._runner_heard
-            elif silence > RUNNER_TIMEOUT:
-                raise DataError(
-                    f'{RUNNER} has gone while it was {state}: nothing came on {RUNNER}/state for '
-                    f'{RUNNER_TIMEOUT:g} s. Look at its log, and start it again; until then '
-                    'nothing of this package watches the arm'
-                )
+        state = {'state': MOVING[0]}
+        while state.get('state') in MOVING:
+            time.sleep(QUESTION_PERIOD)
             self._service_clients.check_stopping()
-            self._service_clients.pause()
-        if state != 'DONE':
+            try:
+                state = self._state_in_motion()
+            except DataError as error:
+                self._service_clients.check_stopping()
+                raise DataError(
+                    f'{RUNNER} has gone while it was {state.get("state")}: no answer of '
+                    f'{RUNNER}/status for {2 * RUNNER_TIMEOUT:g} s. Look at its log, and start it '
+                    'again; until then nothing of this package watches the arm'
+                ) from error
+        if state.get('state') != 'DONE':
             raise UnsafeMotionError(
-                f'{RUNNER} is {state}: {self._runner_state.get("reason")}; what was recorded stays'
+                f'{RUNNER} is {state.get("state")}: {state.get("reason")}; what was recorded stays'
             )
+
+    def _state_in_motion(self) -> dict:
+        try:
+            return self._service_clients.status(RUNNER, RUNNER_TIMEOUT)
+        except DataError:
+            self._service_clients.check_stopping()
+            return self._service_clients.status(RUNNER, RUNNER_TIMEOUT)
 
     def _end_motion(self) -> None:
         """
@@ -406,7 +403,13 @@ class ExperimentCoordinator(Node):
 
         Ctrl-C where a motion was started stops the arm, and nothing stays armed.
         """
-        state = self._runner_state
+        if not self._has_begun:
+            return
+        self._has_begun = False
+        try:
+            state = self._service_clients.status(RUNNER, ABORT_TIMEOUT, although_stopping=True)
+        except DataError:
+            state = {'state': MOVING[0]}  # it may
         armed = state.get('state') in ('ARMED', 'DONE') and state.get('executions_left')
         if state.get('state') not in MOVING and not armed:
             return
@@ -420,8 +423,9 @@ class ExperimentCoordinator(Node):
             return self._service_clients.call(f'{RECORDER}/stop')
         except DataError:
             # The recorder closes a bag by itself a moment after the motion.
-            if self._recorder_state.get('state') == 'IDLE':
-                return str(self._recorder_state.get('reason'))
+            state = self._service_clients.status(RECORDER)
+            if state.get('state') == 'IDLE':
+                return str(state.get('reason'))
             raise
 
     def _try_to_stop_recording(self) -> None:
@@ -433,21 +437,12 @@ class ExperimentCoordinator(Node):
         except IdentificationError as error:
             self.announce(f'the bag is not closed: {error}')
 
-    # Messages and waiting
-
-    def _on_runner_state(self, message: String) -> None:
-        self._runner_state = parse_object(message.data) or self._runner_state
-        self._runner_heard += 1
-        if self._runner_state.get('state') in MOVING:
-            self._has_moved = True
-
-    def _on_recorder_state(self, message: String) -> None:
-        self._recorder_state = parse_object(message.data) or self._recorder_state
+    # Messages
 
     def _continue(self) -> str:
-        self._may_continue.set()
         if not self._waits_to_continue:
             raise UsageError(f'nothing waits: {self._step}')
+        self._may_continue.set()
         return 'going on'
 
     def _publish_state(

@@ -53,11 +53,11 @@ from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import describe_driver
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
-from robot_identification.nodes.recorder_bond import RecorderBond
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters, RobotDescription
 from robot_identification.nodes.robot_state import RobotState
 from robot_identification.nodes.roots import allowed_to_write, read_path
 from robot_identification.nodes.runner_parameters import declare_runner
+from robot_identification.nodes.status import RecorderWatch, serve_status
 from robot_identification.nodes.topic_thread import TopicThread
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -121,14 +121,15 @@ class ExperimentRunner(Node):
         self._interface.hear_activity(self._thread)
         self._constraints = ControllerParameters(self, self._joints)
         self._scaling = ControllerScaling(self)
-        self._graph_guard = GraphGuard(self, joint_states, self._token)
+        self._graph_guard = GraphGuard(self, joint_states, self._token, self._driver.topics)
         self._claim = ArmClaim(self, joint_states, self._token)
-        self._recorder = RecorderBond(self._thread, self._value('recorder'))
+        self._recorder = RecorderWatch(self, self._value('recorder'))
         # What is published of the last trajectory that was approved, and of its execution.
         self._approval: Approval | None = None
         self._worst_error = 0.0
         self._result: dict = {}
-        self._told: tuple = ()
+        self._told: tuple = (False,)
+        self._motions = 0  # begun since the start
         self._published = ''
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'execution')
@@ -151,6 +152,9 @@ class ExperimentRunner(Node):
                 lambda request, response, event=event: self._on_call(event, response),
                 qos_profile=SERVICE_QOS,
             )
+        serve_status(
+            self, lambda: (self._machine.is_moving, self._content(self._machine.state))
+        )
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
         self.create_timer(
             REFRESH_PERIOD, self._refresh, clock=Clock(clock_type=ClockType.STEADY_TIME)
@@ -271,6 +275,7 @@ class ExperimentRunner(Node):
 
     def _watch(self) -> None:
         """Watch a motion."""
+        self._recorder.look()
         if self._machine.is_busy:
             self._handle(self._robot_state())
         self._handle(ev.Tick())
@@ -408,25 +413,35 @@ class ExperimentRunner(Node):
     def _tell_state(self) -> None:
         """Have the state published where it has changed."""
         state = self._machine.state
-        told = state.name, state.reason, getattr(state, 'executions', 0)
+        moving = self._machine.is_moving
+        told = moving, state.name, state.reason, getattr(state, 'executions', 0)
         if told != self._told:
+            self._motions += moving and not self._told[0]
             self._told = told
             self._later.append(partial(self._publish_state, state))
 
     def _publish_state(self, state: State) -> None:
         """Publish a state; let others command an arm that is not armed any more."""
         was, self._published = self._published, state.name
-        left = getattr(state, 'executions', 0)
         # By now it may be another one: what was armed meanwhile keeps its claim.
         now = self._machine.state
         if now.name in ('IDLE', 'FAULT') or (
             now.name == 'DONE' and not getattr(now, 'executions', 0)
         ):
             self._claim.release()
+        self._state_publisher.publish(String(data=self._content(state)))
+        # rclpy insists on one severity for each line that logs.
+        if state.name == 'FAULT':
+            self.get_logger().error(f'{state.name}: {state.reason}')
+        elif was != state.name or state.name == 'IDLE':
+            self.get_logger().info(f'{state.name}: {state.reason}')
+
+    def _content(self, state: State) -> str:
+        """Return the published description of a state, as JSON."""
         self._worst_error = self._machine.worst_error or self._worst_error
         approval = self._approval
         known = approval is not None and isinstance(state, (Armed, Moving, Stopping))
-        self._state_publisher.publish(String(data=json.dumps({
+        return json.dumps({
             'state': state.name,
             'reason': state.reason,
             'trajectory': str(approval.file) if approval is not None and known
@@ -434,16 +449,12 @@ class ExperimentRunner(Node):
             'sha256': '' if approval is None else approval.trajectory.sha256,
             'dry_run': self._value('dry_run'),
             'payload': list(self._value('payload')),
-            'executions_left': left,
+            'executions_left': getattr(state, 'executions', 0),
+            'motions': self._motions,
             'controller': self._interface.controller,
             'worst_tracking_error': round(self._worst_error, 6),
             **self._result,
-        })))
-        # rclpy insists on one severity for each line that logs.
-        if state.name == 'FAULT':
-            self.get_logger().error(f'{state.name}: {state.reason}')
-        elif was != state.name or state.name == 'IDLE':
-            self.get_logger().info(f'{state.name}: {state.reason}')
+        })
 
     def _look_for_switch(self) -> None:
         """Ask for the list of controllers where nothing else would tell of a switch in time."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import time
 
 import numpy as np
@@ -24,18 +25,22 @@ class GraphGuard:
     """
     Watches the graph around a node that commands trajectories.
 
-    `token` is shared with the only simulated robot that may be moved; it is empty for a real arm.
+    `token` is shared with the only simulated robot that may be moved; it is empty for a real arm,
+    whose driver alone may publish `joint_states` and the other `states` that are heeded.
     """
 
-    def __init__(self, node: Node, joint_states: str, token: str) -> None:
+    def __init__(
+        self, node: Node, joint_states: str, token: str, states: Sequence[str] = ()
+    ) -> None:
         self._node, self._joint_states, self._token = node, joint_states, token
+        self._states = joint_states, *states
         self._identity: dict = {}
         self._checked_at, self._problem = -np.inf, ''
         node.create_subscription(String, 'simulated_robot/identity', self._on_identity, LATCHED)
 
     def check_identity(self) -> None:
         """Raise UnsafeMotionError if there is a token and no simulated robot that has it."""
-        if self._token and self._identity.get('token') != self._token:
+        if self._token and not self._identity:
             raise UnsafeMotionError(
                 'no simulated robot with our simulation_token is here, and this runner moves '
                 'nothing else'
@@ -75,12 +80,13 @@ class GraphGuard:
             raise UnsafeMotionError(f'{robot} is not connected yet: try again')
 
     def _check_real(self, commands: str) -> None:
-        sources = publishers(self._node, self._joint_states)
-        if len(sources) > 1:
-            raise UnsafeMotionError(
-                f'{", ".join(sources)} all publish {self._joint_states}: one arm is wanted; give '
-                'each arm a namespace'
-            )
+        for topic in self._states:
+            sources = publishers(self._node, topic)
+            if len(sources) > 1:
+                raise UnsafeMotionError(
+                    f'{", ".join(sources)} all publish {topic}: one arm is wanted; end a replay, '
+                    'or give each arm a namespace'
+                )
         managers = count_servers(self._node, LIST_SERVICE)
         if managers > 1:
             raise UnsafeMotionError(
@@ -94,4 +100,7 @@ class GraphGuard:
             )
 
     def _on_identity(self, message: String) -> None:
-        self._identity = parse_object(message.data)
+        identity = parse_object(message.data)
+        # The identity of an earlier simulation may be in a bag that is replayed.
+        if self._token and identity.get('token') == self._token:
+            self._identity = identity

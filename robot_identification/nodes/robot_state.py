@@ -55,8 +55,11 @@ class RobotState:
             JointState, topic, _JOINT_STATES, self._on_joint_state, read=JointStateReader().read
         )
         watch.hear(Float64, SCALING_TOPIC, qos_profile_sensor_data, self._on_scaling)
+        # What is heard besides the joint states.
+        self.topics: tuple[str, ...] = (SCALING_TOPIC,)
         if not watch_safety:
             return
+        self.topics += PROGRAM_TOPIC, SAFETY_TOPIC, MODE_TOPIC
         watch.hear(Bool, PROGRAM_TOPIC, LATCHED, self._on_program)
         if arm.simulated:
             watch.hear(UInt8, 'simulated_robot/safety_mode', LATCHED, self._on_simulated_safety)

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 from robot_identification.errors import DataError
+from robot_identification.nodes.json_text import parse_object
 from std_srvs.srv import Trigger
 
 # [s]; chosen: several times the 5 s for which the recorder waits for topics.
@@ -75,6 +76,16 @@ class ServiceClients:
         if not answer.success:
             raise DataError(f'{service}: {answer.message}')
         return str(answer.message)
+
+    def status(
+        self, node: str, timeout: float = SERVICE_TIMEOUT, *, although_stopping: bool = False
+    ) -> dict[str, Any]:
+        """Return the state of runner or recorder; raise DataError if it does not answer."""
+        answer = self._request(
+            Trigger, f'{node}/status', Trigger.Request(), timeout, although_stopping,
+            repeated=True,
+        )
+        return parse_object(answer.message)
 
     def wait(
         self, condition: Callable[[], bool], timeout: float, what: str, *,

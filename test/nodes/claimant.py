@@ -7,20 +7,16 @@ import sys
 import time
 
 import rclpy
-from robot_identification.nodes.arm_claim import ArmClaim, HostNames
+from robot_identification.nodes.arm_claim import ArmClaim
 
 
 def main():
-    """Claim the joints named, on a host of the name given, and say so."""
-    host, *joints = sys.argv[1:]
+    """Claim the joints named, and say so."""
     rclpy.init(args=[])
-    node = rclpy.create_node('claimant')
-    claim = ArmClaim(node, 'joint_states', host=HostNames(host))
-    claim.acquire(joints)
+    claim = ArmClaim(rclpy.create_node('claimant'), 'joint_states')
+    claim.acquire(sys.argv[1:])
     print('claimed', flush=True)
-    end = time.monotonic() + 60.0
-    while time.monotonic() < end:
-        rclpy.spin_once(node, timeout_sec=0.1)
+    time.sleep(60.0)
 
 
 if __name__ == '__main__':

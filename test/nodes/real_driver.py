@@ -28,6 +28,7 @@ from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.simulation.controller import TrajectoryController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 from ur_dashboard_msgs.msg import RobotMode, SafetyMode
 
@@ -91,7 +92,7 @@ class RealDriver:
         self.description.publish(String(data=settings['description']))
         self.events = create(String, '~/events', kept(1000))
         # What it follows is recorded, or so it says.
-        self.recorder = create(String, 'bag_recorder/state', kept(1))
+        self.node.create_service(Trigger, 'bag_recorder/status', self.say_recording)
         self.controllers = {
             name: 'active' if name == self.name else 'inactive' for name in CONTROLLERS
         }
@@ -118,6 +119,10 @@ class RealDriver:
 
     def say(self, what, **content):
         self.events.publish(String(data=json.dumps({'what': what, **content})))
+
+    def say_recording(self, request, response):
+        response.success, response.message = True, '{"state": "RECORDING"}'
+        return response
 
     # What a test orders
 
@@ -322,7 +327,6 @@ class RealDriver:
         self.controller_states.publish(
             JointTrajectoryControllerState(speed_scaling_factor=self.told_scaling)
         )
-        self.recorder.publish(String(data='{"state": "RECORDING"}'))
 
 
 def main():

@@ -25,7 +25,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import __version__
 from robot_identification.errors import BagError
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
-from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
+from robot_identification.nodes.status import STATUS_TIMEOUT
 from robot_identification.recording import DRIVER, DriverRecord, read_driver_record
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (
@@ -587,7 +587,7 @@ def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
         take_away(recorder.bag)
         taken_at = time.monotonic()
         state = recorder.wait_for(state='FAULT')
-        assert time.monotonic() - taken_at < HEARTBEAT_TIMEOUT
+        assert time.monotonic() - taken_at < STATUS_TIMEOUT
     assert str(recorder.bag) in state['reason']
     assert 'record again into a new folder' in state['reason']
     assert 'messages in' not in state['reason']
@@ -639,36 +639,66 @@ def test_space_that_runs_short_ends_the_recording(recorder):
     assert read_recording(recorder.bag, JOINTS).completeness.state == 'complete'
 
 
+MOVING = 'APPROACHING', 'EXECUTING', 'STOPPING'
+
+
 class Runner:
     """A node that stands where the experiment runner does."""
 
     def __init__(self, graph):
         self.graph = graph
         self.node = graph.add_node('experiment_runner')
-        self.publisher = self.node.create_publisher(String, '/experiment_runner/state', LATCHED)
+        self.state, self.motions, self.asked = 'IDLE', 0, 0
+        self.node.create_service(Trigger, '~/status', self._answer)
 
-    def say(self, state):
-        """Publish a state, which the recorder hears before this returns."""
-        self.publisher.publish(String(data=json.dumps({'state': state, 'reason': ''})))
-        assert acknowledged(self.publisher)
+    def _answer(self, request, response):
+        self.asked += 1
+        response.success = self.state in MOVING
+        response.message = json.dumps(
+            {'state': self.state, 'reason': '', 'motions': self.motions}
+        )
+        return response
+
+    def enter(self, state):
+        """Enter a state; wait until the recorder knows."""
+        self.motions += state == MOVING[0]
+        self.state, asked = state, self.asked
+        wait_until(lambda: self.asked > asked + 1, 'the recorder to ask')
 
     def leave(self):
         self.graph.remove_node(self.node)
 
 
+def replay_runner(graph, *states):
+    """Play a bag with states of a runner, as fast as it goes."""
+    publisher = graph.node.create_publisher(
+        String, '/experiment_runner/state', QoSProfile(
+            depth=10, reliability=ReliabilityPolicy.RELIABLE,
+            durability=LATCHED.durability,
+        )
+    )
+    for state in states:
+        publisher.publish(String(data=json.dumps({'state': state, 'reason': ''})))
+    assert acknowledged(publisher)
+    return publisher
+
+
 def test_a_recording_ends_with_the_motion_of_the_runner(recorder):
     """Half a second after it, whatever the runner was before, and what comes until then is in."""
     runner = Runner(recorder.graph)
-    runner.say('DONE')
+    runner.state, runner.motions = 'DONE', 3
     recorder.configure(until_runner_ends=True)
     recorder.start()
-    for state in ('ARMED', 'APPROACHING', 'EXECUTING', 'STOPPING'):
-        runner.say(state)
+    runner.enter('ARMED')
+    # Of another run, beside this one.
+    replay_runner(recorder.graph, 'EXECUTING', 'DONE')
+    for state in MOVING:
+        runner.enter(state)
         heard = len(recorder.states)
-        wait_until(lambda heard=heard: len(recorder.states) > heard + 1, 'heartbeats')
+        wait_until(lambda heard=heard: len(recorder.states) > heard + 6, 'heartbeats')
         assert recorder.state()['state'] == 'RECORDING'
     recorder.publish(40)
-    runner.say('FAULT')
+    runner.enter('FAULT')
     recorder.publish(10, first=40)
     state = recorder.wait_for(state='IDLE')
     assert 'the motion of the runner ended: FAULT' in state['reason']
@@ -677,22 +707,34 @@ def test_a_recording_ends_with_the_motion_of_the_runner(recorder):
     runner.leave()
 
 
+def test_a_motion_that_is_shorter_than_a_question_ends_the_recording(recorder):
+    """The runner counts its motions."""
+    runner = Runner(recorder.graph)
+    recorder.configure(until_runner_ends=True)
+    recorder.start()
+    runner.motions += 1
+    runner.enter('FAULT')
+    recorder.wait_for(state='IDLE')
+
+
 def test_a_recording_ends_when_the_runner_is_gone(recorder):
     """Nobody is there to tell of an end; the bag is whole."""
     runner = Runner(recorder.graph)
     recorder.configure(until_runner_ends=True)
     recorder.start()
-    runner.say('EXECUTING')
+    runner.enter('EXECUTING')
+    # The player of a bag is no runner.
+    replay_runner(recorder.graph, 'EXECUTING')
     recorder.publish(20)
     recorder.wait_for(messages=20)
     runner.leave()
     state = recorder.wait_for(state='IDLE')
-    assert 'the runner has ended' in state['reason']
+    assert '/experiment_runner has ended' in state['reason']
     assert len(read_by_rosbags(recorder.bag)) == 20
     # Without a runner there is nothing to be bound to.
     recorder.bag = recorder.bag.with_name('next')
     recorder.configure(output=str(recorder.bag), topic_timeout=0.2)
-    assert '/experiment_runner/state has no publisher' in recorder.refusal()
+    assert '/experiment_runner/status does not answer' in recorder.refusal()
     assert not recorder.bag.exists()
 
 

@@ -17,9 +17,6 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import configuration_sha256
-from robot_identification.nodes import experiment_coordinator
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
 from robot_identification.recording.bag import read_recording
 from ros_helpers import LATCHED, wait_until
 from std_msgs.msg import String
@@ -35,9 +32,10 @@ class Fake:
 
     def __init__(self, graph, name):
         self.node = graph.add_node(name)
-        self.values, self.called = {}, []
-        self._state = self.node.create_publisher(String, '~/state', LATCHED)
+        self.values, self.called, self.content = {}, [], {}
+        self.asked, self.hangs, self.ended = 0, False, threading.Event()
         self.node.create_service(SetParameters, '~/set_parameters', self._on_set)
+        self.node.create_service(Trigger, '~/status', self._answer)
 
     def serve(self, verb, answer):
         def handle(request, response):
@@ -47,8 +45,12 @@ class Fake:
 
         self.node.create_service(Trigger, f'~/{verb}', handle)
 
-    def tell(self, **content):
-        self._state.publish(String(data=json.dumps(content)))
+    def _answer(self, request, response):
+        self.asked += 1
+        if self.hangs:
+            self.ended.wait(60.0)
+        response.message = json.dumps(self.content)
+        return response
 
     def _on_set(self, request, response):
         for parameter in request.parameters:
@@ -64,16 +66,17 @@ class Runner(Fake):
         super().__init__(graph, 'experiment_runner')
         self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
         self.lasts, self.payload, self.refusal = False, [0.0], ''
+        self.motions = 0
         self.serve('arm', self._refuse_to_be_armed)
         self.serve('execute', self._execute)
         self.serve('abort', self._abort)
         self.say('IDLE')
 
     def say(self, state, reason=''):
-        self.tell(
-            state=state, reason=reason, sha256=self.sha256, dry_run=self.dry_run,
-            executions_left=self.left, payload=self.payload,
-        )
+        self.content = {
+            'state': state, 'reason': reason, 'sha256': self.sha256, 'dry_run': self.dry_run,
+            'executions_left': self.left, 'payload': self.payload, 'motions': self.motions,
+        }
 
     def arm(self, sha256, executions=1):
         self.left, self.sha256 = executions, sha256
@@ -98,7 +101,7 @@ class Runner(Fake):
         if self.refusal:
             self.say('IDLE', self.refusal)
             return True, 'approaching the start'
-        self.say('APPROACHING')
+        self.motions += 1
         self.say('EXECUTING')
         if self.lasts:
             return True, 'approaching the start'
@@ -274,63 +277,49 @@ def test_a_motion_that_is_given_up_after_its_answer_is_not_waited_for(lab):
 
 def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
     """
-    The graph would show it for 20 s more; while heartbeats come the motion may last.
+    The graph would show it for 20 s more; while it answers the motion may last.
 
-    Its publisher stays here, as that of a process that was killed. Five seconds of silence, and
-    two for a call that has no answer; the rest is a busy machine.
+    Its services stay here, as those of a process that was killed. Five seconds without an answer,
+    and two each for two calls that have none; the rest is a busy machine.
     """
     lab.runner.lasts = True
     lab.start('record')
     lab.arm()
     wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
-    for _ in range(14):
-        lab.runner.say('EXECUTING')
-        time.sleep(0.5)
+    asked = lab.runner.asked
+    wait_until(lambda: lab.runner.asked > asked + 60, 'six seconds of motion')
     assert lab.process.exit_code is None, lab.process.last_words()
-    killed = time.monotonic()
+    lab.runner.hangs = True
+    try:
+        wait_until(
+            lambda: 'was not asked to stop' in lab.process.log.read_text(), 'the end', 14.0
+        )
+    finally:
+        # The recorder of this test waits in the same thread.
+        lab.runner.ended.set()
     assert lab.end() == 4
-    assert time.monotonic() - killed < 12.0
     assert 'experiment_runner has gone while it was EXECUTING' in lab.process.last_words()
 
 
-@pytest.mark.usefixtures('own_signals')
-def test_the_last_state_of_the_runner_is_the_one_that_stays(graph, monkeypatch, tmp_path):
-    """One that a busy machine lets wait in its thread does not replace the next one."""
-    monkeypatch.chdir(tmp_path)
-    taken, next_one = threading.Event(), threading.Event()
-    read, runner, heard = experiment_coordinator.parse_object, Runner(graph), []
-
-    def read_late(text):
-        if 'EXECUTING' in text:
-            taken.set()
-            next_one.wait(0.5)
-        elif 'DONE' in text:
-            next_one.set()
-        return read(text)
-
-    def make():
-        # Without a folder to write to it ends its program; here it goes on.
-        node = ExperimentCoordinator()
-        node._thread.join()
-        node.finished = None
-        node.create_timer(0.02, lambda: go_on(node))
-        return node
-
-    def go_on(node):
-        told = len(heard)
-        if told == 0 and node._runner_heard == 1:
-            runner.say('EXECUTING')
-        elif told == 1 and taken.is_set():
-            runner.say('DONE')
-        elif told == 2 and node._runner_heard == 3:
-            node.finished = 0
-        else:
-            return
-        heard.append(node._runner_state['state'])
-
-    monkeypatch.setattr(experiment_coordinator, 'parse_object', read_late)
-    assert run_node(make, threads=3, arguments=['coordinator']) == 0
-    assert heard == ['IDLE', 'IDLE', 'DONE']
+def test_states_of_a_bag_that_is_replayed_are_not_heeded(lab):
+    """Neither is a motion begun by one that says ARMED, nor its recording ended by DONE."""
+    replay = lab.graph.node.create_publisher(String, '/experiment_runner/state', LATCHED)
+    lab.runner.lasts = True
+    lab.start('record')
+    lab.waits_for('arm')
+    replay.publish(String(data=json.dumps({'state': 'ARMED', 'sha256': lab.sha256})))
+    asked = lab.runner.asked
+    wait_until(lambda: lab.runner.asked > asked + 10, 'the runner to be asked')
+    assert not lab.runner.called
+    lab.runner.arm(lab.sha256)
+    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
+    replay.publish(String(data=json.dumps({'state': 'DONE', 'sha256': lab.sha256})))
+    asked = lab.runner.asked
+    wait_until(lambda: lab.runner.asked > asked + 10, 'the runner to be asked')
+    assert lab.recorder.called == ['start']
+    lab.runner.say('DONE')
+    assert lab.end() == 0
+    assert lab.recorder.called == ['start', 'stop']
 
 
 def test_who_can_stop_the_arm_is_known_before_it_moves(lab):

@@ -196,7 +196,7 @@ def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
     rival = tester.graph.add_node('rival')
     claim = ArmClaim(rival, 'joint_states')
     claim.acquire([HELD, JOINT])
-    wait_until(lambda: 'claimed by /rival' in tester.call('arm').message, 'a refusal')
+    wait_until(lambda: 'claimed by another process' in tester.call('arm').message, 'a refusal')
     claim.release()
     tester.begin(**BREAK_AWAY)
     with pytest.raises(UnsafeMotionError, match='is claimed by'):

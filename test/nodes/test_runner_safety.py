@@ -20,6 +20,7 @@ from robot_identification.execution.watch import FRESH
 from robot_identification.files import read_yaml
 from ros_helpers import LATCHED, paused, seconds, wait_until
 from std_msgs.msg import Bool, String, UInt8
+from std_srvs.srv import Trigger
 
 
 @pytest.fixture
@@ -39,22 +40,33 @@ def real_time_desk(graph, ur5, trajectory, trajectory_file):
 
 
 class Recorder:
-    """Says that it records, ten times a second, until it is silenced."""
+    """Answers that it records, until it is dead."""
 
     def __init__(self, graph):
-        self._node = graph.add_node('bag_recorder')
-        self._publisher = self._node.create_publisher(String, '/bag_recorder/state', LATCHED)
-        self.state, self.reason, self.dead, self.died_at = 'RECORDING', '', False, None
-        self._node.create_timer(0.1, self._say)
+        self._graph, self._node = graph, graph.add_node('bag_recorder')
+        self.state, self.died_at, self._service = 'RECORDING', None, None
+        self.live()
 
-    def _say(self):
-        if not self.dead:
-            self._publisher.publish(
-                String(data=json.dumps({'state': self.state, 'reason': self.reason}))
-            )
+    def live(self):
+        if self._service is None:
+            self._service = self._node.create_service(Trigger, '~/status', self._answer)
 
     def die(self):
-        self.dead, self.died_at = True, time.monotonic()
+        self._graph.run(self._node.destroy_service, self._service)
+        self._service, self.died_at = None, time.monotonic()
+
+    def _answer(self, request, response):
+        response.success = self.state == 'RECORDING'
+        response.message = json.dumps({'state': self.state, 'reason': ''})
+        return response
+
+
+def replay_recorder(graph):
+    """Play a bag with the states of a recorder that records, ten times a second."""
+    node = graph.add_node('rosbag2_player')
+    publisher = node.create_publisher(String, '/bag_recorder/state', LATCHED)
+    state = String(data=json.dumps({'state': 'RECORDING', 'reason': ''}))
+    node.create_timer(0.1, lambda: publisher.publish(state))
 
 
 def rests_after(robot, runner, told, most=1):
@@ -134,10 +146,12 @@ def test_an_arm_that_cannot_move_is_not_armed(desk, topic, message, word):
 
 
 def test_nothing_moves_unrecorded(desk):
-    """Unless told otherwise; the recorder is asked when the motion is."""
-    graph, _, runner = desk
+    """Unless told otherwise; the recorder is asked, and what a bag says of one is not heeded."""
+    graph, robot, runner = desk
     runner.configure(require_recorder=True)
-    assert 'bag_recorder/state' in runner.attempt()
+    replay_recorder(graph)
+    robot.wait(4.0)
+    assert 'bag_recorder/status' in runner.attempt()
     recorder = Recorder(graph)
     recorder.state = 'IDLE'
     wait_until(lambda: 'IDLE' in runner.attempt(), 'the recorder to be heard')
@@ -205,9 +219,10 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
     graph, robot, runner = real_time_desk
     runner.configure(require_recorder=True)
     recorder = Recorder(graph)
+    replay_recorder(graph)
     runner.wait_until_found()
     for _ in range(ATTEMPTS):
-        recorder.dead = False
+        recorder.live()
         if not runner.begins():
             continue
         robot.wait(1.0)
@@ -221,7 +236,7 @@ def test_stops_soon_after_the_recorders_death(real_time_desk):
         if len(robot.commands) > told:
             end = robot.commands[-1].points[-1].time_from_start
             lasted = robot.arrived_at[-1] + seconds(end) - recorder.died_at
-        # 1 s without a heartbeat, a tick, and the longest stop that is tried.
+        # 0.8 s without an answer, a tick, and the longest stop that is tried.
         if lasted < 1.1 + DURATIONS[-1] or robot.longest_wait < FRESH:
             break
     assert lasted < 1.1 + DURATIONS[-1], reason

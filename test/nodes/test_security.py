@@ -6,11 +6,9 @@
 import json
 from pathlib import Path
 import signal
+import subprocess
 
-from diagnostic_msgs.msg import DiagnosticArray
-from hypothesis import given, strategies as st
 import pytest
-from robot_identification.nodes.instance import ANNOUNCEMENT_PERIOD, is_younger
 from robot_identification.nodes.log_folder import log_folder_problem
 from ros_helpers import LATCHED, own_graph, wait_until
 from rosgraph_msgs.msg import Clock
@@ -20,51 +18,35 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 QUIET_NODE = 'torque_predictor'
 HOSTILE = '<script>alert(1)</script>\n[ERROR] [1.0] [forged]: all is well\x1b[2J\r'
-AGES = st.floats(0.0, 1e6)
-
-
-@given(
-    first=AGES, second=AGES, first_late=st.floats(0.0, ANNOUNCEMENT_PERIOD),
-    second_late=st.floats(0.0, ANNOUNCEMENT_PERIOD),
-)
-def test_of_two_nodes_never_both_leave(first, second, first_late, second_late):
-    """Each knows of the other's age what it heard; after a fresh word exactly one leaves."""
-    assert not (
-        is_younger(first, 'a', second - second_late, 'b')
-        and is_younger(second, 'b', first - first_late, 'a')
-    )
-    assert is_younger(first, 'a', second, 'b') != is_younger(second, 'b', first, 'a')
 
 
 def test_the_second_node_of_a_name_leaves(graph):
     """It says why and exits with 2; after a crash, a new one starts all the same."""
-    diagnostics = graph.hear(DiagnosticArray, '/diagnostics')
     first = graph.start(QUIET_NODE)
-    ages = graph.hear(String, f'/{QUIET_NODE}/_instance', LATCHED)
-
-    def said_age_above(age, since):
-        return any(json.loads(message.data)['age'] > age for message in ages[since:])
-
-    # Older than what two nodes of the same age may differ by.
-    wait_until(lambda: said_age_above(2.0, 0), 'the first node to be two seconds old')
+    names = graph.node.get_node_names
+    wait_until(lambda: QUIET_NODE in names(), 'the first node')
     second = graph.start(QUIET_NODE)
     assert graph.exit_code(second) == 2
     assert f'another node named /{QUIET_NODE} is running' in second.log.read_text()
-    wait_until(
-        lambda: any(
-            'another node named' in status.message and status.level == status.ERROR
-            for array in diagnostics for status in array.status
-        ),
-        'the diagnostics of the second node',
-    )
     assert first.exit_code is None
-    wait_until(lambda: 'a second node named' in first.log.read_text(), 'a word of the first one')
-
     graph.kill(first)
-    heard = len(ages)
     third = graph.start(QUIET_NODE)
-    wait_until(lambda: said_age_above(2.5, heard), 'the third node to be at home')
+    wait_until(lambda: names().count(QUIET_NODE) > 1, 'the third node beside what is left')
+    wait_until(lambda: names().count(QUIET_NODE) == 1, 'the end of what is left', 60.0)
     assert third.exit_code is None
+
+
+def test_no_message_ends_a_node(graph):
+    """What ended the younger of two nodes once; a bag may have it."""
+    node = graph.start(QUIET_NODE)
+    wait_until(lambda: QUIET_NODE in graph.node.get_node_names(), 'the node')
+    for age in 0.0, 3600.0:
+        graph.node.create_publisher(String, f'/{QUIET_NODE}/_instance', LATCHED).publish(
+            String(data=json.dumps({'token': 'x', 'age': age}))
+        )
+    assert graph.configure(f'/{QUIET_NODE}', {'use_sim_time': 'yes'})
+    with pytest.raises(subprocess.TimeoutExpired):
+        node.process.wait(5.0)
 
 
 def test_a_clock_that_does_not_come_is_told(graph):

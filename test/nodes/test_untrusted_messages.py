@@ -8,11 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.json_text import LONGEST_JSON, parse_json
 from robot_identification.nodes.motion_interface import MotionInterface
-from robot_identification.nodes.recorder_bond import RecorderBond
 from std_msgs.msg import String
 
 DEEP = 8000 * '['
@@ -26,20 +24,9 @@ class Graph:
 
     def __init__(self):
         self.heard = []
-        self.context = SimpleNamespace(get_domain_id=lambda: 0)
 
     def create_subscription(self, kind, topic, callback, qos):
         self.heard.append(callback)
-
-    def hear(self, kind, topic, qos, callback):
-        """Do the same, as the thread of a watch."""
-        self.heard.append(callback)
-
-    def create_publisher(self, *_):
-        return SimpleNamespace(publish=lambda message: None)
-
-    def create_timer(self, *_, **__):
-        """Start nothing."""
 
     def resolve_topic_name(self, name):
         return f'/{name}'
@@ -47,19 +34,30 @@ class Graph:
 
 @pytest.mark.parametrize('text', TEXTS, ids=lambda text: text[:20])
 @pytest.mark.parametrize('make', [
-    lambda graph: ArmClaim(graph, 'joint_states'),
-    lambda graph: GraphGuard(graph, 'joint_states', ''),
-    lambda graph: RecorderBond(graph, 'bag_recorder'),
+    lambda graph: GraphGuard(graph, 'joint_states', 'token'),
     lambda graph: MotionInterface(
         graph, SimpleNamespace(simulated=True), lambda event: None, controller='',
         interface='auto', lock=None,
     ),
-], ids=['claim', 'guard', 'bond', 'interface'])
+], ids=['guard', 'interface'])
 def test_no_text_raises(make, text):
     graph = Graph()
     make(graph)
     for callback in graph.heard:
         callback(String(data=text))
+
+
+def test_the_identity_of_an_earlier_simulation_is_not_heeded():
+    """A bag that is replayed ends no simulated motion."""
+    graph = Graph()
+    guard = GraphGuard(graph, 'joint_states', 'ours')
+    hear, = graph.heard
+    hear(String(data=json.dumps({'token': 'theirs', 'node': '/simulated_robot'})))
+    with pytest.raises(UnsafeMotionError, match='no simulated robot with our simulation_token'):
+        guard.check_identity()
+    for token in 'ours', 'theirs':
+        hear(String(data=json.dumps({'token': token, 'node': '/simulated_robot'})))
+        guard.check_identity()
 
 
 def test_what_is_too_long_is_not_parsed():

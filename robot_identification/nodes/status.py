@@ -1,0 +1,179 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Status of runner and recorder, by question and answer.
+
+What is decided on a motion or a recording rests on this: a message of a topic may be one of a bag
+that is being replayed. The topics ``~/state`` are for people and for the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.exceptions import NameValidationException
+from rclpy.node import Node
+from robot_identification.errors import BagError, UnsafeMotionError, UsageError
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.direct_subscription import DirectClient
+from robot_identification.nodes.json_text import parse_object
+from std_srvs.srv import Trigger
+
+# From one question to the next [s]; chosen: ten in STATUS_TIMEOUT.
+QUESTION_PERIOD = 0.08
+# [s] (docs/execution.md); chosen: ten questions, a fifth of what the recorder's queue holds at
+# 500 Hz. A recorder that was kept from running for less has lost nothing; one that fails says so
+# at once, and an arm that is moved unrecorded is in no danger.
+STATUS_TIMEOUT = 0.8
+# From the end of a motion to that of its bag [s] (docs/recording.md); chosen: rest is recorded,
+# too.
+AFTERWARDS = 0.5
+
+
+def full_topic_name(node: Node, topic: str, parameter: str) -> str:
+    """Return the full name of a topic that a parameter names; raise UsageError if it has none."""
+    try:
+        return str(node.resolve_topic_name(topic))
+    # rcl's own error is a RuntimeError, and other versions have their own.
+    except (NameValidationException, RuntimeError, ValueError) as error:
+        reason = str(error).partition(', at ')[0]
+        raise UsageError(f'{parameter} names {topic!r:.80}: {reason}') from error
+
+
+def serve_status(node: Node, status: Callable[[], tuple[bool, str]]) -> None:
+    """
+    Offer the Trigger service ``~/status``.
+
+    `status` returns whether the node is at work (the runner moves the arm, the recorder records)
+    and its state, the JSON of ``~/state``.
+    """
+    def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = status()
+        return response
+
+    node.create_service(Trigger, '~/status', on_call, qos_profile=SERVICE_QOS)
+
+
+class StatusClient:
+    """
+    Asks another node for its status while `look` is called, by one thread.
+
+    `is_at_work` and `content` are of its last answer, to the question that was asked at `asked_at`
+    [s] of the monotonic clock.
+    """
+
+    def __init__(self, node: Node, name: str) -> None:
+        self._client = DirectClient(node, Trigger, f'{name}/status')
+        self._next = -np.inf
+        self.is_at_work, self.asked_at = False, -np.inf
+        self.content: dict[str, Any] = {}
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the node is on the graph."""
+        return self._client.is_ready
+
+    def look(self) -> None:
+        """Take what was answered, and ask anew when it is time to."""
+        for asked_at, answer in self._client.take():
+            self.is_at_work, self.asked_at = answer.success, asked_at
+            self.content = parse_object(answer.message)
+        now = time.monotonic()
+        if now >= self._next and self._client.is_ready:
+            self._next = now + QUESTION_PERIOD
+            self._client.ask()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._client.destroy()
+
+
+class RecorderWatch:
+    """The bag recorder of that node name; `look` and `check` are called by the runner's watch."""
+
+    def __init__(self, node: Node, recorder: str) -> None:
+        self._recorder, self._status = recorder, StatusClient(node, recorder)
+        self.look = self._status.look
+
+    def check(self, waited: Callable[[float, float], float] = lambda age, now: age) -> None:
+        """
+        Raise UnsafeMotionError, with the recorder's last state, if it does not record.
+
+        `waited` returns for how long an answer was waited for [s], from the age of the last
+        question that was answered and the present time.
+        """
+        status = self._status
+        if np.isinf(status.asked_at):
+            raise UnsafeMotionError(
+                f'{self._recorder}/status does not answer: start the recorder, or set '
+                'require_recorder false where something else records'
+            )
+        if not status.is_at_work:
+            reason = status.content.get('reason') or 'call its ~/start first'
+            raise UnsafeMotionError(
+                f'{self._recorder} is {status.content.get("state")}, not RECORDING: {reason}'
+            )
+        now = time.monotonic()
+        age = now - status.asked_at
+        if waited(age, now) > STATUS_TIMEOUT:
+            raise UnsafeMotionError(
+                f'{self._recorder} gave no sign of life for {age:.2f} s, at most '
+                f'{STATUS_TIMEOUT:g} s are accepted. Usually the computer was too busy to run '
+                'it: end other programs, and record fewer topics. If the log of the recorder ends '
+                'at this time, it was killed: start it again'
+            )
+
+
+class RunnerWatch:
+    """
+    The experiment runner, whose motion a recording is about.
+
+    Raises BagError if it does not answer within `timeout` [s].
+    """
+
+    def __init__(self, node: Node, name: str, timeout: float) -> None:
+        self._name = full_topic_name(node, name, 'runner')
+        self._status = StatusClient(node, self._name)
+        self._moved = False
+        self._rests_since: float | None = None
+        deadline = time.monotonic() + timeout
+        while np.isinf(self._status.asked_at):
+            self._status.look()
+            if time.monotonic() > deadline:
+                self.close()
+                raise BagError(
+                    f'{self._name}/status does not answer: start the experiment runner, set the '
+                    'parameter runner to its name, or start.until_runner_ends to false'
+                )
+            time.sleep(0.02)
+        self._motions_before = self._motions
+
+    @property
+    def _motions(self) -> Any:
+        """Number of motions that the runner has begun."""
+        return self._status.content.get('motions')
+
+    def why_ended(self, now: float) -> str:
+        """Return why there is nothing more to record, empty while there may be."""
+        status = self._status
+        status.look()
+        if not status.is_there:
+            return f'{self._name} has ended'
+        if status.is_at_work:
+            self._moved, self._rests_since = True, None
+        # A motion may end between two questions.
+        elif self._rests_since is None and (
+            self._moved or self._motions != self._motions_before
+        ):
+            self._rests_since = now
+        if self._rests_since is not None and now > self._rests_since + AFTERWARDS:
+            return f'the motion of the runner ended: {status.content.get("state")}'
+        return ''
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._status.close()

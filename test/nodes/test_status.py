@@ -1,0 +1,93 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A recorder that is kept from running for a moment stops no arm; one that is no more does."""
+
+from contextlib import nullcontext
+import json
+import time
+from types import SimpleNamespace
+
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.status import RecorderWatch
+from std_srvs.srv import Trigger
+
+
+class Handle(nullcontext):
+    """A client of rclpy's core, whose service answers a question when the test wants it."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked, self.answers = [], []
+
+    def send_request(self, request):
+        self.asked.append(len(self.asked))
+        return self.asked[-1]
+
+    def take_response(self, kind):
+        return self.answers.pop(0) if self.answers else (None, None)
+
+    def answer(self, number, success, **content):
+        header = SimpleNamespace(request_id=SimpleNamespace(sequence_number=number))
+        self.answers.append(
+            (header, Trigger.Response(success=success, message=json.dumps(content)))
+        )
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """Return a watch on a recorder, the handle of its client, and a clock."""
+    handle, clock = Handle(), [100.0]
+    monkeypatch.setattr(time, 'monotonic', lambda: clock[0])
+    client = SimpleNamespace(handle=handle, service_is_ready=lambda: True)
+    node = SimpleNamespace(create_client=lambda *_, **__: client)
+    recorder = RecorderWatch(node, 'bag_recorder')
+    recorder.look()
+    return recorder, handle, clock
+
+
+@pytest.mark.parametrize('stall', [0.1, 0.48, 0.7])
+def test_a_stall_that_loses_nothing_is_no_fault(watch, stall):
+    """The recorder's queue holds seconds."""
+    recorder, handle, clock = watch
+    handle.answer(0, True, state='RECORDING')
+    recorder.look()
+    clock[0] += stall
+    recorder.check()
+
+
+def test_silence_is_a_fault_with_its_usual_cause(watch):
+    """An answer that comes late tells of the time of its question at best."""
+    recorder, handle, clock = watch
+    with pytest.raises(UnsafeMotionError, match='bag_recorder/status does not answer'):
+        recorder.check()
+    clock[0] += 0.9
+    handle.answer(0, True, state='RECORDING')
+    recorder.look()
+    with pytest.raises(UnsafeMotionError, match=(
+        r'no sign of life for 0\.90 s, at most 0\.8 s .* Usually the computer was too busy .* end '
+    )):
+        recorder.check()
+    # What this process itself missed is no silence of the recorder.
+    recorder.check(lambda age, now: age - 0.5)
+    # The question that was asked meanwhile is answered.
+    handle.answer(1, True, state='RECORDING')
+    recorder.look()
+    recorder.check()
+
+
+def test_a_recorder_that_fails_is_believed_at_once(watch):
+    recorder, handle, _ = watch
+    handle.answer(0, False, state='FAULT', reason='the disk is full')
+    recorder.look()
+    with pytest.raises(UnsafeMotionError, match='is FAULT, not RECORDING: the disk is full'):
+        recorder.check()
+
+
+def test_an_answer_that_nobody_asked_for_is_not_heeded(watch):
+    recorder, handle, _ = watch
+    handle.answer(7, True, state='RECORDING')
+    recorder.look()
+    with pytest.raises(UnsafeMotionError, match='does not answer'):
+        recorder.check()
