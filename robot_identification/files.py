@@ -11,8 +11,9 @@ oversized files are refused before anything is built from them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, ExitStack, suppress
 from dataclasses import dataclass
+import fcntl
 import hashlib
 import json
 import math
@@ -20,6 +21,7 @@ import os
 from pathlib import Path
 import re
 import secrets
+import shutil
 import signal
 import threading
 from typing import Any, TypeGuard
@@ -378,28 +380,90 @@ def check_writable(path: Path, force: bool, remedy: str = BY_COMMAND) -> None:
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old content or the new one, never a part."""
-    temporary = _stage(path, content)
-    try:
+    with _staged(path, content) as temporary:
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def _stage(path: Path, content: str | bytes) -> Path:
-    """Write the content to a temporary file beside `path`, safely on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(handle, 'wb') as stream:
-            stream.write(data)
+@contextmanager
+def _staged(path: Path, content: str | bytes) -> Iterator[Path]:
+    """Write the content to a temporary file beside `path`, safely on the disk, to be moved."""
+    with new_beside(path) as temporary:
+        with temporary.open('wb') as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return temporary
+        yield temporary
+
+
+@contextmanager
+def new_beside(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
+    """
+    Make an empty file or folder beside `path`, which is removed at the end unless it was moved.
+
+    Those for the same `path` whose writers were killed are removed first: a lock that the system
+    takes off a dead process says so, on any machine that shares the disk.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    abandoned = re.compile(rf'\.{re.escape(path.name)}\.[0-9]+\.[0-9a-f]{{8}}')
+    # A folder may be written into and not be listed.
+    with suppress(PermissionError):
+        for entry in path.parent.iterdir():
+            if abandoned.fullmatch(entry.name):
+                _remove_abandoned(entry)
+    temporary, lock = _make_locked(path, is_folder)
+    try:
+        yield temporary
+    finally:
+        _remove(temporary)
+        os.close(lock)
+
+
+def _make_locked(path: Path, is_folder: bool) -> tuple[Path, int]:
+    """Make a file or folder with a name of its own beside `path`; return it and its lock."""
+    while True:
+        made = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
+        if is_folder:
+            made.mkdir()
+        else:
+            os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        try:
+            lock = os.open(made, os.O_RDONLY)
+        except FileNotFoundError:
+            # Another process took it for abandoned before it was locked; as below.
+            continue
+        # A file system may have no locks: nothing is removed there.
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if _is_still(made, lock):
+            return made, lock
+        os.close(lock)
+
+
+def _remove_abandoned(entry: Path) -> None:
+    """Remove what a writer left, unless it still has the lock."""
+    with suppress(OSError):
+        lock = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_still(entry, lock):
+                _remove(entry)
+        finally:
+            os.close(lock)
+
+
+def _is_still(path: Path, handle: int) -> bool:
+    """Return whether a path is that of an open file or folder, which may have been moved."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_results(
@@ -457,17 +521,14 @@ def write_files(
     """
     for path in contents:
         check_writable(path, force, remedy)
-    staged: dict[Path, Path] = {}
-    try:
-        for path, content in contents.items():
-            staged[path] = _stage(path, content)
+    with ExitStack() as stack:
+        staged = {
+            path: stack.enter_context(_staged(path, content)) for path, content in contents.items()
+        }
         # Everything is on the disk: what is left cannot run out of space half-way.
         with _interrupts_deferred():
             for path, temporary in staged.items():
                 temporary.replace(path)
-    finally:
-        for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 
 """Files in are read with suspicion, files out are whole or absent."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 import hashlib
 import json
 import math
@@ -10,6 +12,8 @@ import os
 from pathlib import Path
 import signal
 import struct
+import subprocess
+import sys
 
 from builders import contents
 from hypothesis import example, given
@@ -278,3 +282,59 @@ def test_a_file_written_by_hand_is_small(tmp_path):
     path.write_text('description: ' + 'x' * files.HAND_WRITTEN.size)
     with pytest.raises(DescriptionError, match=r'more than the 200000 allowed'):
         read_yaml(path, files.HAND_WRITTEN)
+
+
+WRITERS = {
+    'file': 'from robot_identification import files\n'
+            'files.os.fsync = lambda handle: (print("writing", flush=True), time.sleep(60))\n'
+            'files.write_files({path: "new"}, force=True)',
+    'bag': 'from robot_identification.recording.bag_writer import new_bag\n'
+           'with new_bag(path, {}):\n'
+           '    print("writing", flush=True)\n'
+           '    time.sleep(60)',
+}
+
+
+@contextmanager
+def writing(kind, path):
+    """Yield a process that has begun to write, and goes on until it is killed."""
+    code = f'import time\nfrom pathlib import Path\npath = Path({str(path)!r})\n{WRITERS[kind]}'
+    process = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == 'writing\n'
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize('kind', WRITERS)
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path, kind):
+    """What one that is alive writes stays, and so do files of other names."""
+    path = tmp_path / 'result'
+    others = {'.result', '.result.1', '.other.1.0a1b2c3d', '.result.txt'}
+    for name in others:
+        (tmp_path / name).write_text('mine')
+    with writing(kind, path) as alive:
+        with writing(kind, path) as killed:
+            killed.kill()
+            killed.wait()
+            left = [entry.name.split('.') for entry in tmp_path.glob('.result.*.*')]
+            assert {int(parts[2]) for parts in left} == {alive.pid, killed.pid}
+            write_atomically(path, 'content')
+            left = [entry.name.split('.') for entry in tmp_path.glob('.result.*.*')]
+            assert {int(parts[2]) for parts in left} == {alive.pid}
+        assert path.read_text() == 'content'
+    write_atomically(path, 'newer')
+    assert set(contents(tmp_path)) == {'result', *others}
+
+
+def test_writers_at_once_do_not_take_each_other_for_killed(tmp_path):
+    """Each writes its content whole, and nothing else is left."""
+    path = tmp_path / 'result'
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_atomically(path, f'{number}' * 1000), range(200)))
+    text = path.read_text()
+    assert text in {f'{number}' * 1000 for number in range(200)}
+    assert [entry.name for entry in tmp_path.iterdir()] == ['result']

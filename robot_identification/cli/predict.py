@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 import shutil
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,9 @@ from robot_identification.cli.options import (
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError, UsageError
-from robot_identification.files import BY_COMMAND, check_writable, ResultFolder, write_atomically
+from robot_identification.files import (
+    BY_COMMAND, check_writable, new_beside, ResultFolder, write_atomically,
+)
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.prediction import EffortComparison
@@ -210,9 +211,8 @@ def write_signals_mcap(
 ) -> None:
     """Write signals as joint-state topics of one MCAP, their values in `effort`."""
     nothing = np.zeros((len(stamps), 0))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as folder:
-        bag = Path(folder) / path.stem
+    with new_beside(path, is_folder=True) as folder:
+        bag = folder / path.stem
         metadata = {'robot': model.robot.name, 'effort_unit': model.effort_unit}
         with new_bag(bag, metadata) as writer:
             write_samples(

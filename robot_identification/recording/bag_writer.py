@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, needing, UsageError
-from robot_identification.files import write_atomically
+from robot_identification.files import new_beside, write_atomically
 from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.cdr import Packer
 from robot_identification.recording.joint_states import JOINT_STATE
@@ -424,25 +424,21 @@ def new_bag(path: Path, metadata: Mapping[str, str]) -> Iterator[BagWriter]:
     """
     if path.exists():
         raise UsageError(f'{path} exists already: name another bag')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f'.{path.name}.partial')
-    shutil.rmtree(partial, ignore_errors=True)
-    # The folder is renamed at the end, the file in it keeps the name it was written under.
-    writer = BagWriter(partial / path.name, metadata)
-    try:
+    with new_beside(path, is_folder=True) as partial:
+        # The folder is renamed at the end, the file in it keeps the name it was written under.
+        writer = BagWriter(partial / path.name, metadata)
         try:
-            yield writer
-        finally:
-            # On a full disk, closing fails as well.
-            writer.close()
-        writer.path.replace(path)
-    except BagError as error:
-        # Nothing is left that could be read, so it is the disk's error, as of any other file.
-        if writer.failed and isinstance(error.__cause__, OSError):
-            raise error.__cause__ from None
-        raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+            try:
+                yield writer
+            finally:
+                # On a full disk, closing fails as well.
+                writer.close()
+            writer.path.replace(path)
+        except BagError as error:
+            # Nothing is left that could be read, so it is the disk's error, as of any other file.
+            if writer.failed and isinstance(error.__cause__, OSError):
+                raise error.__cause__ from None
+            raise
 
 
 def write_samples(

@@ -73,7 +73,7 @@ def wait_for_controller(
             say(f'the dashboard server at {host}:{port} answers: robot mode {mode}')
             return True
         state = 'no answer' if mode is None else f'robot mode {mode}'
-        # Comparisons with a time that is no number are false.
+        # Comparisons with NaN are false.
         if not passed + PERIOD <= seconds:
             say(f'{state} at {host}:{port} after {passed:.0f} of {seconds:g} s')
             return False
