@@ -234,6 +234,8 @@ def check_signed(where: str, names: Sequence[str], quantity: str, values: FloatA
     for block in _overlapping_blocks(values):
         lowest = np.fmin(lowest, np.fmin.reduce(block, axis=0))
         highest = np.fmax(highest, np.fmax.reduce(block, axis=0))
+        if np.all(lowest < 0.0):
+            return
         largest = np.fmax(largest, np.fmax.reduce(np.abs(np.diff(block, axis=0)), axis=0))
     for unit in (1.0, 1.0e-3):
         with np.errstate(divide='ignore'):

@@ -222,7 +222,8 @@ class JointTable:
         # Positions (N, 1) of those of the others that were there, once finished
         self.held: dict[str, FloatArray] = {}
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
-        # Which of its position, velocity and effort each row has any value of, as bits.
+        # Which of its position, velocity and effort each row has any value of, as bits; the last
+        # bit is of one that is not zero.
         self._states = [quantity for quantity in QUANTITIES[:3] if quantity in quantities]
         self._present = GrowingArray(1, np.uint8)
         self.notes: tuple[str, ...] = ()  # What a reader should know of the rows, once finished
@@ -258,6 +259,8 @@ class JointTable:
         for bit, quantity in enumerate(self._states):
             has_any = np.isfinite(values[quantity][used]).any(axis=1, keepdims=True)
             present |= has_any.astype(np.uint8) << np.uint8(bit)
+            is_some = np.nan_to_num(values[quantity][used]).any(axis=1, keepdims=True)
+            present |= is_some.astype(np.uint8) << np.uint8(len(self._states))
         self._present.append(present)
         for quantity, array in self._arrays.items():
             rows = values[quantity] if used.all() else values[quantity][used]
@@ -271,8 +274,8 @@ class JointTable:
         """
         Return log times [ns], header stamps [ns], and what was measured by quantity.
 
-        Joint states that lack a quantity, one by one between others that lack none, are those of
-        a second publisher with a state of its own: they are left out.
+        Joint states that lack a quantity or are zero, one by one between others that are not, are
+        those of a second publisher with a state of its own: they are left out.
         """
         found = [self._log_times.finish()[:, 0], self._stamps.finish()[:, 0]]
         values = {quantity: array.finish() for quantity, array in self._arrays.items()}
@@ -282,11 +285,12 @@ class JointTable:
         few = min(np.count_nonzero(whole), np.count_nonzero(~whole))
         if changes >= max(FEWEST_INTERLEAVED, INTERLEAVED * few):
             lacking = np.bitwise_or.reduce(~present[~whole]) & np.bitwise_or.reduce(present)
-            names = [name for bit, name in enumerate(self._states) if lacking >> bit & 1]
+            words = [*(f'have no {name}' for name in self._states), 'are zero']
+            kinds = [word for bit, word in enumerate(words) if lacking >> bit & 1]
             self.notes = (
-                f'{np.count_nonzero(~whole)} of {len(whole)} joint states have no '
-                f'{" or no ".join(names)}, unlike those between which they come, as of a second '
-                'publisher on the topic: they are left out',
+                f'{np.count_nonzero(~whole)} of {len(whole)} joint states {" or ".join(kinds)}, '
+                'unlike those between which they come, as of a second publisher on the topic: '
+                'they are left out',
             )
             found = [select(array, whole) for array in found]
             values = {quantity: select(array, whole) for quantity, array in values.items()}

@@ -369,20 +369,24 @@ def test_only_the_joints_of_the_arm_are_judged(judged, robots, tmp_path):
     assert 'usable' in succeed('doctor', bag).out.splitlines()[-1]
 
 
-@pytest.mark.parametrize(('velocity', 'stamp'), [(False, 0.002), (True, -0.5)])
+@pytest.mark.parametrize(('place', 'velocity', 'effort', 'stamp'), [
+    (0.0, False, False, 0.002), (1.0, True, False, -0.5), (0.0, True, True, 0.002),
+])
 def test_joint_states_of_a_second_publisher_are_left_out(
-    judged, robots, tmp_path, velocity, stamp
+    judged, robots, tmp_path, place, velocity, effort, stamp
 ):
-    """They have the same names, positions of their own and no effort."""
-    t, q, dq, effort = ur5_motion(robots['ur5'])
-    messages = joint_states(robots['ur5'].joint_names, FIRST_STAMP + t, q, dq, effort)
+    """They have the same names and positions of their own, and lack lists or are zero."""
+    t, q, dq, torque = ur5_motion(robots['ur5'])
+    messages = joint_states(robots['ur5'].joint_names, FIRST_STAMP + t, q, dq, torque)
     empty = np.empty((len(t), 0))
-    others = joint_states(robots['ur5'].joint_names, FIRST_STAMP + t + stamp, 0.0 * q,
-                          0.0 * dq if velocity else empty, empty)
+    others = joint_states(
+        robots['ur5'].joint_names, FIRST_STAMP + t + stamp, np.full(q.shape, place),
+        0.0 * dq if velocity else empty, 0.0 * torque if effort else empty,
+    )
     mixed = [one for k, own in enumerate(messages) for one in (own, *others[k:k + (k % 5 == 2)])]
     bag = write_bag(tmp_path / 'bag', mixed)
     found, made = judged(bag)
-    assert '200 of 1200 joint states have no' in found
+    assert '200 of 1200 joint states' in found and 'are left out' in found
     mean, = re.findall(r'mean NRMSE (\S+)', made.out)
     assert float(mean) < 0.05
 
