@@ -328,7 +328,20 @@ class ExperimentRunner(Node):
         executions = self._value('arm.executions')
         what = 'a dry run' if options.dry_run else f'{executions} execution(s)'
         return ev.Approved(
-            approval, executions, f'armed for {ARMED_SECONDS:.0f} s and {what} of {path}'
+            approval, executions,
+            f'armed for {ARMED_SECONDS:.0f} s and {what} of {path}'
+            + self._topic_remark(trajectory, options),
+        )
+
+    def _topic_remark(self, trajectory: Trajectory, options: ExecutionOptions) -> str:
+        """Return in words how long a motion by topic may not be stopped; empty by action."""
+        if self._interface.way == 'action':
+            return ''
+        periods = options.periods or trajectory.periods
+        return (
+            f'; {self._interface.controller} is sent the motion on a topic, which has no cancel: '
+            'while joint states fail no stop is proved, and the arm goes on with the motion, for '
+            f'up to {periods * trajectory.form.duration / options.speed:.0f} s'
         )
 
     def _find_robot(self, trajectory: Trajectory) -> tuple[RobotModel, RobotModel]:

@@ -434,9 +434,14 @@ class MotionInterface:
 
     def _on_result(self, number: int, name: bytes, answer: Any) -> None:
         self._forget(name)
-        if number != self._number or answer is None:
+        if answer is None:
             return
         result = answer.result
+        # A goal that was replaced has ended by itself all the same, if it broke a tolerance.
+        if number != self._number and result.error_code not in (
+            result.PATH_TOLERANCE_VIOLATED, result.GOAL_TOLERANCE_VIOLATED
+        ):
+            return
         if answer.status == GoalStatus.STATUS_CANCELED:
             self._on_event(GoalFailed(
                 number, f'another client cancelled the motion of {self._name}'
