@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 import secrets
 import time
@@ -23,6 +24,7 @@ from robot_identification.cli.validate import write_validation
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.files import ResultFolder, write_atomically
 from robot_identification.model import find_urdf, IdentifiedModel
+from robot_identification.parallel import available_processors
 from robot_identification.report import (
     compare_with_truth, GroundTruthComparison, validation_text,
 )
@@ -31,6 +33,7 @@ from robot_identification.validation import validation_json
 
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
 RESULT = 'result'  # folder of the identifier
+FIRST_TRY = 'first_try'  # folder of what a failed try left
 TRUTH_SEED = 7  # of the simulated arm
 TIME_LIMIT = 600.0  # of the whole demo [s]
 # Simulated over real time; chosen: two cores hold it with the arm's nodes on one of them.
@@ -66,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     truth = draw_truth(robot, TRUTH_SEED)
     folder = _fresh_folder(args.output)
     say(f'demo of a simulated {robot.name} in {folder}')
-    _run_nodes(args.robot, folder, args.real_time_factor)
+    _run_twice(args.robot, folder, args.real_time_factor)
     content = _conclude(truth, folder)
     content['seconds'] = round(time.monotonic() - started, 1)
     if args.json:
@@ -94,6 +97,43 @@ def _fresh_folder(wanted: Path | None) -> Path:
             number += 1
         else:
             return folder
+
+
+def _run_twice(robot: str, folder: Path, factor: float) -> None:
+    """Run the nodes, and once more at half the pace if they do not come to the end."""
+    try:
+        _run_nodes(robot, folder, factor)
+        return
+    except DataError as error:
+        say(f'  {error}')
+    left = folder / FIRST_TRY
+    left.mkdir()
+    for entry in [path for path in folder.iterdir() if path != left]:
+        entry.rename(left / entry.name)
+    slower = 0.5 * factor
+    say(
+        '  The simulated arm is watched like a real one, and is stopped where its programs do not '
+        f'run in time; {_load()}. Once more from the start, at {slower:g} times real time; what '
+        f'the first try left is in {left}'
+    )
+    try:
+        _run_nodes(robot, folder, slower)
+    except DataError as error:
+        raise DataError(
+            f'the demo was stopped twice. Most often other programs keep the computer busy; '
+            f'{_load()}. Close them or wait until they are done, and type the command again; or '
+            f'let the simulation take its time, with --real-time-factor {0.5 * slower:g}. What '
+            f'happened: {error}'
+        ) from error
+
+
+def _load() -> str:
+    """Return in words how many programs want to run."""
+    count = available_processors()
+    return (
+        f'in the last minute {os.getloadavg()[0]:.0f} programs wanted to run at a time on '
+        f'{count} processor{"" if count == 1 else "s"}'
+    )
 
 
 def _run_nodes(robot: str, folder: Path, factor: float) -> None:
@@ -163,6 +203,8 @@ def _follow(nodes: list[NodeProcess]) -> None:
             raise error
         if ended == 0:
             return
+        if ended == UsageError.exit_code:
+            raise UsageError(coordinator.last_words())
         if ended is not None or time.monotonic() > deadline:
             raise DataError(
                 f'the experiment did not end well: {coordinator.last_words()}; all output is in '

@@ -14,6 +14,8 @@ import time
 
 from long_tests import long_test
 import pytest
+from robot_identification.cli import demo as demo_command
+from robot_identification.errors import DataError
 from robot_identification.recording.bag import read_recording
 from ros_helpers import wait_until
 
@@ -162,3 +164,43 @@ def test_however_it_is_ended_no_process_is_left(demo, signals):
         )
     assert demo.exit_code(30.0) != 0
     wait_until(lambda: not demo.nodes(), f'the end of {len(demo.nodes())} nodes', 5.0)
+
+
+@pytest.mark.parametrize('failures', [0, 1, 2])
+def test_a_try_that_fails_is_repeated_slower(tmp_path, monkeypatch, failures):
+    """Once, from the start and at half the pace; what the first one left is kept beside."""
+    paces = []
+
+    def run_nodes(robot, folder, factor):
+        (folder / 'logs').mkdir()
+        (folder / 'logs' / 'experiment_runner.log').write_text(f'try {len(paces)}')
+        paces.append(factor)
+        if len(paces) <= failures:
+            raise DataError('experiment_runner is FAULT: this process did not run for 1.1 s')
+
+    monkeypatch.setattr(demo_command, '_run_nodes', run_nodes)
+    if failures < 2:
+        demo_command._run_twice('ur5', tmp_path, 2.0)
+    else:
+        with pytest.raises(DataError, match=r'programs wanted to run .* did not run for 1\.1 s'):
+            demo_command._run_twice('ur5', tmp_path, 2.0)
+    assert paces == [2.0, 1.0][:failures + 1]
+    last = f'try {min(failures, 1)}'
+    assert (tmp_path / 'logs' / 'experiment_runner.log').read_text() == last
+    first = tmp_path / 'first_try' / 'logs' / 'experiment_runner.log'
+    assert first.exists() == (failures > 0)
+
+
+@long_test
+def test_a_runner_that_stalls_in_motion_does_not_end_the_demo(demo):
+    """As on a computer that does other work: the second try ends well."""
+    demo.wait_for('experiment_runner', 'EXECUTING')
+    runner = next(
+        number for number in processes_naming('nodes.experiment_runner')
+        if number in demo.nodes()
+    )
+    os.kill(runner, signal.SIGSTOP)
+    time.sleep(3.0)  # a stall is nothing but time that passes
+    os.kill(runner, signal.SIGCONT)
+    assert demo.exit_code(400.0) == 0, demo.stderr.read_text()
+    assert (demo.output / 'first_try' / 'logs').is_dir()
