@@ -191,7 +191,8 @@ def settle_first(
         shortest, QUINTIC_PEAK * offset / speed,
         float(np.sqrt(QUINTIC_ACCELERATION_PEAK * offset / acceleration)),
     )
-    waits = knots.times[0] >= duration and np.array_equal(knots.q[0], begin)
+    # A way ends where the motion begins but for its rounding.
+    waits = knots.times[0] >= duration and np.allclose(knots.q[0], begin, rtol=0.0, atol=1e-9)
     if waits or knots.dq is None or knots.ddq is None:
         return knots
     rest = np.zeros_like(begin)

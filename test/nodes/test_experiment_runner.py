@@ -311,11 +311,14 @@ def check_commands(robot, model, trajectory, stood):
         np.array(approach.points[-1].positions)[order], start, rtol=0, atol=1e-9
     )
     times = np.array([seconds(point.time_from_start) for point in motion.points])
-    wanted = trajectory.sample(times)
+    # It rests at its start until the controller is there.
+    rested = times[0]
+    assert 0.0 < rested < 0.5
+    wanted = trajectory.sample(times - rested)
     for field, values in (('positions', wanted.q), ('velocities', wanted.dq)):
         sent = np.array([getattr(point, field) for point in motion.points])[:, order]
         np.testing.assert_allclose(sent, values, rtol=0, atol=1e-6)
-    assert times[-1] == pytest.approx(trajectory.duration)
+    assert times[-1] == pytest.approx(trajectory.duration + rested)
     # The motion was sent when the arm rested at its start.
     _, q, dq = robot.arrivals[1]
     assert np.max(np.abs(q - start)) < 0.01

@@ -364,7 +364,8 @@ def test_each_stage_is_done_by_goals(climbed, ur5, trajectory, slow, stage):
         approach['q'], trajectory.sample(np.zeros(1)).q[0], atol=1e-9
     )
     speed = slow if stage == SLOW else 1.0
-    assert motion['duration'] == pytest.approx(trajectory.duration / speed)
+    # With a rest at its start.
+    assert 0.0 < motion['duration'] - trajectory.duration / speed < 0.5
     peak = np.abs(trajectory.sample(trajectory.times(50.0)).dq).max()
     assert motion['peak'] == pytest.approx(speed * peak)
     assert content['controller'] == CONTROLLER
