@@ -257,7 +257,8 @@ class JointTable:
         self._held.append(held[used])
         present = np.zeros((int(np.count_nonzero(used)), 1), dtype=np.uint8)
         for bit, quantity in enumerate(self._states):
-            has_any = np.isfinite(values[quantity][used]).any(axis=1, keepdims=True)
+            # An infinite value is damaged, and not missing.
+            has_any = (~np.isnan(values[quantity][used])).any(axis=1, keepdims=True)
             present |= has_any.astype(np.uint8) << np.uint8(bit)
             is_some = np.nan_to_num(values[quantity][used]).any(axis=1, keepdims=True)
             present |= is_some.astype(np.uint8) << np.uint8(len(self._states))
