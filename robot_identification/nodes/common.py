@@ -134,6 +134,43 @@ def _bounds_of(node: Node) -> dict[str, ParameterBounds]:
     return _BOUNDS[node]
 
 
+def act_after_setting(node: Node, act: Callable[[Sequence[Parameter]], object]) -> None:
+    """
+    Call `act` with parameters that were set, after the callbacks that may refuse one of them.
+
+    To be called after those callbacks of the node that prepare what is acted on were added.
+    """
+    if hasattr(node, 'add_post_set_parameters_callback'):
+        node.add_post_set_parameters_callback(act)
+        return
+    # Humble has no such callback. What was set has its value when the executor turns next, or
+    # before something else is set.
+    accepted: list[Sequence[Parameter]] = []
+
+    def act_on_set() -> None:
+        while accepted:
+            parameters = accepted.pop(0)
+            if all(node.get_parameter(one.name).value == one.value for one in parameters):
+                act(parameters)
+
+    turn = node.create_guard_condition(act_on_set)
+
+    def note(parameters: Sequence[Parameter]) -> SetParametersResult:
+        act_on_set()
+        accepted.append(parameters)
+        turn.trigger()
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(note)
+
+
+def set_own_parameter(node: Node, name: str, value: Any) -> None:
+    """Set a parameter of this node; raise UsageError with the reason if it is refused."""
+    result, = node.set_parameters([Parameter(name, value=value)])
+    if not result.successful:
+        raise UsageError(f'{name} of {node.get_name()} is not set to {value}: {result.reason}')
+
+
 def declare_robot(node: Node) -> None:
     """Declare the parameters that say which arm, and those of `declare_roots`."""
     declare_roots(node)

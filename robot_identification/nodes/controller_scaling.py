@@ -15,8 +15,9 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
+from rclpy.task import Future
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import ControllerConstraints
 from robot_identification.nodes.adapter import JointTrajectoryControllerState, SpeedScalingFactor
@@ -25,16 +26,17 @@ from robot_identification.nodes.direct_subscription import DirectSubscription
 
 INPUT_TOPIC = 'speed_scaling_input'
 STATE_TOPIC = 'controller_state'
-# For the first message of a topic that is published [s]; chosen: a controller of 1 Hz.
-LOOK_TIMEOUT = 1.0
-LOOK_PERIOD = 0.01  # between two looks [s]; chosen: short beside the timeout
+# For the first message of the state, and for the next one [s]; chosen: a controller of 1 Hz, and
+# the period in which `refresh` is called.
+STATE_TIMEOUT = 1.5
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Scalings that differ by less are the same, share of 1; chosen: a slider that moves, rounding.
 SAME_SCALING = 0.02
 
 
 class ControllerScaling:
     """
-    Hears what scaling a controller is commanded, and looks what scaling it states.
+    Hears what scaling a controller is commanded, and what scaling it states.
 
     `slider` is in each method the scaling that the robot's driver publishes, 1 where it does not;
     `constraints` are what the controller's parameters state, None where they are not known.
@@ -45,18 +47,48 @@ class ControllerScaling:
         self._controller = ''
         self._subscription: Any = None
         self._told: float | None = None
+        self._states: DirectSubscription | None = None
+        # What the controller states, and when that was read [s].
+        self._stated: tuple[float, float] | None = None
+        self._connected_at = -math.inf
+        # Done with the first state, or when none came in time.
+        self._settled = Future()
 
-    def connect(self, controller: str) -> None:
-        """Hear another controller's topic from now on."""
-        if controller == self._controller:
-            return
+    async def settle(self) -> None:
+        """Return when the controller stated its scaling, or has had `STATE_TIMEOUT` to do so."""
+        if self._states is not None:
+            await self._settled
+
+    def refresh(self, controller: str) -> None:
+        """Hear this controller, if any; to be called regularly."""
+        if controller != self._controller:
+            self._connect(controller)
+        stated = self._read_state() is not None
+        late = time.monotonic() - self._connected_at > STATE_TIMEOUT
+        if (stated or late) and not self._settled.done():
+            self._settled.set_result(None)
+
+    def _connect(self, controller: str) -> None:
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
+        if self._states is not None:
+            self._states.destroy()
+        if not self._settled.done():
+            self._settled.set_result(None)
         self._controller, self._subscription, self._told = controller, None, None
-        if controller and SpeedScalingFactor is not None:
+        self._states, self._stated, self._settled = None, None, Future()
+        self._connected_at = time.monotonic()
+        if not controller:
+            return
+        if SpeedScalingFactor is not None:
             # The durability is that of the controller: publishers without it are not heard there.
             self._subscription = self._node.create_subscription(
                 SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
+            )
+        kind = JointTrajectoryControllerState
+        if kind is not None and 'speed_scaling_factor' in kind.get_fields_and_field_types():
+            self._states = DirectSubscription(
+                self._node, kind, f'{controller}/{STATE_TOPIC}', NEWEST
             )
 
     def scaling(self, slider: float, constraints: ControllerConstraints | None) -> float:
@@ -81,7 +113,7 @@ class ControllerScaling:
         """
         if constraints is None:
             return
-        stated = self._look() if constraints.states_scaling else None
+        stated = self._read_state() if constraints.states_scaling else None
         if stated is not None and constraints.hears_scaling:
             self._told = stated
         problem = self.hurry(constraints)
@@ -106,23 +138,17 @@ class ControllerScaling:
     def _on_input(self, message: Any) -> None:
         # The controller ignores others, too.
         if math.isfinite(message.factor) and message.factor >= 0.0:
-            self._told = message.factor
+            # A state that came before does not know of it.
+            self._read_state()
+            self._stated, self._told = None, message.factor
 
-    def _look(self) -> float | None:
-        """Return the scaling that the controller states; None where it states none."""
-        kind, topic = JointTrajectoryControllerState, f'{self._controller}/{STATE_TOPIC}'
-        if (
-            kind is None or 'speed_scaling_factor' not in kind.get_fields_and_field_types()
-            or not self._node.count_publishers(topic)
-        ):
+    def _read_state(self) -> float | None:
+        """Return the scaling that the controller stated last; None where it states none now."""
+        now = time.monotonic()
+        if self._states is not None:
+            for data, _ in self._states.take(NEWEST.depth):
+                state = deserialize_message(data, JointTrajectoryControllerState)
+                self._stated = float(state.speed_scaling_factor), now
+        if self._stated is None or now - self._stated[1] > STATE_TIMEOUT:
             return None
-        subscription = DirectSubscription(self._node, kind, topic, qos_profile_sensor_data)
-        deadline = time.monotonic() + LOOK_TIMEOUT
-        try:
-            while time.monotonic() < deadline:
-                for data, _ in subscription.take(1):
-                    return float(deserialize_message(data, kind).speed_scaling_factor)
-                time.sleep(LOOK_PERIOD)
-        finally:
-            subscription.destroy()
-        return None
+        return self._stated[0]

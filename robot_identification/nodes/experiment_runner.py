@@ -45,7 +45,7 @@ from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS, set_own_parameter,
 )
 from robot_identification.nodes.controller_parameters import ControllerParameters
 from robot_identification.nodes.controller_scaling import ControllerScaling
@@ -219,6 +219,7 @@ class ExperimentRunner(Node):
             # Connects to what was found; a simulated controller has no parameters.
             self._refresh()
             await self._constraints.settle()
+            await self._scaling.settle()
         return self._on_call(ev.ArmCalled(), response)
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
@@ -323,7 +324,7 @@ class ExperimentRunner(Node):
         approval = approve(path, trajectory, robot, live, options)
         if not self._token:
             # What was typed is good for this once; what is armed would refuse to be set.
-            self.set_parameters([Parameter('arm.sha256', value='')])
+            set_own_parameter(self, 'arm.sha256', '')
         self._approval, self._worst_error, self._result = approval, 0.0, {}
         executions = self._value('arm.executions')
         what = 'a dry run' if options.dry_run else f'{executions} execution(s)'
@@ -479,7 +480,7 @@ class ExperimentRunner(Node):
         self._thread.report_events()
         self._interface.refresh(lambda: not self._machine.is_busy)
         self._constraints.refresh(self._interface.controller)
-        self._scaling.connect(self._interface.controller)
+        self._scaling.refresh(self._interface.controller)
         state, now = self._machine.state, time.monotonic()
         values = {
             'reason': state.reason,

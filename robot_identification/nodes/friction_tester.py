@@ -30,7 +30,8 @@ from robot_identification.execution import REST_SPEED
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, STEADY_CLOCK,
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, set_own_parameter,
+    STEADY_CLOCK,
 )
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
@@ -209,7 +210,7 @@ class FrictionTester(Node):
             raise
         # It has to be typed again for the next arming; what is armed would refuse to be set.
         self._state = IDLE
-        self.set_parameters([Parameter('arm.confirmation', value='')])
+        set_own_parameter(self, 'arm.confirmation', '')
         self._typed, self._armed_at, self._result = text, time.monotonic(), {}
         self._test = None
         self._set_state(ARMED, f'armed for {ARMED_SECONDS:.0f} s: {text}')
@@ -568,12 +569,14 @@ class FrictionTester(Node):
         """Take the cap of the test from the pre-test; return it in words."""
         largest = max(repeat.torque for repeat in test.repeats)
         cap = float(f'{CAP_FACTOR * largest:.4g}')
-        self._found, unit = (self._joint.name, cap), self._joint.unit('N m')
-        self.set_parameters([Parameter('torque_cap', value=cap)])
-        return (
-            f'{self._joint.name} moved at {largest:.4g} {unit}: torque_cap is {cap:.4g} {unit}, '
-            f'{CAP_FACTOR:g} times that'
-        )
+        unit = self._joint.unit('N m')
+        moved = f'{self._joint.name} moved at {largest:.4g} {unit}'
+        try:
+            set_own_parameter(self, 'torque_cap', cap)
+        except UsageError as error:
+            return f'{moved}, and {CAP_FACTOR:g} times that is no torque_cap: {error}'
+        self._found = self._joint.name, cap
+        return f'{moved}: torque_cap is {cap:.4g} {unit}, {CAP_FACTOR:g} times that'
 
 
 _READ_ONCE = ('robot', 'tf_prefix', 'joint_states_topic', 'simulation_token')

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 import json
 import math
@@ -18,6 +19,7 @@ from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import load_trajectory, rank_motions, Trajectory
@@ -29,7 +31,9 @@ from robot_identification.monitoring import (
     ThinningOptions, viscous_slopes,
 )
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
+from robot_identification.nodes.common import (
+    act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK,
+)
 from robot_identification.nodes.conversions import driver_names, joint_state, to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
@@ -103,7 +107,9 @@ class OnlineEstimatorNode(Node):
         self._steps: deque[float] = deque(maxlen=RATE_STEPS)
         self._ranking: threading.Thread | None = None
         self._ranked = ''
+        self._pending: Prepared | None = None
         self.add_on_set_parameters_callback(self._on_parameters)
+        act_after_setting(self, self._take_pending)
         declare(self, 'model_file', '', 'identified_model.yaml of the bare arm; may be set while '
                 'running, which resets the estimates')
         declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
@@ -169,15 +175,22 @@ class OnlineEstimatorNode(Node):
             minimum=0.5, maximum=600.0, read_only=True,
         )
 
-    def _on_parameters(self, parameters: list) -> SetParametersResult:
+    def _on_parameters(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Prepare a model; another callback may yet refuse it."""
+        self._pending = None
         for parameter in parameters:
             if parameter.name == 'model_file' and parameter.value:
                 try:
-                    self._prepared = self._prepare(parameter.value)
+                    self._pending = self._prepare(parameter.value)
                 except IdentificationError as error:
                     return SetParametersResult(successful=False, reason=str(error))
-                self._forget_history()
         return SetParametersResult(successful=True)
+
+    def _take_pending(self, parameters: Sequence[Parameter]) -> None:
+        """Estimate with the model that was prepared for the parameters that are set now."""
+        if self._pending is not None:
+            self._prepared, self._pending = self._pending, None
+            self._forget_history()
 
     def _prepare(self, path: str) -> Prepared:
         model = load_model(allowed_to_read(self, 'model_file', path))

@@ -14,11 +14,14 @@ from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
 from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
+from robot_identification.nodes.common import (
+    act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK,
+)
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.live_prediction import (
@@ -69,7 +72,10 @@ class TorquePredictorNode(Node):
         self._live = LivePrediction(self._outputs(), self._now, self._take_reference)
         self._reference = DirectSubscription(self, JointState, '~/reference', ONE)
         self._on_reference = within_bounds(self, '~/reference', self._live.receive_reference)
-        self.add_on_set_parameters_callback(self._on_parameters)
+        # What a set of parameters that is accepted changes: the model, and the calibration.
+        self._pending: tuple[PreparedModel | None, str] = None, ''
+        self.add_on_set_parameters_callback(self._prepare)
+        act_after_setting(self, self._take_pending)
         declare(self, 'model_file', '', 'identified_model.yaml; may be set while running')
         declare(self, 'collision_file', '',
                 'output of `robot-identification collision` for the model; may be set while '
@@ -145,8 +151,10 @@ class TorquePredictorNode(Node):
             ),
         )
 
-    def _on_parameters(self, parameters: list) -> SetParametersResult:
+    def _prepare(self, parameters: list) -> SetParametersResult:
+        """Prepare the model that parameters name; another callback may yet refuse them."""
         given = {parameter.name: parameter.value for parameter in parameters}
+        self._pending = None, self._calibration
         if not {'model_file', 'collision_file'} & set(given):
             return SetParametersResult(successful=True)
         model = given.get('model_file') or (self._prepared and str(self._prepared.path)) or ''
@@ -158,19 +166,27 @@ class TorquePredictorNode(Node):
                 allowed_to_read(self, name, path) if path else None
                 for name, path in (('model_file', model), ('collision_file', calibration))
             ]
+            prepared = None
             if paths[0] is not None:
                 prepared = prepare_model(paths[0], self._options, paths[1])
                 if given.get('collision_file') and not prepared.calibrated:
                     raise UsageError('; '.join(prepared.remarks))
-                self._prepared = self._live.prepared = prepared
         except IdentificationError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        self._calibration = calibration
+        self._pending = prepared, calibration
+        return SetParametersResult(successful=True)
+
+    def _take_pending(self, parameters: Sequence[Parameter]) -> None:
+        """Predict with the model that was prepared for the parameters that are set now."""
+        prepared, self._calibration = self._pending
+        self._pending = None, self._calibration
+        if prepared is None:
+            return
+        self._prepared = self._live.prepared = prepared
         # What was loaded stays: no joint state is to wait until all of it is looked through.
         gc.unfreeze()
         gc.collect()
         gc.freeze()
-        return SetParametersResult(successful=True)
 
     def _on_temperature(self, message: Float64MultiArray) -> None:
         self._live.temperature = self._now(), np.asarray(message.data)

@@ -3,9 +3,15 @@
 
 """A controller's constraints are read over its parameter services, and never waited for."""
 
+from types import SimpleNamespace
+from typing import ClassVar
+
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes import controller_scaling
+from robot_identification.nodes.controller_scaling import ControllerScaling
 from ros_helpers import wait_until
 
 JOINTS = ['left_lift', 'left_elbow']
@@ -95,3 +101,61 @@ def test_a_controller_without_them_is_told(controller_of, reader):
     assert reader.constraints is None
     controller_of('unset', {**CONSTRAINTS, 'constraints.left_lift.goal': 'text'})
     wait_for(reader, 'unset', lambda: 'no number' in reader.problem, 'the problem')
+
+
+class States:
+    """A subscription to a controller's states, which come when a test puts them here."""
+
+    arrived: ClassVar[list] = []
+
+    def __init__(self, *_):
+        self.arrived.clear()
+
+    def take(self, most):
+        taken = [(one, {}) for one in self.arrived[-most:]]
+        self.arrived.clear()
+        return taken
+
+    def destroy(self):
+        """Do nothing."""
+
+
+def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
+    """What came since is looked at; a silent controller states nothing, and `settle` is short."""
+    clock = [100.0]
+    kind = SimpleNamespace(get_fields_and_field_types=lambda: {'speed_scaling_factor': 'double'})
+    for name, value in {
+        'time': SimpleNamespace(monotonic=lambda: clock[0]), 'DirectSubscription': States,
+        'JointTrajectoryControllerState': kind, 'SpeedScalingFactor': None,
+        'deserialize_message': lambda data, kind: SimpleNamespace(speed_scaling_factor=data),
+    }.items():
+        monkeypatch.setattr(controller_scaling, name, value)
+    constraints = SimpleNamespace(states_scaling=True, hears_scaling=False)
+    scaling = ControllerScaling(SimpleNamespace())
+    scaling.refresh('jtc')
+    waiting = scaling.settle()
+    waiting.send(None)
+    scaling.check(1.0, constraints)
+    States.arrived += [1.0, 0.5]
+    scaling.refresh('jtc')
+    with pytest.raises(StopIteration):
+        waiting.send(None)
+    with pytest.raises(UnsafeMotionError, match='50% of the planned speed, and 100% are heard'):
+        scaling.check(1.0, constraints)
+    scaling.check(0.5, constraints)
+    clock[0] += 2.0
+    scaling.check(1.0, constraints)
+    # A state from before a command that is heard of does not count against it.
+    heard = SimpleNamespace(states_scaling=True, hears_scaling=True)
+    States.arrived.append(1.0)
+    scaling._on_input(SimpleNamespace(factor=0.5))
+    scaling.check(1.0, heard)
+    assert scaling.scaling(1.0, heard) == 0.5
+    # Of another controller nothing is known yet, and that is not waited for long.
+    scaling.refresh('other')
+    waiting = scaling.settle()
+    waiting.send(None)
+    clock[0] += 2.0
+    scaling.refresh('other')
+    with pytest.raises(StopIteration):
+        waiting.send(None)

@@ -7,6 +7,7 @@ import json
 import shutil
 import signal
 import threading
+from types import SimpleNamespace
 import time
 
 from long_tests import long_test
@@ -15,8 +16,10 @@ import pytest
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
+from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import configuration_sha256
+from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
 from robot_identification.recording.bag import read_recording
 from ros_helpers import LATCHED, wait_until
 from std_msgs.msg import String
@@ -223,6 +226,16 @@ def test_a_payload_is_mounted_by_a_person_and_noted(lab):
         assert noted['start.configuration_hash'] == configuration_sha256('ur5')
     assert (lab.output / 'bare_bag').is_dir()
     assert (lab.output / 'loaded_bag').is_dir()
+
+
+def test_a_refused_continue_does_not_take_effect():
+    """Not in the instant either before it is waited for."""
+    coordinator = SimpleNamespace(
+        _may_continue=threading.Event(), _waits_to_continue=False, _step='recording'
+    )
+    with pytest.raises(UsageError, match='nothing waits: recording'):
+        ExperimentCoordinator._continue(coordinator)
+    assert not coordinator._may_continue.is_set()
 
 
 def test_a_motion_that_a_program_would_not_execute_is_refused(lab):

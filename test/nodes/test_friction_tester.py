@@ -6,15 +6,17 @@
 import json
 import re
 import signal
+from types import SimpleNamespace
 
 from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT
 import numpy as np
 import pinocchio as pin
 import pytest
+from rcl_interfaces.msg import SetParametersResult
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.model.registry import load_robot
 from robot_identification.nodes.arm_claim import ArmClaim
-from robot_identification.nodes.friction_tester import CAP_FACTOR
+from robot_identification.nodes.friction_tester import CAP_FACTOR, FrictionTester
 from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.simulation.effort_joint import EffortJointConstants
 from robot_identification.studies.break_away.estimate import load_break_away
@@ -189,6 +191,18 @@ def test_nobody_else_may_command(tester):
     tester.assert_ended('somebody_else publishes')
     wait_until(lambda: 'somebody_else' in tester.call('arm').message, 'the other one known')
     tester.graph.remove_node(other)
+
+
+def test_a_cap_that_cannot_be_set_is_not_said_to_be():
+    """Nor is it remembered as that of the joint."""
+    refused = SetParametersResult(successful=False, reason='torque_cap is 1500, allowed are ..')
+    tester = SimpleNamespace(
+        _joint=SimpleNamespace(name=JOINT, unit=lambda unit: unit), _found=('', 0.0),
+        get_name=lambda: 'friction_tester', set_parameters=lambda parameters: [refused],
+    )
+    words = FrictionTester._set_cap(tester, SimpleNamespace(repeats=[SimpleNamespace(torque=1e3)]))
+    assert 'torque_cap is 1500, allowed are' in words
+    assert tester._found == ('', 0.0)
 
 
 def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):

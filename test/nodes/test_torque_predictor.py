@@ -9,6 +9,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from known_models import known_model
 import numpy as np
 import pytest
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
 from robot_identification.files import dump_yaml, file_sha256
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import prior_inertial_parameters
@@ -403,6 +405,26 @@ def test_a_joint_state_is_told_what_is_wrong_with_it(names, positions, words):
     found = find_problem(message, ('a', 'b', 'c'))
     assert words in found
     assert bool(found) == bool(words)
+
+
+def test_a_set_that_is_refused_leaves_the_model_as_it_was(predictor, ur5, model, tmp_path):
+    """An atomic set, refused for what is checked last: nothing begins anew, either."""
+    other = tmp_path / 'other.yaml'
+    other.write_text(dump_model(
+        known_model(ur5, 'viscous', prior_inertial_parameters(ur5), fv=30.0)
+    ))
+    rows = np.arange(FIRST, FIRST + 6)
+    live = [predictor.ask(predictor.message(k))[0] for k in rows[:3]]
+    answer = predictor.graph.answer(predictor.graph.request(
+        SetParametersAtomically, '/torque_predictor/set_parameters_atomically',
+        SetParametersAtomically.Request(parameters=[
+            Parameter('model_file', value=path).to_parameter_msg()
+            for path in ('\a', str(other))
+        ]),
+    ))
+    assert not answer.result.successful
+    live += [predictor.ask(predictor.message(k))[0] for k in rows[3:]]
+    np.testing.assert_allclose(live, offline(model, predictor, rows)[0], rtol=1e-12, atol=1e-12)
 
 
 def test_joints_may_have_a_prefix(graph, recording, model, model_file):
