@@ -24,4 +24,5 @@ from .state_machine import (
     NOT_EXECUTED as NOT_EXECUTED,
 )
 from .states import Armed as Armed, Moving as Moving, State as State, Stopping as Stopping
+from .stop import START_TOLERANCE as START_TOLERANCE
 from .watch import REST_SPEED as REST_SPEED

@@ -30,7 +30,6 @@ class Plan:
     # Of approach and trajectory at full speed; no stop exceeds them by more than 10 %.
     peaks: Peaks
     summary: str = ''  # for the answer to the call
-    seen: FloatArray | None = None  # (n,): where the arm was measured then [rad]; None: at `start`
 
 
 # --- events ------------------------------------------------------------------------------------
@@ -66,8 +65,6 @@ class RobotStateReceived:
     unrecorded: str = ''  # the recorder does not record
     hurried: str = ''  # the controller is faster than planned
     scaling: float = 1.0  # speed scaling, from 0 to 1
-    # (n,): where the controller holds the arm [rad]; None where it does not say so.
-    commanded: FloatArray | None = None
     by_action: bool = True  # whether what was sent last was sent as a goal, which can be cancelled
     looked_at: float = math.inf  # when the look began by the local clock [s]; inf: just now
 

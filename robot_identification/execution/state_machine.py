@@ -327,9 +327,7 @@ class ExecutionStateMachine:
         if latest.taken_at <= state.planned_at or not state.looked:
             return []
         plan, robot = state.plan, self._robot
-        moved = np.abs(latest.q - (plan.start if plan.seen is None else plan.seen))
-        if robot.commanded is not None:
-            moved = np.maximum(moved, np.abs(robot.commanded - plan.start))
+        moved = np.abs(latest.q - plan.start)
         worst = int(np.argmax(moved))
         unit = self._joints.unit('rad', worst)
         problem = (
@@ -356,8 +354,8 @@ class ExecutionStateMachine:
         self, armed: Armed, plan: ev.Plan, name: str, begin: FloatArray, now: float,
         worst_error: float = 0.0,
     ) -> Commands:
-        """Send a motion that begins at a place, with an arm that rests there or close to it."""
-        latest, commanded = self._monitor.latest, self._robot.commanded
+        """Send a motion that begins at a place (n,) [rad], where the arm rests or close to it."""
+        latest = self._monitor.latest
         assert latest is not None
         knots = plan.approach if name == APPROACHING else plan.motion
         try:
@@ -365,12 +363,11 @@ class ExecutionStateMachine:
         except UnsafeMotionError as error:
             self._state = Idle(f'{NOT_EXECUTED}{error}')
             return []
-        held = latest.q if commanded is None else commanded
         self._number += 1
         seconds = float(knots.times[-1])
         reason = f'{seconds:.1f} s to the start' if name == APPROACHING else f'{seconds:.1f} s'
         self._state = Moving(
-            armed, plan, name, reason, SentPath(held, knots), self._number, now, latest.stamp,
+            armed, plan, name, reason, SentPath(begin, knots), self._number, now, latest.stamp,
             worst_error=worst_error,
         )
         return [ev.Send(self._number, knots)]

@@ -10,14 +10,17 @@ ones (joint_trajectory_controller) take it from a topic of their own, ``~/speed_
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 import time
 from typing import Any
 
+import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import ControllerConstraints
 from robot_identification.nodes.adapter import JointTrajectoryControllerState, SpeedScalingFactor
@@ -49,13 +52,13 @@ class ControllerScaling:
         self._told: float | None = None
         self._states: DirectSubscription | None = None
         # What the controller states, and when that was read [s].
-        self._stated: tuple[float, float] | None = None
+        self._stated: tuple[Any, float] | None = None
         self._connected_at = -math.inf
         # Done with the first state, or when none came in time.
         self._settled = Future()
 
     async def settle(self) -> None:
-        """Return when the controller stated its scaling, or has had `STATE_TIMEOUT` to do so."""
+        """Return when the controller stated its state, or has had `STATE_TIMEOUT` to do so."""
         if self._states is not None:
             await self._settled
 
@@ -86,10 +89,20 @@ class ControllerScaling:
                 SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
             )
         kind = JointTrajectoryControllerState
-        if kind is not None and 'speed_scaling_factor' in kind.get_fields_and_field_types():
+        if kind is not None:
             self._states = DirectSubscription(
                 self._node, kind, f'{controller}/{STATE_TOPIC}', NEWEST
             )
+
+    def commanded(self, joints: Sequence[str]) -> FloatArray | None:
+        """Return the readings (n,) at which the controller holds the arm, if it states them."""
+        state = self._read_state()
+        point = getattr(state, 'reference', None) or getattr(state, 'desired', None)
+        if point is None or len(point.positions) != len(state.joint_names):
+            return None
+        stated = dict(zip(state.joint_names, point.positions, strict=True))
+        found = np.array([stated.get(joint, math.nan) for joint in joints])
+        return found if np.isfinite(found).all() else None
 
     def scaling(self, slider: float, constraints: ControllerConstraints | None) -> float:
         """Return the share of the planned speed with which the controller follows now."""
@@ -113,7 +126,8 @@ class ControllerScaling:
         """
         if constraints is None:
             return
-        stated = self._read_state() if constraints.states_scaling else None
+        state = self._read_state() if constraints.states_scaling else None
+        stated = getattr(state, 'speed_scaling_factor', None)
         if stated is not None and constraints.hears_scaling:
             self._told = stated
         problem = self.hurry(constraints)
@@ -142,13 +156,12 @@ class ControllerScaling:
             self._read_state()
             self._stated, self._told = None, message.factor
 
-    def _read_state(self) -> float | None:
-        """Return the scaling that the controller stated last; None where it states none now."""
+    def _read_state(self) -> Any:
+        """Return what the controller stated last; None where it states nothing now."""
         now = time.monotonic()
         if self._states is not None:
             for data, _ in self._states.take(NEWEST.depth):
-                state = deserialize_message(data, JointTrajectoryControllerState)
-                self._stated = float(state.speed_scaling_factor), now
+                self._stated = deserialize_message(data, JointTrajectoryControllerState), now
         if self._stated is None or now - self._stated[1] > STATE_TIMEOUT:
             return None
         return self._stated[0]

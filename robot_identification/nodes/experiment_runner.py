@@ -34,12 +34,13 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import IdentificationError, UnsafeMotionError
 from robot_identification.excitation import load_trajectory, Trajectory
 from robot_identification.execution import (
     Approval, approve, Armed, ARMED_SECONDS, check_hash, check_same_arm, compare_execution,
-    ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path, REST_SPEED, State,
-    Stopping,
+    ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path, REST_SPEED,
+    START_TOLERANCE, State, Stopping,
 )
 from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
@@ -98,7 +99,7 @@ class ExperimentRunner(Node):
         robot = robot_from_parameters(self)
         arm = DriverArm(robot, prefix, simulated=bool(self._token))
         self._joints = arm.joints
-        self._named = robot.joints
+        self._named, self._encoders = robot.joints, robot.encoders
         self._machine = ExecutionStateMachine(
             self._named, joint_states,
             simulated=bool(self._token) or self._value('use_sim_time'),
@@ -384,7 +385,7 @@ class ExperimentRunner(Node):
         self._claim.check()
         if self._value('require_recorder') and not options.dry_run:
             self._recorder.check()
-        plan = make_plan(approval, latest.q, options)
+        plan = make_plan(approval, self._find_begin(latest.q), options)
         if not options.dry_run:
             self._interface.prepare(plan.approach, plan.motion)
             # What lives longer than the motion needs no look while the arm is watched.
@@ -404,6 +405,23 @@ class ExperimentRunner(Node):
         except (IdentificationError, OSError) as error:
             message = f'{message}; NOT noted: {error}'
         return ev.DryRunMade(message)
+
+    def _find_begin(self, measured: FloatArray) -> FloatArray:
+        """Return where the way begins: where the controller holds the arm, if it states that."""
+        readings = self._scaling.commanded(self._joints)
+        if readings is None:
+            return measured
+        commanded = self._encoders.to_model(readings)
+        off = np.abs(commanded - measured)
+        joint = int(np.argmax(off))
+        if off[joint] > START_TOLERANCE:
+            unit = self._named.unit('rad', joint)
+            raise UnsafeMotionError(
+                f'{self._joints[joint]} is measured {off[joint]:.3f} {unit} from where '
+                f'{self._interface.controller} holds it, at most {START_TOLERANCE:g} {unit} are '
+                'accepted: is the arm held by something else, or its payload not the stated one?'
+            )
+        return commanded
 
     def _note(self, executed: ev.NoteExecution) -> None:
         """Compare what was planned with what was executed, and record the stage."""

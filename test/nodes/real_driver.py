@@ -29,7 +29,7 @@ from robot_identification.simulation.controller import TrajectoryController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ur_dashboard_msgs.msg import RobotMode, SafetyMode
 
 CYCLE = 0.008
@@ -67,6 +67,8 @@ class RealDriver:
         self.types = {}
         # What the controller is told on its own topic.
         self.told_scaling = 1.0
+        # How far its reference is from the measured place [rad].
+        self.aside = 0.0
         self.now = self.progress = 0.0
         self.cycled_at = time.monotonic()
         self.goal, self.ended, self.rejects = None, None, False
@@ -166,6 +168,10 @@ class RealDriver:
         """Tell the controller how fast it is to follow."""
         self.told_scaling = factor
         self.scalings.publish(SpeedScalingFactor(factor=factor))
+
+    def hold_aside(self, distance):
+        """Hold the first joint so far from where it is measured."""
+        self.aside = distance
 
     def offer_manager(self):
         self.node.create_service(
@@ -325,7 +331,12 @@ class RealDriver:
         self.speeds.publish(Float64(data=100.0 * scaling))
         # Whatever the slider says, as its base class does in the scaled controller.
         self.controller_states.publish(
-            JointTrajectoryControllerState(speed_scaling_factor=self.told_scaling)
+            JointTrajectoryControllerState(
+                speed_scaling_factor=self.told_scaling, joint_names=self.joints,
+                reference=JointTrajectoryPoint(
+                    positions=[q[0] + self.aside, *q[1:].tolist()]
+                ),
+            )
         )
 
 

@@ -555,6 +555,24 @@ def test_the_scaled_controller_follows_the_slider(scaled):
     arm.order('set_scaling', 1.0)
 
 
+def test_a_way_begins_where_the_controller_holds_the_arm(scaled):
+    """A servo that hangs 50 mrad off its reference is refused, one of 6 mrad is not."""
+    arm, _ = scaled
+    arm.order('hold_aside', 0.05)
+    arm.order('place', (arm.start + 0.02).tolist())
+
+    def refused():
+        arm.configure(**USUAL, **{'arm.sha256': arm.sha256})
+        arm.runner.arm()
+        answer = arm.runner.call('execute')
+        return not answer.success and 'holds it' in answer.message and answer.message
+
+    assert '0.050 rad' in wait_until(refused, 'the refusal')
+    arm.order('hold_aside', 0.006)
+    wait_until(lambda: not refused(), 'the dry run')
+    arm.order('hold_aside', 0.0)
+
+
 def test_a_controller_of_other_joints_is_named_when_arming(scaled, ur5):
     """Before it rejects a goal; and why constraints cannot be used is in the dry run's answer."""
     arm, _ = scaled
