@@ -23,9 +23,12 @@ def to_seconds(stamp) -> float:
     return stamp.sec + stamp.nanosec * 1e-9
 
 
-def to_time(seconds: float, kind: type = Time) -> Time | Duration:
-    """Return seconds as a stamp, or as a message of another kind with its fields."""
-    nanoseconds = round(seconds * 1e9)
+def to_time(nanoseconds: int, kind: type = Time) -> Time | Duration:
+    """
+    Return a time [ns] as a stamp, or as a message of another kind with its fields.
+
+    Seconds since 1970 in a float are off by up to 120 ns.
+    """
     return kind(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
@@ -84,7 +87,7 @@ def knots_to_message(robot: RobotModel, knots: TrajectoryPoints) -> JointTraject
     readings, sign = robot.encoders.to_reading(knots.q), robot.encoders.sign
     for k, time in enumerate(knots.times):
         point = JointTrajectoryPoint(
-            time_from_start=to_time(float(time), Duration), positions=readings[k].tolist()
+            time_from_start=to_time(round(1e9 * time), Duration), positions=readings[k].tolist()
         )
         if knots.dq is not None:
             point.velocities = (sign * knots.dq[k]).tolist()

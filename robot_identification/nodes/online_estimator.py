@@ -14,6 +14,7 @@ from pathlib import Path
 import sys
 import threading
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import numpy as np
@@ -103,6 +104,8 @@ class OnlineEstimatorNode(Node):
         self._published = ''
         self._changed = ''
         self._forget_history()
+        # Stamps are counted from the first one [ns], so that floats have them exactly.
+        self._origin: int | None = None
         self._last_stamp = self._last_moved = math.nan
         self._steps: deque[float] = deque(maxlen=RATE_STEPS)
         self._ranking: threading.Thread | None = None
@@ -264,7 +267,10 @@ class OnlineEstimatorNode(Node):
             self._refuse('not finite', 'a joint state has a position, velocity or effort of NaN '
                          'or inf')
             return
-        stamp = reading.stamp
+        nanoseconds = reading.seconds * 10**9 + reading.nanoseconds
+        if self._origin is None:
+            self._origin = nanoseconds
+        stamp = 1e-9 * (nanoseconds - self._origin)
         self._note_time(stamp, dq)
         torque = effort * prepared.torque_per_effort
         try:
@@ -279,10 +285,19 @@ class OnlineEstimatorNode(Node):
         if change is not None:
             self._counts['changes'] += 1
             self._changed = (
-                f'the payload changed by about {change.step:.2f} kg between {change.earliest:.2f} '
-                f'and {change.stamp:.2f} s: estimated anew'
+                f'the payload changed by about {change.step:.2f} kg between '
+                f'{self._seconds(change.earliest):.2f} and {self._seconds(change.stamp):.2f} s: '
+                'estimated anew'
             )
             self.get_logger().warning(self._changed)
+
+    def _time(self, stamp: float) -> Time:
+        """Return a stamp that is counted from the first one [s] as it was received."""
+        return to_time((self._origin or 0) + round(1e9 * stamp))
+
+    def _seconds(self, stamp: float) -> float:
+        """Return a stamp that is counted from the first one as seconds of its clock."""
+        return 1e-9 * (self._origin or 0) + stamp
 
     def _note_time(self, stamp: float, dq: np.ndarray) -> None:
         """Begin another warm-up curve after a rest, a pause, or a clock that was set."""
@@ -376,7 +391,7 @@ class OnlineEstimatorNode(Node):
         level, text = self._judge()
         self._problem = ''
         values: dict[str, object] = dict(self._counts)
-        values['newest stamp [s]'] = f'{self._last_stamp:.3f}'
+        values['newest stamp [s]'] = f'{self._seconds(self._last_stamp):.3f}'
         if self._prepared is not None:
             payload = self._prepared.estimator.payload.estimate
             values |= {'payload': payload.verdict, 'payload, in words': payload.reason}
@@ -408,11 +423,11 @@ class OnlineEstimatorNode(Node):
     def _publish_estimates(self, prepared: Prepared, payload: LivePayload) -> None:
         friction = prepared.estimator.friction.estimate
         if math.isfinite(payload.stamp) and payload.verdict in (PAYLOAD, NONE):
-            self._payload.publish(
-                inertia_message(payload, self._prefix + payload.frame)
-            )
+            self._payload.publish(inertia_message(
+                payload, self._time(payload.stamp), self._prefix + payload.frame
+            ))
         if math.isfinite(friction.stamp):
-            header = Header(stamp=to_time(friction.stamp))
+            header = Header(stamp=self._time(friction.stamp))
             for publisher, column in ((self._coulomb, 1), (self._viscous, 2)):
                 publisher.publish(joint_state(
                     header, prepared.names,
@@ -422,8 +437,8 @@ class OnlineEstimatorNode(Node):
         content = json.dumps(to_finite({
             'payload': in_words(payload),
             'changes': [
-                {'stamp': change.stamp, 'earliest': change.earliest, 'mass_before': change.before,
-                 'mass_step': change.step}
+                {'stamp': self._seconds(change.stamp), 'earliest': self._seconds(change.earliest),
+                 'mass_before': change.before, 'mass_step': change.step}
                 for change in prepared.estimator.payload.changes[-10:]
             ],
             'friction': {
@@ -470,13 +485,13 @@ def _keep(history: deque[tuple[float, np.ndarray]], stamp: float, values: np.nda
         history.append((stamp, values.copy()))
 
 
-def inertia_message(estimate: LivePayload, frame: str) -> InertiaStamped:
+def inertia_message(estimate: LivePayload, stamp: Time, frame: str) -> InertiaStamped:
     """
     Return a payload as a message: inertia about the centre of mass, in the axes of the frame.
 
     Without a payload everything is zero.
     """
-    message = InertiaStamped(header=Header(stamp=to_time(estimate.stamp), frame_id=frame))
+    message = InertiaStamped(header=Header(stamp=stamp, frame_id=frame))
     body = estimate.payload
     if body is None:
         return message

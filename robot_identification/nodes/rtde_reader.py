@@ -152,7 +152,7 @@ class RtdeReader(Node):
         for key, value in values.items():
             kind, publisher = self._topics[key]
             if key == TIMESTAMP:
-                publisher.publish(to_time(value))
+                publisher.publish(to_time(round(1e9 * value)))
             elif not all(map(math.isfinite, value if isinstance(value, tuple) else (value,))):
                 self._not_finite += 1
             else:

@@ -111,10 +111,10 @@ class SimulatedRobot(Node):
         self._speed_scaling_cycles = max(round(cycles_per_second / SPEED_SCALING_RATE), 1)
         self._temperature_cycles = max(round(TEMPERATURE_PERIOD / self._period), 1)
         self._wait_alone(discovery_time)
-        # The epoch of wall-clock time, so that stamps look like a driver's; simulated time
+        # The epoch of wall-clock time [ns], so that stamps look like a driver's; simulated time
         # starts near zero.
         self._epoch = (
-            self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
+            self.get_clock().now().nanoseconds if factor == 1.0 else round(1e9 * SIMULATED_EPOCH)
         )
         self._create_interfaces(factor, publish_truth, token)
 
@@ -225,7 +225,7 @@ class SimulatedRobot(Node):
         self._cycles += 1
 
     def _stamp(self, simulated: float) -> Time:
-        return to_time(self._epoch + simulated)
+        return to_time(self._epoch + round(1e9 * simulated))
 
     def _apply_faults(self) -> None:
         changes = self._faults.changes()

@@ -9,7 +9,7 @@ from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import JointEncoders, plain_encoders
 from robot_identification.nodes.conversions import (
-    joint_state, joint_values, knots_to_message, message_to_knots,
+    joint_state, joint_values, knots_to_message, message_to_knots, to_time,
 )
 from robot_identification.simulation.controller import TrajectoryPoints
 from std_msgs.msg import Header
@@ -30,6 +30,13 @@ def test_joint_values_are_the_models():
     np.testing.assert_allclose(effort, [10.0, -20.0, 30.0])
     with pytest.raises(DataError, match='lacks d'):
         joint_values(message, ['a', 'd'], plain_encoders(2))
+
+
+@pytest.mark.parametrize('nanoseconds', [0, 1, 1_790_000_000_123_456_789, 2**31 * 10**9 - 1])
+def test_a_stamp_is_the_one_that_came(nanoseconds):
+    """To the last nanosecond, also of this century."""
+    stamp = to_time(nanoseconds)
+    assert stamp.sec * 10**9 + stamp.nanosec == nanoseconds
 
 
 def test_absent_arrays_are_nan():

@@ -25,6 +25,8 @@ RATE = 125.0
 TOGETHER, PAUSE = 10, 0.01
 LONGEST = 60.0
 NODE = '/online_estimator'
+# Of the driver's stamps [ns], of which a float of seconds would lose the end.
+EPOCH = 1_790_000_000_123_456_789
 
 
 class Estimator:
@@ -34,7 +36,7 @@ class Estimator:
         self.graph, self.robot, self.truth = graph, robot, draw_truth(robot, 3)
         self.rng = np.random.default_rng(0)
         self.order = self.rng.permutation(robot.n)
-        self.stamp = 1000.0
+        self.stamp, self.sent = 1000.0, set()
         self.node = graph.start('online_estimator', {
             'model_file': str(model_file), 'trajectories': str(folder), 'advice_period': 0.5,
             'publish_period': 0.1,
@@ -59,8 +61,9 @@ class Estimator:
 
     def message(self, stamp, q, dq, effort):
         """Return a joint state in an order of its own."""
+        self.sent.add(EPOCH + round(stamp * 1e9))
         return joint_state(
-            round(stamp * 1e9), [self.robot.joint_names[i] for i in self.order],
+            EPOCH + round(stamp * 1e9), [self.robot.joint_names[i] for i in self.order],
             q[self.order], dq[self.order], effort[self.order],
         )
 
@@ -127,7 +130,7 @@ def test_a_payload_is_found_and_its_coming_is_told(running):
     )
     # How soon is tested without DDS: on a busy machine joint states are lost.
     change = running.state()['changes'][0]
-    assert change['stamp'] > taken
+    assert change['stamp'] > 1e-9 * EPOCH + taken
     assert abs(change['mass_before']) < 0.5
     found = running.state()['payload']
     # A model of five seconds: its own errors are in those that are stated.
@@ -138,6 +141,9 @@ def test_a_payload_is_found_and_its_coming_is_told(running):
     )
     message = running.payloads[-1]
     assert message.header.frame_id == BODY.frame
+    for published in running.payloads + running.coulomb:
+        stamp = published.header.stamp
+        assert stamp.sec * 10**9 + stamp.nanosec in running.sent
     assert sorted(running.coulomb[-1].name) == sorted(running.robot.joint_names)
     assert any(
         level == b'\1' and 'payload changed' in text for level, text, _ in running.told()
@@ -179,7 +185,7 @@ def test_advice_by_temperatures(running):
         # has to be read first. 110 s are less than the pause after which a curve begins.
         running.stamp += 110.0
         running.joint_states.publish(running.message(running.stamp, *np.zeros((3, 6))))
-        newest = pytest.approx(running.stamp, abs=2e-3)
+        newest = pytest.approx(1e-9 * EPOCH + running.stamp, rel=0.0, abs=2e-3)
         wait_until(
             lambda newest=newest: running.diagnosed('newest stamp [s]') == newest, 'it to be read'
         )

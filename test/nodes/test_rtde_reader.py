@@ -242,7 +242,7 @@ def test_every_type_has_its_message():
 @pytest.mark.parametrize('stamp', [0.0, 0.008, 1.0, 123456.789, 2.0**31 - 1.0])
 def test_the_time_of_the_robot_survives(stamp):
     """To a nanosecond, or to the last bit of what the robot sends (2e-7 s at 2^31 s)."""
-    assert seconds(to_time(stamp)) == pytest.approx(stamp, rel=1e-15, abs=1e-9)
+    assert seconds(to_time(round(1e9 * stamp))) == pytest.approx(stamp, rel=1e-15, abs=1e-9)
 
 
 def test_the_layouts_show_what_is_published():
