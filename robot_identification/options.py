@@ -143,7 +143,7 @@ def _parse_type(one: Option) -> Callable[[str], Any]:
             raise argparse.ArgumentTypeError(refusal)
         return value
 
-    # It names the kind where a text is no number.
+    # Where a text is not a number, argparse names the kind by it.
     parse.__name__ = one.kind.__name__
     return parse
 

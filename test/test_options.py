@@ -12,7 +12,7 @@ import pkgutil
 import numpy as np
 import pytest
 import robot_identification
-from robot_identification.cli.command import COMMANDS, CommandLineError
+from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation import IdentifyArguments, IdentifyOptions

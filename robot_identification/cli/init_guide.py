@@ -245,7 +245,7 @@ def _down(study: Study) -> str:
 
 
 def _pendant(study: Study) -> str:
-    """Return what the controller of a real arm has to be told."""
+    """Return what to enter on the controller of a real arm."""
     tool = study.tool
     payload = (
         'payload 0 kg' if tool is None else
