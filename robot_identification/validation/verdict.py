@@ -225,8 +225,8 @@ def judge(
 
     `unseen` means samples of another recording than the training data, `training` the training
     data themselves. A badly predicted joint whose error is mostly noise is named and left out of
-    the mean that decides the level, because no model predicts noise; but the level is then not
-    good.
+    the mean that decides the level and is stated first, because no model predicts noise; but the
+    level is then not good.
     """
     errors = [
         _JointError(float(value), bag, joint)
@@ -236,16 +236,20 @@ def judge(
     ]
     noisy = [error for error in errors if error.is_noise]
     judged = [error for error in errors if not error.is_noise]
-    known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
-    mean = float(np.mean(known)) if known else math.nan
+    # Of noise alone there is no other mean to state.
+    mean = _mean(bags, judged or noisy)
     worst = max(judged, key=lambda error: error.value, default=None)
     missing = _unpredicted(judged)
     level = _level(bags, judged, worst, findings)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
         where = 'training data'
+    with_noise = (
+        f' ({_mean(bags, errors):.3f} with {", ".join(dict.fromkeys(e.name for e in noisy))}, '
+        'whose error is mostly noise)'
+    ) if judged and noisy else ''
     size = (
-        f'mean NRMSE {mean:.3f} on {where}' if known
+        f'mean NRMSE {mean:.3f} on {where}{with_noise}' if errors
         else f'the effort of no joint varies on {where}: nothing can be judged by it'
     )
     reasons = [*map(str, findings.warnings), *findings.contradictions, size]
@@ -296,9 +300,7 @@ def _level(
     worst: _JointError | None,
     findings: Findings,
 ) -> str:
-    of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
-    means = [float(np.mean(values)) for values in of_bags if values]
-    mean = float(np.mean(means)) if means else math.nan
+    mean = _mean(bags, judged)
     if findings.unidentifiable or _unpredicted(judged) or not mean <= USABLE_NRMSE:
         return BAD
     some_noisy = len(judged) < sum(np.count_nonzero(np.isfinite(bag.nrmse)) for bag in bags)
@@ -308,6 +310,13 @@ def _level(
     if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
         return GOOD
     return USABLE
+
+
+def _mean(bags: Sequence[BagErrors], errors: Sequence[_JointError]) -> float:
+    """Return the mean over bags of the mean NRMSE of some joints; NaN without any."""
+    of_bags = [[error.value for error in errors if error.bag is bag] for bag in bags]
+    means = [float(np.mean(values)) for values in of_bags if values]
+    return float(np.mean(means)) if means else math.nan
 
 
 def _unpredicted(judged: Sequence[_JointError]) -> tuple[str, ...]:
