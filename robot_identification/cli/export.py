@@ -25,7 +25,7 @@ from robot_identification.files import check_writable, write_files
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel
 from robot_identification.recording import parse_joint_names
 from robot_identification.report import fixed, number, text_table
-from robot_identification.validation import BAD, findings_in
+from robot_identification.validation import BAD, findings_in, limits_in, SIMULATION
 
 # Names of the options whose file can also be written into one that is there.
 URDF, SCENE = 'urdf', 'mjcf'
@@ -162,6 +162,9 @@ def _load(path: Path) -> IdentifiedModel:
     if model.quality.get('verdict') == BAD:
         reasons = '; '.join(map(str, model.quality.get('reasons', ())))
         warn(f'the verdict on the model is {BAD}: {reasons}')
+    for limit in limits_in(model.quality):
+        if limit.use == SIMULATION:
+            warn(f'{limit.level} for {limit.use}: {limit.reason}')
     findings = findings_in(model.quality)
     for finding in (*findings.warnings, *findings.contradictions):
         warn(str(finding))

@@ -34,9 +34,9 @@ from robot_identification.model import (
 )
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
-    bandwidth_of, describe_two_encoder_figures, examine_data, Findings, Folds, judge,
-    Recommendation, score_urdf, temperature_notes, temperatures_covered, Trial,
-    two_encoder_figures, Verdict,
+    BAD, bandwidth_of, describe_two_encoder_figures, examine_data, Findings, Folds, judge, Limit,
+    PAYLOAD, Recommendation, score_urdf, SIMULATION, temperature_notes, temperatures_covered,
+    Trial, two_encoder_figures, Verdict,
 )
 
 # The verdict names no more recommended motions than this.
@@ -151,7 +151,9 @@ def judge_identification(
     """
     ((model, covariance, consistent, not_shown, live_ratios), examined) = made
     datasets, fit = choice.datasets, fitted.fit
-    verdict = _judge(inputs, choice, fitted, examined)
+    verdict = _judge(inputs, choice, fitted, examined).limited(
+        _limits(model, relative_scale=inputs.relative_scale)
+    )
     covered = _covered(model, choice, fitted)
     of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
     model = model.with_quality({
@@ -182,7 +184,7 @@ def judge_identification(
                 relative_scale=inputs.relative_scale,
             ),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
-            *rotor_notes(model), *fit.estimate.notes, *condition_notes(fit.estimate),
+            *fit.estimate.notes, *condition_notes(fit.estimate),
             *covariance.notes,
             *describe_two_encoder_figures(names, of_joints),
         ),
@@ -190,6 +192,17 @@ def judge_identification(
         decided_by_prior=prior_decided(fit.estimate),
         recommendations=examined.recommendations,
     )
+
+
+def _limits(model: IdentifiedModel, *, relative_scale: bool) -> list[Limit]:
+    """Return what speaks against using a model for more than torques."""
+    if relative_scale:
+        reason = 'drive gains are not known, so masses and inertias have no unit'
+        return [Limit(use, BAD, reason) for use in (SIMULATION, PAYLOAD)]
+    reasons = [
+        *rotor_notes(model), *([model.consistency_note] if model.theta_consistent is None else [])
+    ]
+    return [Limit(SIMULATION, BAD, reason) for reason in reasons]
 
 
 def _judge(

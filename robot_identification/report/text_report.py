@@ -80,7 +80,7 @@ def summary_text(identification: Identification) -> str:
 def short_verdict_lines(verdict: Verdict, first: Sequence[str] = ()) -> list[str]:
     """Return the most important reasons of a verdict, after others, and what to do next."""
     reasons = [*first, *verdict.reasons]
-    lines = []
+    lines = [f'By use: {verdict.describe_uses()}'] if verdict.limits else []
     for reason in reasons[:MOST_REASONS]:
         lines += wrap(reason, first='  - ')
     left = len(reasons) - MOST_REASONS
@@ -160,7 +160,7 @@ def _heading(what: str, model: IdentifiedModel) -> list[str]:
 
 
 def _verdict_lines(verdict: Verdict) -> list[str]:
-    lines = [f'Verdict: {verdict.level.upper()}']
+    lines = [f'Verdict: {verdict.level.upper()}', f'By use: {verdict.describe_uses()}']
     for reason in verdict.reasons:
         lines += wrap(reason, first='  - ')
     lines += wrap(verdict.next_step, first='Next step: ')

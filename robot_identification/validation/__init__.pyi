@@ -63,7 +63,8 @@ from .validation import (
 )
 from .verdict import (
     BAD as BAD, DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
-    is_low_rate as is_low_rate, join_verdicts as join_verdicts, judge as judge,
+    is_low_rate as is_low_rate, join_verdicts as join_verdicts, judge as judge, Limit as Limit,
+    limits_in as limits_in, PAYLOAD as PAYLOAD, SIMULATION as SIMULATION,
     Verdict as Verdict, verdict_content as verdict_content,
 )
 from .whiteness import (

@@ -32,6 +32,9 @@ SPACING = 0.02
 # A joint that is so far from the recording is somewhere else: half a turn [rad], or a metre of a
 # prismatic joint [m].
 LOST_ANGLE, LOST_WAY = math.pi, 1.0
+# A drift that is smaller is near the recording, whatever a constant velocity does [rad or m];
+# chosen: half of the runner's tolerance of tracking.
+LEAST_STRAY = 0.05
 # Of the starts, below which the larger of the two stated drifts is.
 HIGH_SHARE = 0.9
 MODEL, URDF, MJCF, VELOCITY = 'model', 'urdf', 'mjcf', 'constant_velocity'
@@ -278,6 +281,26 @@ def describe_rollout(rollout: Rollout) -> list[str]:
                 f'({plan.bag})'
             )
     return words + [f'drift not checked of {one}' for one in rollout.not_checked]
+
+
+def find_strays(rollout: Rollout) -> list[str]:
+    """Return the joints that a simulation holds worse than a constant velocity, in words."""
+    plan = rollout.plan
+    exported = rollout.find(MJCF, OPEN) or rollout.find(MODEL, OPEN)
+    plain = rollout.find(VELOCITY, OPEN)
+    if exported is None or plain is None or not plan.horizons:
+        return []
+    at = min(1, len(plan.horizons) - 1)
+    ours, constant = (
+        quantile(np.abs(one.drift), 0.5)[plan.stated[at]] for one in (exported, plain)
+    )
+    return [
+        f'{WORDS[exported.name]} is {1e3 * ours[joint]:.3g} '
+        f'{"mm" if rollout.prismatic[joint] else "mrad"} from the recording at '
+        f'{plan.joints[joint]} after {plan.horizons[at]:g} s, {WORDS[VELOCITY]} '
+        f'{1e3 * constant[joint]:.3g} ({plan.bag})'
+        for joint in np.flatnonzero(ours > np.maximum(constant, LEAST_STRAY))
+    ]
 
 
 def _drift_words(one: Simulated, rollout: Rollout, at: int) -> str:

@@ -23,9 +23,12 @@ from robot_identification.texts import short_repr
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import join_details, measure_details
 from robot_identification.validation.interval import make_prediction_deviation
-from robot_identification.validation.rollout import describe_rollout, Rollout, rollout_content
+from robot_identification.validation.rollout import (
+    describe_rollout, find_strays, Rollout, rollout_content,
+)
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Verdict,
+    BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Limit, limits_in, SIMULATION,
+    uses_content, Verdict,
 )
 
 ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
@@ -60,7 +63,9 @@ class Validation:
         """Return the validation with the drift of simulations, also in the verdict's words."""
         unseen = [one for one in rollouts if one.plan.bag not in self.training]
         words = [text for one in unseen or rollouts for text in describe_rollout(one)]
-        verdict = replace(self.verdict, reasons=(*self.verdict.reasons, *words))
+        verdict = replace(self.verdict, reasons=(*self.verdict.reasons, *words)).limited([
+            Limit(SIMULATION, BAD, text) for one in unseen or rollouts for text in find_strays(one)
+        ])
         return replace(self, verdict=verdict, rollouts=tuple(rollouts))
 
 
@@ -289,10 +294,10 @@ def validate(
         )
         if verdict.level != BAD:
             verdict = replace(verdict, next_step=ANOTHER_MOTION)
-        return Validation(bags, verdict, seen)
+        return Validation(bags, verdict.limited(limits_in(model.quality)), seen)
     verdict = judge(
         unseen, unseen=True, findings=findings_in(model.quality), bandwidth=bandwidth
-    )
+    ).limited(limits_in(model.quality))
     notes = [f'{bag} is training data and not judged: {why}' for bag, why in seen.items()]
     return Validation(bags, replace(verdict, reasons=(*verdict.reasons, *notes)), seen)
 
@@ -325,6 +330,7 @@ def validation_content(validation: Validation) -> dict[str, Any]:
         ],
         'verdict': validation.verdict.level,
         'reasons': list(validation.verdict.reasons),
+        **uses_content(validation.verdict),
         'rollouts': [rollout_content(rollout) for rollout in validation.rollouts],
         'bandwidth': bandwidth_content(validation.verdict.bandwidth),
     }

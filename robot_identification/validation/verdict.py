@@ -17,6 +17,8 @@ from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.details import ErrorDetails
 
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
+# What a model is used for; the errors of a verdict are those of the first.
+TORQUE, SIMULATION, PAYLOAD = USES = ('torque prediction', 'simulation', 'payload')
 # Mean share of the signal's deviation left unexplained. Published models of industrial arms reach
 # 5 to 15 % on motor currents of unseen motion; above 30 % the mean friction law is missed.
 GOOD_NRMSE, USABLE_NRMSE = 0.15, 0.30
@@ -122,10 +124,19 @@ class Bandwidth:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What makes a model worse for one use than its errors say."""
+
+    use: str  # {'simulation', 'payload'}
+    level: str  # what it is at best for it; {'usable', 'bad'}
+    reason: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Verdict on a model."""
 
-    level: str  # the verdict; {'good', 'usable', 'bad'}
+    level: str  # the verdict, for torque prediction; {'good', 'usable', 'bad'}
     reasons: tuple[str, ...]  # why, most important first
     next_step: str  # what to do
     # Possible errors of the data or the description; they are among the reasons.
@@ -136,6 +147,42 @@ class Verdict:
     # Up to which frequency errors could be seen; it is among the reasons.
     bandwidth: Bandwidth | None = None
     errors: tuple[str, ...] = ()  # how large the errors are; among the reasons
+    # What speaks against single uses; among the reasons, too.
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def uses(self) -> dict[str, str]:
+        """Return the level for each use: the worst of that of the errors and of its limits."""
+        return {
+            use: max(
+                (self.level, *(one.level for one in self.limits if one.use == use)),
+                key=(GOOD, USABLE, BAD).index,
+            )
+            for use in USES
+        }
+
+    def describe_uses(self) -> str:
+        """Return the level for each use, in words."""
+        return ', '.join(f'{use} {level.upper()}' for use, level in self.uses.items())
+
+    def limited(self, limits: Sequence[Limit]) -> Verdict:
+        """Return the verdict with limits of single uses, which its reasons and next step name."""
+        new = [one for one in limits if one not in self.limits]
+        if not new:
+            return self
+        known = {one.use for one in self.limits if one.level == BAD}
+        worse = ' or '.join(dict.fromkeys(
+            one.use for one in new if one.level == BAD and one.use not in known
+        ))
+        return replace(
+            self,
+            limits=(*self.limits, *new),
+            reasons=(
+                *(f'{one.level.upper()} for {one.use}: {one.reason}' for one in new),
+                *self.reasons,
+            ),
+            next_step=self.next_step + (f'; do not use it for {worse}' if worse else ''),
+        )
 
 
 def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
@@ -156,6 +203,7 @@ def join_verdicts(first: Verdict, second: Verdict) -> Verdict:
         contradictions=tuple(dict.fromkeys((*worse.contradictions, *other.contradictions))),
         assumptions=tuple(dict.fromkeys((*worse.assumptions, *other.assumptions))),
         errors=tuple(dict.fromkeys((*worse.errors, *other.errors))),
+        limits=tuple(dict.fromkeys((*worse.limits, *other.limits))),
     )
 
 
@@ -365,7 +413,27 @@ def verdict_content(verdict: Verdict) -> dict[str, Any]:
         'contradictions': list(verdict.contradictions),
         'assumptions': list(verdict.assumptions),
         'bandwidth': bandwidth_content(verdict.bandwidth),
+        **uses_content(verdict),
     }
+
+
+def uses_content(verdict: Verdict) -> dict[str, Any]:
+    """Return the level for each use, and what limits single ones, as plain values."""
+    return {'uses': verdict.uses, 'limits': [asdict(one) for one in verdict.limits]}
+
+
+def limits_in(content: Mapping[str, Any]) -> tuple[Limit, ...]:
+    """Return the limits of single uses in plain values, which a file may have damaged."""
+    found = []
+    for one in _entries(content, 'limits'):
+        stated = one if isinstance(one, dict) else {}
+        use, level = stated.get('use'), stated.get('level')
+        known = use in USES and level in (USABLE, BAD)
+        found += [Limit(str(use), str(level), str(stated.get('reason', '')))] if known else [
+            Limit(use, BAD, f'a limit of the model cannot be read ({one!s:.80})')
+            for use in (SIMULATION, PAYLOAD)
+        ]
+    return tuple(found)
 
 
 def findings_in(content: Mapping[str, Any]) -> Findings:
