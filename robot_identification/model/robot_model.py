@@ -34,6 +34,13 @@ from robot_identification.texts import short_repr
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
+# A reading beyond so many times the joint's limit is none of the joint, but of a broken message.
+BEYOND_LIMIT = 100.0
+# Position [rad or m], velocity [rad/s or m/s] and torque [N m] that are never refused, as limits
+# in a description may be placeholders; and the largest ones without a limit; chosen: a joint that
+# turns at 10 rad/s for a day, ten times a fast motor without a gear, a hundred heavy robots.
+NEVER_REFUSED = (100.0, 100.0, 1.0e4)
+LARGEST_WITHOUT_LIMIT = (1.0e6, 1.0e4, 1.0e6)
 # Chosen: far above any arm, so that computations end.
 MAXIMUM_JOINTS = 64
 # Of an arm with so many moved bodies none has half of the mass: the largest share of the shipped
@@ -202,6 +209,18 @@ class RobotModel:
         """Return the unit of every position: 'm' of a joint that slides, else 'rad'."""
         _, _, slides = joint_axes(self.pinocchio)
         return tuple('m' if one else 'rad' for one in slides)
+
+    @cached_property
+    def largest_readings(self) -> FloatArray:
+        """Return what |position|, |velocity| and |torque| of a joint cannot exceed, (3, n)."""
+        limits = self.limits
+        stated = BEYOND_LIMIT * np.stack([
+            np.maximum(np.abs(limits.lower), np.abs(limits.upper)), limits.velocity, limits.effort,
+        ])
+        never, unlimited = (
+            np.array(bounds)[:, None] for bounds in (NEVER_REFUSED, LARGEST_WITHOUT_LIMIT)
+        )
+        return np.where(np.isfinite(stated), np.maximum(stated, never), unlimited)
 
     @property
     def joints(self) -> NamedJoints:

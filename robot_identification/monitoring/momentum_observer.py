@@ -64,7 +64,8 @@ class MomentumObserver:
         Return the external torque (n,) [N m], signed as joint torques; None until settled.
 
         `elapsed` [s] is not used for the first sample; the torque is the measured one of the
-        drives, friction what the model expects, all (n,) in N m. Raises UsageError if `elapsed` is
+        drives, friction what the model expects, all (n,) in N m. Of a sample whose momentum is not
+        finite it begins anew. Raises UsageError if `elapsed` is
         not positive.
         """
         model, data = self._model, self._data
@@ -78,6 +79,10 @@ class MomentumObserver:
             return self.step(elapsed, *joint_vectors(
                 len(self._rest), q=q, dq=dq, torque=torque, friction=friction
             ))
+        if not math.isfinite(float(momentum.sum() + known.sum())):
+            # It would stay in the low-pass for good.
+            self.restart()
+            return None
         last, before = self._momentum, self._known
         self._momentum, self._known = momentum, known
         if last is None or before is None:

@@ -57,6 +57,8 @@ HEAVIEST, LARGEST = 200.0, 0.3
 # Samples of a joint that is slower than this are left out: static friction is in them, of which a
 # model knows the size at most [rad/s].
 SLOWEST = 0.05
+# No joint stops from its largest velocity in less [s].
+SHORTEST_STOP = 0.001
 # What of every joint may differ from the model: offset, Coulomb and viscous friction.
 EACH = 3
 WINDOW = 1.2  # how long the samples are that are compared with those before [s]
@@ -201,6 +203,8 @@ class RecursivePayload:
         self.frame = tool_frame(model.robot, link)
         self._to_frame = to_frame(model.robot, self.frame)
         self._data = model.robot.pinocchio.createData()
+        largest_q, largest_dq, largest_tau = model.robot.largest_readings
+        self._largest = np.stack([largest_q, largest_dq, largest_dq, largest_tau])
         self._period = 1.0 / self.options.rate
         self._width = max(round(WINDOW * self.options.rate), 2)
         self._alarm = min(
@@ -246,9 +250,11 @@ class RecursivePayload:
 
         `stamp` is in s; position [rad], velocity [rad/s], acceleration [rad/s^2] and `residual` [N
         m], the measured joint torque less that of the bare arm's model, are each (n,). Samples
-        that are not finite or come faster than the rate of the options are left out.
+        that are not finite, beyond what a joint can have, or come faster than the rate of the
+        options are left out.
         """
-        if not (math.isfinite(stamp) and np.all(np.isfinite([q, dq, ddq, residual]))):
+        rows = np.abs([q, dq, SHORTEST_STOP * ddq, residual])
+        if not (math.isfinite(stamp) and np.all(rows <= self._largest)):
             return
         elapsed = stamp - self._stamp
         if 0.0 <= elapsed < 0.99 * self._period:

@@ -86,6 +86,7 @@ class LiveResiduals:
         self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
         self._settling = SETTLING / cutoff
         self._torque = SampleTorque(model)
+        self._largest = model.robot.largest_readings.ravel()
         self._temperature = model.temperature
         self.restarts = -1
         self._last_stamp = math.nan
@@ -107,11 +108,12 @@ class LiveResiduals:
 
         `stamp` is in s; measured position [rad], velocity [rad/s] and joint torque [N m] are each
         (n,). Returns None for most joint states: between two samples, and until the filter has
-        settled. Joint states that are not finite or repeat a stamp are left out.
+        settled. Joint states that are not finite, beyond what a joint can have, or repeat a stamp
+        are left out.
         """
         row = np.concatenate([q, dq, torque])
-        # A sum is finite where all are, and quicker to look at.
-        if not math.isfinite(stamp + float(row.sum())):
+        # Nothing is greater or smaller than NaN.
+        if not (math.isfinite(stamp) and np.all(np.abs(row) <= self._largest)):
             return None
         elapsed = stamp - self._last_stamp
         if elapsed == 0.0:

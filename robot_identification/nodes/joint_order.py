@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from robot_identification.model import JointEncoders
+from robot_identification.model import IdentifiedModel
 from robot_identification.nodes.joint_state_reader import JointReading
 from sensor_msgs.msg import JointState
+
+QUANTITIES = ('position', 'velocity', 'effort')
 
 
 def find_problem(message: JointState | JointReading, names: Sequence[str]) -> str:
@@ -36,8 +38,12 @@ class JointOrder:
     Their places are kept for as long as the messages name the same joints.
     """
 
-    def __init__(self, joints: Sequence[str], encoders: JointEncoders) -> None:
-        self._joints, self._encoders = tuple(joints), encoders
+    def __init__(self, joints: Sequence[str], model: IdentifiedModel) -> None:
+        self._joints, self._encoders = tuple(joints), model.robot.encoders
+        self._largest = model.robot.largest_readings.copy()
+        # Efforts are compared in the driver's unit.
+        self._largest[2] *= np.abs(model.effort_per_torque)
+        self._share = 1.0 / self._largest
         self._names: tuple[str, ...] | None = None
         self._places = np.arange(0)
 
@@ -51,6 +57,30 @@ class JointOrder:
             self._names = names
             self._places = np.array([names.index(joint) for joint in self._joints])
         return problem
+
+    def find_nonsense(self, *given: np.ndarray, first: int = 0) -> tuple[str, str] | None:
+        """
+        Return what is wrong with values (n,) that no joint has, and why; None where nothing is.
+
+        They are positions, velocities and efforts, from the `first` of these on. What is wrong is
+        'not finite' or 'impossible'.
+        """
+        for quantity, values in enumerate(given, first):
+            # Quick to find at every joint state, and false with a NaN.
+            if np.abs(values).dot(self._share[quantity]) <= 1.0:
+                continue
+            possible = np.abs(values) <= self._largest[quantity]
+            if possible.all():
+                continue
+            joint = int(np.argmin(possible))
+            what = f'the {QUANTITIES[quantity]} of {self._joints[joint]} is {values[joint]:g}'
+            if not np.isfinite(values[joint]):
+                return 'not finite', f'{what}: check the driver'
+            return 'impossible', (
+                f'{what}, beyond {self._largest[quantity, joint]:g} no joint of this arm can be: '
+                'check the driver, and the limits in the description'
+            )
+        return None
 
     def values(self, reading: JointReading) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """

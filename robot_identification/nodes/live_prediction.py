@@ -34,7 +34,7 @@ BAND = 1.96
 LOOK_PERIOD = 0.05
 # Samples that are kept for another thread; chosen: 4 s at 1 kHz.
 KEPT = 4096
-REFUSED = ('not finite', 'unusable', 'without temperature')
+REFUSED = ('not finite', 'impossible', 'unusable', 'without temperature')
 COUNTED = (
     'received', 'predicted', 'missing', 'repeated', 'restarts', *REFUSED, 'without effort',
     'collisions',
@@ -108,7 +108,7 @@ class LivePrediction:
     def _begin(self, prepared: PreparedModel) -> None:
         """Find what stays the same for as long as a model is used."""
         self._current, self._reference = prepared, (-math.inf, np.zeros(prepared.model.robot.n))
-        self._order = JointOrder(prepared.names, prepared.model.robot.encoders)
+        self._order = JointOrder(prepared.names, prepared.model)
         self._message = VectorMessage(prepared.names)
         self._rest = np.zeros(prepared.model.robot.n)
         self._heed_temperature(prepared, None)
@@ -130,9 +130,9 @@ class LivePrediction:
             self._refuse('unusable', problem)
             return
         q, dq, effort = self._order.values(reading)
-        # A sum is finite where all are; this is done at every joint state.
-        if not math.isfinite(float(q.sum() + dq.sum())):
-            self._refuse('not finite', 'a joint state has a position or velocity of NaN or inf')
+        nonsense = self._order.find_nonsense(q, dq)
+        if nonsense is not None:
+            self._refuse(*nonsense)
             return
         temperature = self._measured_temperature(prepared, now)
         if self._lacking:
@@ -165,8 +165,9 @@ class LivePrediction:
         if effort is None:
             self.counts['without effort'] += 1
             return None
-        if not math.isfinite(float(effort.sum())):
-            self._refuse('not finite', 'a joint state has an effort of NaN or inf')
+        nonsense = self._order.find_nonsense(effort, first=2)
+        if nonsense is not None:
+            self._refuse(*nonsense)
             return None
         torque: np.ndarray = effort / prepared.model.effort_per_torque
         return torque
@@ -260,7 +261,7 @@ class LivePrediction:
             _, found, _ = joint_values(
                 reference, prepared.names, prepared.model.robot.encoders
             )
-            if np.all(np.isfinite(found)):
+            if self._order.find_nonsense(found, first=1) is None:
                 wanted = found
         self._reference = reference.stamp, wanted
 

@@ -40,7 +40,7 @@ from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.joint_order import JointOrder
 from robot_identification.nodes.joint_state_reader import JointStateReader
-from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
+from robot_identification.nodes.robot_state import HOTTEST, TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, declare_roots, read_path
 from robot_identification.studies.temperature import FRICTION, TEMPERATURE
 from sensor_msgs.msg import JointState
@@ -209,7 +209,7 @@ class OnlineEstimatorNode(Node):
         ))
         names = driver_names(model, self._prefix)
         return Prepared(
-            model, names, JointOrder(names, model.robot.encoders), residuals,
+            model, names, JointOrder(names, model), residuals,
             OnlineEstimator(payload, friction), viscous_slopes(model),
             1.0 / model.effort_per_torque,
         )
@@ -236,10 +236,10 @@ class OnlineEstimatorNode(Node):
         if prepared is None:
             return
         values = np.asarray(message.data, dtype=float)
-        if values.shape != (prepared.model.robot.n,) or not np.all(np.isfinite(values)):
+        if values.shape != (prepared.model.robot.n,) or not np.all(np.abs(values) <= HOTTEST):
             self._refuse('temperatures refused', (
-                f'joint temperatures are {values.tolist()[:16]}, one finite number for each of '
-                f'{prepared.model.robot.n} joints is needed'
+                f'joint temperatures are {values.tolist()[:16]}, one number up to {HOTTEST:g} for '
+                f'each of {prepared.model.robot.n} joints is needed'
             ))
             return
         self._counts['temperatures'] += 1
@@ -262,10 +262,9 @@ class OnlineEstimatorNode(Node):
             self._refuse('unusable', 'joint states have not one effort for each joint: nothing '
                          'can be estimated')
             return
-        # A sum is finite where all are; this is done 500 times a second.
-        if not math.isfinite(float(q.sum() + dq.sum() + effort.sum())):
-            self._refuse('not finite', 'a joint state has a position, velocity or effort of NaN '
-                         'or inf')
+        nonsense = prepared.order.find_nonsense(q, dq, effort)
+        if nonsense is not None:
+            self._refuse(*nonsense)
             return
         nanoseconds = reading.seconds * 10**9 + reading.nanoseconds
         if self._origin is None:

@@ -26,6 +26,7 @@ PROGRAM_TOPIC = 'io_and_status_controller/robot_program_running'
 SAFETY_TOPIC = 'io_and_status_controller/safety_mode'
 MODE_TOPIC = 'io_and_status_controller/robot_mode'
 TEMPERATURE_TOPICS = ('joint_temperatures', 'rtde/joint_temperatures')
+HOTTEST = 300.0  # [deg C]; chosen: no drive has it and moves
 RUNNING_MODE = 7  # RUNNING of ur_dashboard_msgs/RobotMode
 # Depth: 0.1 s of a 500 Hz driver, which the scheduler of a busy machine takes from a thread.
 _JOINT_STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -30,7 +30,7 @@ from robot_identification.nodes.live_prediction import (
 from robot_identification.nodes.prepared_model import (
     FEED_FORWARD, OFF, PredictorOptions, prepare_model, PreparedModel,
 )
-from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
+from robot_identification.nodes.robot_state import HOTTEST, TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.nodes.vector_publisher import VectorPublisher
@@ -189,7 +189,9 @@ class TorquePredictorNode(Node):
         gc.freeze()
 
     def _on_temperature(self, message: Float64MultiArray) -> None:
-        self._live.temperature = self._now(), np.asarray(message.data)
+        values = np.asarray(message.data)
+        # NaN is that of a joint whose temperature is not known.
+        self._live.temperature = self._now(), np.where(np.abs(values) <= HOTTEST, values, np.nan)
 
     def _take_reference(self) -> None:
         """Hand over the wanted velocities that came last."""

@@ -198,9 +198,10 @@ class TorquePredictor:
         self._heated = _friction_with_temperature(model)
         self._any_heated = bool(self._heated.any())
         self._signals = np.zeros((7, model.robot.n))
-        # What is measured lies last; a sum is finite where all are, and quicker to look at.
+        # What is measured lies last, velocities first.
         self._measured = self._signals[5:].reshape(-1)
-        self._ones = np.ones(2 * model.robot.n)
+        self._largest = model.robot.largest_readings[1::-1].ravel()
+        self._share = 1.0 / self._largest
         self._last_stamp = math.nan
         self.restarts = -1
         self._start(np.zeros(model.robot.n))
@@ -260,8 +261,8 @@ class TorquePredictor:
         Returns
         -------
         Prediction or None
-            None for a sample that is not finite, for one that repeats the stamp before, and
-            without a temperature that friction needs.
+            None for a sample that is not finite or beyond what a joint can have, for one that
+            repeats the stamp before, and without a temperature that friction needs.
 
         """
         signals = self._signals
@@ -271,7 +272,11 @@ class TorquePredictor:
             # Whose shape is wrong; NumPy takes lists.
             joint_vectors(self._model.robot.n, q=q, dq=dq)
             raise
-        if not math.isfinite(stamp + self._measured.dot(self._ones)):
+        # The sum is quick to find, and NaN with any of them.
+        size = np.abs(self._measured)
+        if not (math.isfinite(stamp) and (
+            size.dot(self._share) <= 1.0 or np.all(size <= self._largest)
+        )):
             return None
         if self._any_heated and _lack(self._heated, temperature).any():
             return None

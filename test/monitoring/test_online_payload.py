@@ -250,17 +250,20 @@ def test_friction_that_warms_up_is_not_taken_for_a_payload(arm, rng):
 
 
 def test_nonsense_is_left_out(arm, loaded, rng):
-    """NaN, repeated stamps, a clock that jumps: the estimate is that of the rest."""
+    """NaN, 1e160, repeated stamps, a clock that jumps: the estimate is that of the rest."""
     times, motion, tau = loaded
     residual = arm.residual(motion, tau, rng)
     estimator = RecursivePayload(arm.model)
     assert estimator.estimate.verdict == NOT_YET
     later = np.where(np.arange(len(times)) < 400, times, times - 100.0)
     for k, row in enumerate(zip(later, motion.q, motion.dq, motion.ddq, residual, strict=True)):
-        estimator.step(*row)
-        estimator.step(*row)
         if k % 50 == 0:
-            estimator.step(row[0] + 0.01, *row[1:4], np.full(6, np.nan))
+            place, value = k // 50 % 4, (np.nan, 1e20, -1e160)[k // 50 % 3]
+            spoiled = [column.copy() for column in row[1:]]
+            spoiled[place][k // 50 % 6] = value
+            estimator.step(row[0], *spoiled)
+        estimator.step(*row)
+        estimator.step(*row)
     assert estimator.changes == ()
     moving = np.any(np.abs(motion.dq) > SLOWEST, axis=1)
     assert estimator.estimate.samples == np.count_nonzero(moving)

@@ -5,6 +5,7 @@
 
 from collections import Counter
 from dataclasses import replace
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -197,6 +198,62 @@ def spoiled_messages(bench, k):
     yield message, 'unusable'
     yield JointState(header=message.header), 'unusable'
     yield deserialized(JointState, bench.data(k - 1)), 'repeated'
+
+
+GARBAGE = [1e160, -1e20, 1e308, 1e5, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_garbage_leaves_no_trace(model_file, recording, seed):
+    """What is published afterwards is what would be without it, and at once."""
+    rng = np.random.default_rng(seed)
+    bench, usual = (Bench(model_file, recording) for _ in range(2))
+    expected = Counter()
+    for k in range(FIRST, FIRST + 2 * COUNT):
+        message = deserialized(JointState, bench.data(k))
+        if rng.integers(6) == 0:
+            field, value = rng.choice(['position', 'velocity', 'effort']), rng.choice(GARBAGE)
+            getattr(message, field)[rng.integers(6)] = value
+            expected['impossible' if math.isfinite(value) else 'not finite'] += 1
+            bench.live.receive(serialize_message(message))
+            if field == 'effort':
+                # The torque is predicted all the same.
+                message.effort = []
+                usual.live.receive(serialize_message(message))
+            continue
+        for each in (bench, usual):
+            each.live.receive(serialize_message(message))
+    for what in ('impossible', 'not finite'):
+        assert bench.live.counts[what] == expected[what]
+    assert len(bench.warnings) == expected.total()
+    for topic in TOPICS:
+        found, wanted = (
+            np.array([deserialized(JointState, one).effort
+                      for one in each.publishers[topic].published])
+            for each in (bench, usual)
+        )
+        np.testing.assert_array_equal(found, wanted, err_msg=topic)
+        assert np.isfinite(found).all()
+
+
+def test_a_value_is_refused_from_a_hundred_limits_on(model_file, recording):
+    """Of position and velocity by the description, of effort in the driver's unit."""
+    bench = Bench(model_file, recording)
+    model = bench.live.prepared.model
+    limits = model.robot.limits
+    effort = 100.0 * limits.effort[1] * abs(model.effort_per_torque[1])
+    joint = list(recording.joint_names).index(model.robot.joint_names[1])
+    for field, largest in (
+        ('velocity', 100.0 * limits.velocity[1]), ('position', 100.0 * limits.upper[1]),
+        ('effort', effort),
+    ):
+        for k, share in enumerate((0.99, 1.01)):
+            message = deserialized(JointState, bench.data(FIRST + k))
+            getattr(message, field)[joint] = share * largest
+            before = bench.live.counts['impossible']
+            bench.live.receive(serialize_message(message))
+            assert bench.live.counts['impossible'] - before == k
+        assert f'the {field} of {model.robot.joint_names[1]}' in bench.live.problem
 
 
 def test_nothing_comes_out_of_nonsense(model_file, recording):

@@ -359,6 +359,14 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
         assert not predictor.torques
         publisher = graph.publisher(Float64MultiArray, '/rtde/joint_temperatures')
 
+        # A broken message is no temperature.
+        publisher.publish(Float64MultiArray(data=[30.0, 1e160, -1e20, 30.0, 30.0, 30.0]))
+        assert acknowledged(publisher)
+        predictor.statuses.clear()
+        predictor.publisher.publish(predictor.message(FIRST + 5))
+        predictor.wait_for('needs a joint temperature')
+        assert not predictor.torques
+
         def answers_to_both():
             """Say it again: the node listens as one does to a sensor."""
             publisher.publish(Float64MultiArray(data=[30.0] * 6))
