@@ -12,16 +12,16 @@ moves before an operator has armed the runner, and the coordinator never does.
 import secrets
 
 from launch import LaunchDescription
-from launch.actions import LogInfo, Shutdown
+from launch.actions import LogInfo, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import (
-    AndSubstitution, Command, LaunchConfiguration, NotSubstitution, PathJoinSubstitution,
+    AndSubstitution, LaunchConfiguration, NotSubstitution, PathJoinSubstitution,
 )
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, arguments, ARM, declare, include, passed_on, ROOTS, start, value,
+    after, arguments, ARM, declare, described, include, passed_on, ROOTS, start, value,
 )
 
 ARGUMENTS = arguments(
@@ -45,40 +45,38 @@ RUNNER = (
 )
 
 
-def nodes_of_rviz():
+def nodes_of_rviz(context):
     """Return RViz with the shipped layout, and the state publisher of the simulated arm."""
-    launch_rviz, namespace = LaunchConfiguration('launch_rviz'), LaunchConfiguration('namespace')
-    urdf = [
-        FindPackageShare('robot_identification'), '/urdf/', LaunchConfiguration('ur_type'), '.urdf'
-    ]
-    return [
-        Node(
-            package='rviz2',
-            executable='rviz2',
-            namespace=namespace,
-            arguments=['-d', PathJoinSubstitution([
-                FindPackageShare('robot_identification'), 'config', 'rviz', 'preview.rviz'
-            ])],
-            # A layout holds absolute names; /tf is one for all namespaces.
-            remappings=[
-                (f'/{topic}', topic)
-                for topic in ('robot_description', 'trajectory_generator/preview')
-            ],
-            parameters=[{'use_sim_time': value('use_sim_time', bool)}],
-            condition=IfCondition(launch_rviz),
-        ),
-        # A driver brings one; the simulated robot has none.
-        Node(
-            package='robot_state_publisher',
-            executable='robot_state_publisher',
-            namespace=namespace,
-            parameters=[{
-                'robot_description': ParameterValue(Command(['cat ', *urdf]), value_type=str),
-                'use_sim_time': value('use_sim_time', bool),
-            }],
-            condition=IfCondition(AndSubstitution(launch_rviz, LaunchConfiguration('use_sim'))),
-        ),
-    ]
+    description, root = described(context)
+    simulated = context.launch_configurations['use_sim'] == 'true'
+    # Shapes to be seen are not in the description that the simulated robot publishes.
+    shown = 'robot_state_publisher/robot_description' if simulated else 'robot_description'
+    rviz = Node(
+        package='rviz2',
+        executable='rviz2',
+        arguments=['-f', root, '-d', PathJoinSubstitution([
+            FindPackageShare('robot_identification'), 'config', 'rviz', 'preview.rviz'
+        ])],
+        # A layout holds absolute names; /tf is one for all namespaces.
+        remappings=[
+            ('/robot_description', shown),
+            ('/trajectory_generator/preview', 'trajectory_generator/preview'),
+        ],
+        parameters=[{'use_sim_time': value('use_sim_time', bool)}],
+        namespace=LaunchConfiguration('namespace'),
+    )
+    # A driver brings one; the simulated robot has none.
+    state_publisher = Node(
+        package='robot_state_publisher',
+        executable='robot_state_publisher',
+        remappings=[('robot_description', shown)],
+        parameters=[{
+            'robot_description': ParameterValue(description, value_type=str),
+            'use_sim_time': value('use_sim_time', bool),
+        }],
+        namespace=LaunchConfiguration('namespace'),
+    )
+    return [rviz, state_publisher] if simulated else [rviz]
 
 
 def coordinator(condition, simulation_token):
@@ -100,7 +98,9 @@ def generate_launch_description():
         *declare(ARGUMENTS),
         *motion_nodes(use_sim, token),
         *data_nodes(),
-        *nodes_of_rviz(),
+        OpaqueFunction(
+            function=nodes_of_rviz, condition=IfCondition(LaunchConfiguration('launch_rviz')),
+        ),
         simulating,
         coordinator(AndSubstitution(coordinate, NotSubstitution(use_sim)), ''),
         LogInfo(

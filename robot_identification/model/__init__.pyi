@@ -139,7 +139,7 @@ from .symbols import (
     to_plain as to_plain, to_text as to_text,
 )
 from .urdf import parse_urdf as parse_urdf, read_urdf as read_urdf, Urdf as Urdf
-from .urdf_prefix import without_prefix as without_prefix
+from .urdf_prefix import with_prefix as with_prefix, without_prefix as without_prefix
 from .urdf_reach import reach_of_joints as reach_of_joints
 from .urdf_variants import for_pinocchio as for_pinocchio, for_simulation as for_simulation
 from .xacro import (

@@ -200,6 +200,13 @@ class RobotModel:
         return reach_of_joints(self.urdf.text, self.joint_names).carried_links
 
     @property
+    def root_link(self) -> str:
+        """Return the name of the link that all others hang on."""
+        return str(next(
+            frame.name for frame in self.pinocchio.frames if frame.type == pin.FrameType.BODY
+        ))
+
+    @property
     def n(self) -> int:
         """Return the number of joints."""
         return len(self.joint_names)

@@ -23,7 +23,9 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from robot_identification.model import find_urdf, load_robot, STATED_UNITS
+from robot_identification.model import (
+    find_urdf, find_xacro_arguments, load_robot, read_description, STATED_UNITS, with_prefix,
+)
 from robot_identification.nodes.argument_values import checked_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
@@ -179,6 +181,13 @@ def check_names(context: LaunchContext) -> list[Action]:
         LogInfo(msg=f'{name} is handed on to the files of others that {path.name} includes.')
         for name in names_beyond(given, known, path.name)
     ]
+
+
+def described(context: LaunchContext) -> tuple[str, str]:
+    """Return the description of the arm with visual shapes, and its root link, both prefixed."""
+    robot, prefix = (context.launch_configurations[name] for name in ('ur_type', 'tf_prefix'))
+    text = read_description(find_urdf(robot), find_xacro_arguments(robot))
+    return with_prefix(text, prefix), prefix + load_robot(robot).root_link
 
 
 def passed_on(names: Iterable[str]) -> dict[str, LaunchConfiguration]:

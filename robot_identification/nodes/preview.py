@@ -49,7 +49,7 @@ def preview_markers(
     Obstacles are the boxes of the cell; those that links carry move with them. `prefix` is the
     driver's `tf_prefix`, in front of the names of frames.
     """
-    root = prefix + _root_link(robot)
+    root = prefix + robot.root_link
     times = np.linspace(0.0, trajectory.form.duration, PATH_POINTS)
     path = tool_path(robot, trajectory.sample(times).q)
     header = Header(frame_id=root, stamp=stamp)
@@ -74,12 +74,6 @@ def preview_markers(
         markers.append(box)
     markers += _nearest(robot, trajectory, obstacles, header)
     return MarkerArray(markers=markers + _gaps(trajectory, path[0], header))
-
-
-def _root_link(robot: RobotModel) -> str:
-    return str(next(
-        frame.name for frame in robot.pinocchio.frames if frame.type == pin.FrameType.BODY
-    ))
 
 
 def _nearest(

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 import json
-import re
 from typing import Any
 
 from builtin_interfaces.msg import Time
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.model import RobotModel
+from robot_identification.model import RobotModel, with_prefix
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_state
 from robot_identification.simulation import published_effort, RobotCondition, Sample, StreamSample
@@ -27,10 +26,6 @@ COMMANDS = f'{CONTROLLER}/joint_trajectory'
 # RUNNING of ur_dashboard_msgs/RobotMode.
 RUNNING = 7
 BASE_FRAME = 'base_link'
-# The attributes of a URDF that name a link or a joint.
-NAMES = re.compile(
-    r'(<(?:link|joint|parent|child|mimic)\b[^>]*?\b(?:name|link|joint)\s*=\s*["\'])'
-)
 # Topics that are published where they are asked for.
 OPTIONAL = ROTOR_STATES, TRUE_STATES, CLOCK = 'rotor_states', '~/noise_free_joint_states', '/clock'
 
@@ -65,7 +60,7 @@ class DriverTopics:
                 self._publishers[topic] = node.create_publisher(kind, topic, QoSProfile(depth=10))
         self._speed_scaling = 100.0
         for topic, message in (
-            ('robot_description', String(data=_with_prefix(robot.urdf.text, prefix))),
+            ('robot_description', String(data=with_prefix(robot.urdf.text, prefix))),
             ('~/robot_mode', Int8(data=RUNNING)),
             ('~/identity', String(data=json.dumps(
                 {'token': token, 'node': node.get_fully_qualified_name()}
@@ -142,11 +137,6 @@ class DriverTopics:
             self._publishers['speed_scaling_state_broadcaster/speed_scaling'].publish(
                 Float64(data=percent)
             )
-
-
-def _with_prefix(urdf: str, prefix: str) -> str:
-    """Return a description with a prefix on links and joints, as the driver's xacro makes it."""
-    return NAMES.sub(lambda found: found.group(1) + prefix, urdf) if prefix else urdf
 
 
 def _controllers(condition: RobotCondition, active: bool) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@
 import ast
 import sys
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 from launch_descriptions import (
     declared_in, describe, ENDED_WELL, executables, FILES, included_in, load, nodes_in, of_kind,
@@ -55,6 +56,9 @@ def test_only_wires(path):
                 or name in SHARED
             )
     started = {(node['package'], node['executable']) for node in nodes_in(path)}
+    if name_of(path) == 'experiment':
+        started |= {(node['package'], node['executable']) for node in nodes_of_rviz().values()}
+        assert FOREIGN_NODES < started
     expected = {name_of(path)} - TOGETHER
     if name_of(path) == 'experiment':
         expected = ALONE
@@ -140,6 +144,70 @@ def test_every_node_stands_in_the_namespace(path):
     for node in nodes_in(path):
         assert read_in(node['namespace']) == {'namespace'}
         assert 'namespace' in declared_in(path)
+
+
+def nodes_of_rviz(**given):
+    """Return what the experiment starts for RViz, by package."""
+    path = ROOT / 'launch' / 'experiment.launch.py'
+    make, = (
+        made.named['function'] for made in of_kind(describe(path), 'OpaqueFunction')
+        if made.named['function'].__name__ == 'nodes_of_rviz'
+    )
+    values = {argument.name: argument.default for argument in load(path).ARGUMENTS}
+    context = SimpleNamespace(launch_configurations={**values, 'launch_rviz': 'true', **given})
+    return {node.named['package']: node.named for node in make(context)}
+
+
+@pytest.mark.parametrize('prefix', ['', 'left_'])
+@pytest.mark.parametrize('own', [False, True], ids=['known', 'own'])
+def test_rviz_shows_the_arm_that_is_simulated(prefix, own, tmp_path):
+    """The description of its robot YAML, every name of a link or joint with the prefix."""
+    text = (ROOT / 'urdf' / 'ur5.urdf').read_text().replace('</robot>', (
+        '<gazebo reference="wrist_3_link"><mu1>0.2</mu1></gazebo><transmission name="wrist">'
+        "<joint name = 'wrist_3_joint'/></transmission></robot>"
+    ))
+    robot = 'ur5'
+    if own:
+        (tmp_path / 'lab.urdf').write_text(text)
+        robot = tmp_path / 'lab arm.yaml'
+        robot.write_text(
+            (ROOT / 'config' / 'robots' / 'ur5.yaml').read_text()
+            .replace('urdf: ur5.urdf', 'urdf: lab.urdf')
+        )
+    else:
+        text = (ROOT / 'urdf' / 'ur5.urdf').read_text()
+    nodes = nodes_of_rviz(ur_type=str(robot), tf_prefix=prefix)
+    publisher, rviz = nodes['robot_state_publisher'], nodes['rviz2']
+    shown = ElementTree.fromstring(
+        publisher['parameters'][0]['robot_description'].given[0]
+    )
+    plain = ElementTree.fromstring(text)
+    for tag, attribute in (
+        ('link', 'name'), ('joint', 'name'), ('joint/parent', 'link'), ('joint/child', 'link'),
+        ('gazebo', 'reference'), ('transmission/joint', 'name'),
+    ):
+        assert [found.get(attribute) for found in shown.findall(tag)] == [
+            prefix + found.get(attribute) for found in plain.findall(tag)
+        ], tag
+    for tag in 'material', 'transmission':
+        assert [found.get('name') for found in shown.findall(tag)] == [
+            found.get('name') for found in plain.findall(tag)
+        ]
+    assert len(shown.findall('.//visual')) == len(plain.findall('.//visual')) > 0
+    # One publisher of robot_description there is, the simulated robot.
+    topic = dict(publisher['remappings'])['robot_description']
+    assert topic != 'robot_description'
+    assert dict(rviz['remappings'])['/robot_description'] == topic
+    assert rviz['arguments'][:2] == ['-f', f'{prefix}base_link']
+    for node in nodes.values():
+        assert read_in(node['namespace']) == {'namespace'}
+
+
+def test_rviz_shows_the_arm_of_a_driver():
+    """The driver's own description, and its state publisher."""
+    nodes = nodes_of_rviz(use_sim='false', tf_prefix='left_')
+    assert list(nodes) == ['rviz2']
+    assert dict(nodes['rviz2']['remappings'])['/robot_description'] == 'robot_description'
 
 
 @pytest.mark.parametrize('name', sorted(TOGETHER))

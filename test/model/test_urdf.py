@@ -14,6 +14,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf, read_urdf
+from robot_identification.model.urdf_prefix import with_prefix as put_prefix
 from robot_identification.model.urdf_prefix import without_prefix
 
 MASS = 'mass value="1.5"'
@@ -175,7 +176,7 @@ def with_prefix(text, prefix):
     """Put a prefix before the names of links and joints, as a driver's xacro does."""
     for pattern in (
         r'(<link name=")', r'(<joint name=")', r'(<parent link=")', r'(<child link=")',
-        r'(<mimic joint=")',
+        r'(<mimic joint=")', r'(<gazebo reference=")',
     ):
         text = re.sub(pattern, rf'\g<1>{prefix}', text)
     return text
@@ -189,6 +190,18 @@ def test_what_a_driver_puts_before_names_is_taken_off(ur5, prefix):
     assert f'"{prefix}elbow_joint"' in changed
     assert without_prefix(changed, prefix) == text
     assert without_prefix(changed, '') == changed
+
+
+def test_a_prefix_is_put_before_links_and_joints_alone():
+    """Not before materials, plugins and what the robot is called; and it can be taken off."""
+    text = two_link_urdf().replace('</robot>', (
+        '<material name="grey"/><gazebo reference="upper"><plugin name="grey"/></gazebo>'
+        '<gazebo><plugin name="grey"/></gazebo></robot>'
+    ))
+    changed = put_prefix(text, 'left_')
+    assert changed == with_prefix(text, 'left_')
+    assert 'reference="left_upper"' in changed
+    assert without_prefix(changed, 'left_') == text
 
 
 def test_names_of_another_arm_keep_their_prefix():
