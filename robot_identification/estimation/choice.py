@@ -72,7 +72,7 @@ def choose_laws(
         )
         for friction in method.laws
     ]
-    at = int(np.argmin([trial.score for trial in trials]))
+    at = int(np.argmin([trial.loss for trial in trials]))
     return Choice(
         kinematic_filter, datasets, method.laws[at], method.estimator, trials[at],
         (_compare('friction', trials, trials[at], 'the best score'),) if len(trials) > 1 else (),
@@ -170,7 +170,7 @@ def with_prior_weight(choice: Choice, question: str = 'weight of the CAD prior')
     hardly shows become those of this motion, and its held-out blocks reward that.
     """
     weighted = [pair for pair in choice.by_prior_weight if pair[0] > 0.0] or choice.by_prior_weight
-    best = min((trial for _, trial in weighted), key=lambda trial: trial.score)
+    best = min((trial for _, trial in weighted), key=lambda trial: trial.loss)
     taken = max(
         (pair for pair in weighted if pair[1] is best or pair[1].is_as_good_as(best)),
         key=lambda pair: pair[0],
@@ -212,7 +212,7 @@ def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -
     return Candidates(
         question,
         tuple(trial.name for trial in trials),
-        tuple(trial.score for trial in trials),
+        tuple(trial.loss for trial in trials),
         chosen.name,
         rule,
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION
 from robot_identification.model import (
     CorrectionGroup, CorrectionSignals, Evidence, JointCorrection, RobotModel,
 )
@@ -204,7 +205,7 @@ def predict_held_out(
 def huber_weights(residual: FloatArray, limit: float) -> FloatArray:
     """Return weights (M,) of squares by which residuals count linearly beyond a limit."""
     size = np.abs(residual)
-    bound = limit * np.sqrt(np.mean(residual**2))
+    bound = limit * NORMAL_DEVIATION * np.median(size)
     weights: FloatArray = np.minimum(1.0, bound / np.maximum(size, np.finfo(float).tiny))
     return weights
 

@@ -31,7 +31,9 @@ from robot_identification.model import (
 from robot_identification.processing import (
     Dataset, find_constant_effort_joints, with_smooth_effort,
 )
-from robot_identification.validation import errors_at, Folds, hold_out, Trial
+from robot_identification.validation import (
+    errors_at, Folds, hold_out, limit_outliers, Trial,
+)
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
@@ -333,17 +335,20 @@ def make_trial(
     `predictions` (m, n) are of effort at the m `rows` (N,) of each dataset, `held_out` (m,) masks
     of the blocks among them.
     """
+    tried = list(zip(datasets, predictions, rows, strict=True))
+    limited = [
+        values + limit_outliers(dataset.effort[chosen] - values)
+        for dataset, values, chosen in tried
+    ]
     return Trial(
         name,
-        tuple(
-            errors_at(dataset, values, chosen)
-            for dataset, values, chosen in zip(datasets, predictions, rows, strict=True)
-        ),
-        _scores_by_fold(
-            [dataset.effort[chosen] for dataset, chosen in zip(datasets, rows, strict=True)],
-            predictions, held_out,
-        ),
+        tuple(errors_at(dataset, values, chosen) for dataset, values, chosen in tried),
+        _scores_by_fold(limited, predictions, held_out),
         tuple(predictions),
+        tuple(
+            errors_at(dataset, values, chosen, effort=effort)
+            for (dataset, values, chosen), effort in zip(tried, limited, strict=True)
+        ),
     )
 
 

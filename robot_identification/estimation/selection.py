@@ -209,9 +209,9 @@ def _filters(survey: Survey, options: IdentifyOptions) -> tuple[KinematicFilter,
 def _best(tried: Sequence[Choice], survey: Survey, options: IdentifyOptions) -> Choice:
     """Return the best choice, the preferred cut-off where it is as good."""
     recipe = options.recipe
-    best = min(tried, key=lambda choice: choice.trial.score)
+    best = min(tried, key=lambda choice: choice.trial.loss)
     for choice in tried:
-        near = choice.trial.score <= (1.0 + recipe.tie) * best.trial.score
+        near = choice.trial.loss <= (1.0 + recipe.tie) * best.trial.loss
         if near and choice.kinematic_filter.cutoff == recipe.preferred_cutoff:
             best = choice
     best = replace(
@@ -235,7 +235,7 @@ def _best(tried: Sequence[Choice], survey: Survey, options: IdentifyOptions) -> 
     question = Candidates(
         'cut-off',
         tuple(f'{choice.kinematic_filter.cutoff:g} Hz' for choice in tried),
-        tuple(choice.trial.score for choice in tried),
+        tuple(choice.trial.loss for choice in tried),
         f'{best.kinematic_filter.cutoff:g} Hz',
         f'{recipe.preferred_cutoff:g} Hz where it is within {recipe.tie:.0%} of the best',
     )

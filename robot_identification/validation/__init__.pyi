@@ -18,7 +18,7 @@ from .details import (
 )
 from .folds import (
     FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS, hold_out as hold_out,
-    is_no_worse as is_no_worse, Trial as Trial,
+    is_no_worse as is_no_worse, limit_outliers as limit_outliers, Trial as Trial,
 )
 from .joint_stiffness import (
     describe_two_encoder_figures as describe_two_encoder_figures,

@@ -96,17 +96,19 @@ def measure_errors(
 
 
 def errors_at(
-    dataset: Dataset, predicted: FloatArray, rows: BoolArray, details: ErrorDetails | None = None
+    dataset: Dataset, predicted: FloatArray, rows: BoolArray, details: ErrorDetails | None = None,
+    effort: FloatArray | None = None,
 ) -> BagErrors:
     """
     Return the errors of a prediction of some samples of a dataset.
 
     `rows` (N,) selects m samples; `predicted` (m, n) is the effort there in the bag's unit.
-    `details` is the breakdown of the errors, None where it was not measured.
+    `details` is the breakdown of the errors, None where it was not measured. `effort` (m, n) takes
+    the place of what was recorded.
     """
     return measure_errors(
-        dataset.effort[rows], predicted, dataset.moving[rows], bag=dataset.source,
-        unit=dataset.effort_unit, joints=dataset.joint_names, details=details,
+        dataset.effort[rows] if effort is None else effort, predicted, dataset.moving[rows],
+        bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names, details=details,
     )
 
 

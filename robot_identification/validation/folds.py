@@ -20,6 +20,9 @@ FOLDS = 5
 GAP_SECONDS = 0.3
 # One-sided confidence of a difference between candidates that is called sure.
 SURE = 0.975
+# Held-out residuals beyond so many times this quantile of their sizes are outliers; chosen: eight
+# standard deviations of normal numbers, and a joint that rests most of the time has none.
+OUTLIER, TYPICAL = 5.0, 0.9
 
 
 @dataclass(frozen=True)
@@ -86,15 +89,23 @@ class Trial:
 
     name: str  # the choice in words
     errors: tuple[BagErrors, ...]  # errors on the held-out blocks, by bag
-    # (folds,): mean NRMSE over joints of each block, over the deviation of the whole recordings.
+    # (folds,): mean NRMSE over joints of each block, over the deviation of the whole recordings;
+    # outliers limited.
     by_fold: FloatArray
     # (m, n): effort at the samples of each bag, by fits to the other blocks.
     predictions: tuple[FloatArray, ...] = ()
+    # As `errors`, with outliers limited; empty where there is no choice to make.
+    limited: tuple[BagErrors, ...] = ()
 
     @property
     def score(self) -> float:
         """Mean NRMSE over joints and bags; smaller is better."""
         return float(np.nanmean([errors.nrmse_mean for errors in self.errors]))
+
+    @property
+    def loss(self) -> float:
+        """The score by which it is chosen: a few outliers would decide by themselves."""
+        return float(np.nanmean([errors.nrmse_mean for errors in self.limited or self.errors]))
 
     def is_as_good_as(self, best: Trial) -> bool:
         """
@@ -110,6 +121,12 @@ class Trial:
         count = len(self.by_fold)
         quantile = float(stdtrit(count - 1, SURE)) if count > 1 else np.inf
         return not is_no_worse(other.by_fold, self.by_fold, quantile)
+
+
+def limit_outliers(residual: FloatArray) -> FloatArray:
+    """Return residuals (N, n), of each joint at most `OUTLIER` times what a tenth exceeds."""
+    largest = OUTLIER * np.quantile(np.abs(residual), TYPICAL, axis=0)
+    return np.clip(residual, -largest, largest)
 
 
 def is_no_worse(by_fold: FloatArray, best: FloatArray, errors: float = 1.0) -> bool:

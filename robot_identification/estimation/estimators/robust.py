@@ -31,13 +31,13 @@ class HuberWeights:
 
     def __init__(self, scale: FloatArray, tuning: float = 1.345) -> None:
         self._scale, self._tuning = scale, tuning
-        self._squares, self._counts = np.zeros(len(scale)), np.zeros(len(scale))
-        self._weighted = np.zeros(len(scale))
+        self._medians = [SizeMedian() for _ in scale]
+        self._squares, self._weighted = np.zeros(len(scale)), np.zeros(len(scale))
 
     def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
         """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+        self._medians[joint].add(residual)
         self._squares[joint] += residual @ residual
-        self._counts[joint] += len(residual)
         limit = self._tuning * self._scale[joint]
         sizes = np.abs(residual)
         shares = limit / np.maximum(sizes, limit)
@@ -47,8 +47,9 @@ class HuberWeights:
 
     def merge(self, other: HuberWeights) -> None:
         """Take the residuals that another has seen, too."""
+        for median, theirs in zip(self._medians, other._medians, strict=True):
+            median.merge(theirs)
         self._squares += other._squares
-        self._counts += other._counts
         self._weighted += other._weighted
 
     @property
@@ -58,8 +59,8 @@ class HuberWeights:
 
     @property
     def deviation(self) -> FloatArray:
-        """Root mean square of the residuals seen, shape (n,) [N m]."""
-        return np.sqrt(self._squares / np.maximum(self._counts, 1.0))
+        """Standard deviation by the median of the residuals seen, shape (n,) [N m]."""
+        return NORMAL_DEVIATION * np.array([median.value for median in self._medians])
 
 
 class SizeMedian:

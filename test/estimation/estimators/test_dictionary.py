@@ -20,7 +20,9 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
+from robot_identification.estimation.arguments import IdentifyArguments
 from robot_identification.estimation.bounded import solve_bounded
+from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.deviation import parameter_figures
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
@@ -35,7 +37,7 @@ from robot_identification.model import (
 from robot_identification.processing import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from robot_identification.validation import BAND, predict_effort
+from robot_identification.validation import BAND, limit_outliers, predict_effort
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -128,6 +130,11 @@ def recording(seed, friction=Friction(), *, noise=NOISE, offset=0.0, **options):
     rng = np.random.default_rng(1000 + seed)
     measured = tau + offset + noise * np.std(tau, axis=0) * rng.normal(size=tau.shape)
     return made_up_dataset(('one', 'two', 'three'), motion, measured, 1.0 / PERIOD)
+
+
+def with_spikes(dataset, hit):
+    """Return a recording whose effort is too large by twenty times its spread at some samples."""
+    return replace(dataset, effort=dataset.effort + 20.0 * hit * np.std(dataset.effort, axis=0))
 
 
 def fit_of(datasets, estimator=None, laws=AUTOMATIC, *, rows=None, tool='', **options):
@@ -388,12 +395,10 @@ def test_training_without_slow_motion_does_not_explode(monkeypatch):
 
 def test_outliers_are_damped():
     """One sample in a hundred is off by twenty times the torque's spread, always the same way."""
-    # The prediction of another motion stays within twice the error without them; squares alone
-    # make it five times as large.
+    # The prediction of another motion is as good as without them, for the scale of residuals is
+    # that of the others; squares alone make its error five times as large.
     clean = recording(0)
-    rng = np.random.default_rng(8)
-    spikes = np.where(rng.random(clean.effort.shape) < 0.01, 20.0, 0.0)
-    dirty = replace(clean, effort=clean.effort + spikes * np.std(clean.effort, axis=0))
+    dirty = with_spikes(clean, np.random.default_rng(8).random(clean.effort.shape) < 0.01)
     true, _ = true_torque(1)
     errors = [
         np.mean(nrmse(predict(fit_of([dataset], estimator), motion_of(1)), true))
@@ -402,8 +407,36 @@ def test_outliers_are_damped():
             (dirty, SparseNonnegativeRegression(huber=1e6)),
         )
     ]
-    assert errors[1] < 2.0 * errors[0]
+    assert errors[1] < 1.05 * errors[0]
     assert errors[2] > 5.0 * errors[0]
+
+
+def test_outliers_do_not_choose_a_law():
+    """Held-out errors decide on the width of Coulomb friction, and squares are those of spikes."""
+    clean = recording(0)
+    hit = np.random.default_rng(0).random((len(clean), 1)) < 0.01
+    widths = [
+        choose_laws(
+            arm(), (dataset,), IdentifyArguments(estimator='huber').identify_options(),
+            KinematicFilter(), (),
+        ).friction
+        for dataset in (clean, with_spikes(clean, hit))
+    ]
+    assert widths[0] == widths[1]
+
+
+def test_limited_outliers():
+    """Held-out residuals that no error of a model explains count as the largest that one does."""
+    rng = np.random.default_rng(0)
+    residual = rng.normal(size=(1000, 2))
+    residual[:800, 1] *= 1e-3  # a joint that rests most of the time
+    np.testing.assert_array_equal(limit_outliers(residual), residual)
+    spiked = residual.copy()
+    spiked[::100] = 1e3
+    limited = limit_outliers(spiked)
+    assert np.abs(limited).max() < 15.0
+    np.testing.assert_array_equal(np.delete(limited, np.s_[::100], 0),
+                                  np.delete(residual, np.s_[::100], 0))
 
 
 def test_recordings_have_their_own_offsets():
