@@ -172,7 +172,9 @@ def judge_identification(
         estimate=fit.estimate,
         datasets=datasets,
         cross_validation=choice.trial.errors,
-        prior=score_urdf(fitted.robot, datasets, list(fitted.rows)),
+        prior=score_urdf(
+            fitted.robot, datasets, list(fitted.rows), relative_scale=inputs.relative_scale,
+        ),
         unidentifiable=fit.unidentifiable,
         stationary_joints=tuple(names[joint] for joint in fitted.stationary),
         verdict=verdict,

@@ -27,7 +27,12 @@ class UrdfComparison:
     urdf: float
     lost: tuple[str, ...]  # joints that the URDF predicts better
     joints: int  # of which both errors are known
-    friction: str  # what the URDF has for friction
+    fitted: bool  # whether friction was fitted beside the URDF, to the very samples
+
+    @property
+    def name(self) -> str:
+        """Return what the errors of the URDF are called wherever they stand."""
+        return f'URDF {"with" if self.fitted else "without"} friction'
 
     @property
     def is_known(self) -> bool:
@@ -40,9 +45,10 @@ class UrdfComparison:
             return 'Not known: there is no effort of the URDF to compare with.'
         share, won = 1.0 - self.ours / self.urdf, self.joints - len(self.lost)
         change = f'{abs(share):.0%} {"smaller" if share > 0.0 else "larger"}'.replace('%', ' %')
+        fitted = ' fitted to these very samples' if self.fitted else ''
         return (
-            f'{"Yes" if share > 0.0 else "No"}: the error is {change} than that of '
-            f'{self.friction}, and smaller on {won} of {self.joints} joints.'
+            f'{"Yes" if share > 0.0 else "No"}: the error is {change} than that of the '
+            f'{self.name}{fitted}, and smaller on {won} of {self.joints} joints.'
         )
 
 
@@ -66,18 +72,16 @@ def compare_with_fitted_urdf(
     bags: Sequence[BagErrors], prior: Sequence[BagErrors]
 ) -> UrdfComparison:
     """Compare held-out errors with those of the URDF whose friction was fitted to the samples."""
-    return _compare(
-        bags, [bag.nrmse for bag in prior], 'the URDF with friction fitted to these very samples'
-    )
+    return _compare(bags, [bag.nrmse for bag in prior], fitted=True)
 
 
 def compare_with_urdf(bags: Sequence[BagErrors]) -> UrdfComparison:
     """Compare errors with those of the URDF's bodies alone."""
-    return _compare(bags, [bag.urdf_nrmse for bag in bags], 'the URDF, which has no friction')
+    return _compare(bags, [bag.urdf_nrmse for bag in bags], fitted=False)
 
 
 def _compare(
-    bags: Sequence[BagErrors], urdf: Sequence[FloatArray], friction: str
+    bags: Sequence[BagErrors], urdf: Sequence[FloatArray], *, fitted: bool
 ) -> UrdfComparison:
     ours, theirs = np.array([bag.nrmse for bag in bags]), np.array(urdf)
     unknown = ~(np.isfinite(ours) & np.isfinite(theirs))
@@ -89,5 +93,5 @@ def _compare(
     return UrdfComparison(
         means[0], means[1],
         tuple(bags[0].joints[joint] for joint in np.flatnonzero(known & (other < own))),
-        int(known.sum()), friction,
+        int(known.sum()), fitted,
     )

@@ -45,8 +45,11 @@ def results_text(
         *_verdict_lines(identification.verdict),
         *_section('Errors on held-out blocks of the training recording'),
         *wrap(
-            'NRMSE: on held-out blocks. Fit: on the samples that were fitted. URDF: inertial '
-            'parameters of the URDF on the same samples, friction fitted to these very samples.'
+            'NRMSE on held-out blocks, on the samples that were fitted (training), and of the '
+            'inertial parameters of the URDF there, friction fitted to these very samples.'
+            if not model.relative_scale else
+            'NRMSE on held-out blocks and on the samples that were fitted (training). '
+            f'{urdf_words(model)}'
         ),
     ]
     for held_out, fit, prior in zip(
@@ -118,7 +121,7 @@ def _summary_table(identification: Identification) -> list[str]:
     ]
     table = friction_table(identification.model)
     plain = {entry.joint: entry for entry in table.nearest}
-    header: tuple[str, ...] = ('joint', 'NRMSE', 'URDF with friction')
+    header: tuple[str, ...] = ('joint', 'NRMSE held out', 'URDF with friction')
     if plain:
         coulomb, viscous, _ = table.nearest_units
         header = (*header, f'Coulomb [{coulomb}]', f'viscous [{viscous}]')
@@ -129,7 +132,9 @@ def _summary_table(identification: Identification) -> list[str]:
             number(entry.coulomb), number(entry.viscous)
         )
         rows.append((joint, fixed(own), fixed(prior), *(cells if plain else ())))
-    means = (fixed(float(np.nanmean(score))) for score in scores)
+    means = (
+        fixed(float(np.ma.filled(np.ma.masked_invalid(score).mean(), np.nan))) for score in scores
+    )
     rows.append(('mean', *means, *(('', '') if plain else ())))
     return text_table(header, rows)
 
@@ -177,8 +182,9 @@ def _section(title: str) -> list[str]:
 
 def _error_lines(table: ErrorTable, *, training: bool = False) -> list[str]:
     unit = effort_unit_text(table.errors.unit)
-    compared = ('fit', 'URDF') if table.compared else ('URDF',)
-    header = ('joint', 'NRMSE', *compared, f'RMSE [{unit}]', 'moving', 'bias')
+    normalized = ('NRMSE held out', 'training', 'URDF with friction') if table.compared else (
+        'NRMSE', 'URDF without friction')
+    header = ('joint', *normalized, f'RMSE [{unit}]', 'moving', 'bias')
     rows = [
         (*_normalized(row, table.compared), number(row.rmse), number(row.rmse_moving),
          number(row.bias))

@@ -113,17 +113,23 @@ def errors_at(
 
 
 def score_urdf(
-    robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+    robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray], *,
+    relative_scale: bool = False,
 ) -> tuple[BagErrors, ...]:
     """
     Return the errors of the URDF's inertial parameters, by bag.
 
     `rows` selects the samples (N,) of each dataset. A URDF has no friction: sign, velocity,
     acceleration and offset are fitted for each joint to the samples that are scored, so the errors
-    are optimistic.
+    are optimistic. With `relative_scale` they are NaN: the URDF's torque is in another unit than
+    the effort.
     """
     results = []
     for dataset, chosen in zip(datasets, rows, strict=True):
+        if relative_scale:
+            unknown = np.full((np.count_nonzero(chosen), robot.n), np.nan)
+            results.append(errors_at(dataset, unknown, chosen))
+            continue
         scale = dataset.torque_per_effort(robot)
         motion = dataset.motion.rows(np.flatnonzero(chosen))
         rigid = rigid_torque(robot, motion)

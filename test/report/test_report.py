@@ -8,6 +8,7 @@ from dataclasses import replace
 import hashlib
 from html.parser import HTMLParser
 import math
+import warnings
 
 from builders import mixed_urdf
 from export.exported_models import model_of
@@ -25,6 +26,7 @@ from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report import explanation, plot
+from robot_identification.report.answers import compare_with_fitted_urdf
 from robot_identification.report.figures import (
     decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, MAXIMUM_POINTS, points_of_curve,
     sample_intervals,
@@ -33,9 +35,10 @@ from robot_identification.report.formatting import number, percent, sliding_text
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.save import save_identification
 from robot_identification.report.tables import coefficients, friction_table, inertial_coefficients
-from robot_identification.report.text_report import results_text, validation_text
+from robot_identification.report.text_report import results_text, summary_text, validation_text
 from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.report.validation_report import render_validation_report
+from robot_identification.validation.bag_errors import score_urdf
 from robot_identification.validation.validation import predict_effort, validate
 
 MAXIMUM_BYTES = 5_000_000
@@ -183,6 +186,22 @@ def test_relative_scale_has_no_torque_units(identification):
     assert {entry.unit for entry in coefficients(model)} <= {
         'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
     }
+    assert 'export identified_model' not in page.text, 'it is refused'
+
+
+def test_currents_of_unknown_gains_are_not_compared_with_the_urdf(identification):
+    """Whose torques are in N m."""
+    model, datasets = identification.model, identification.datasets
+    rows = [dataset.fitted for dataset in datasets]
+    prior = score_urdf(model.robot, datasets, rows, relative_scale=True)
+    assert all(np.isnan(errors.nrmse).all() for errors in prior)
+    found = replace(identification, model=replace(model, relative_scale=True), prior=prior)
+    page = check_page(render_identification_report(found))
+    assert not compare_with_fitted_urdf(found.cross_validation, prior).is_known
+    assert 'Not known' in page.text and 'than the URDF does' not in page.text
+    with warnings.catch_warnings(action='error'):
+        mean = summary_text(found).splitlines()[-1].split()
+    assert mean[0] == 'mean' and float(mean[1]) > 0.0 and mean[2] == 'n/a'
 
 
 @pytest.mark.parametrize('unit', EFFORT_UNITS)
