@@ -115,8 +115,8 @@ def validate(
     """
     Score a model on bags; unit, names and filter come from the model file.
 
-    Bags that the model was identified from are found by their content, and are no unseen motion.
-    A long one is scored in evenly spread parts.
+    Bags that the model was identified from are found by their content, and are no unseen motion,
+    nor are other parts of them. A long one is scored in evenly spread parts.
 
     Parameters
     ----------
@@ -143,12 +143,16 @@ def validate(
         *(note for _, notes in loaded for note in notes),
         *(note for dataset in datasets for note in describe_uncorrected(model, dataset)),
     )
+    # Of any window first: few recordings are hashed twice.
+    same = {
+        dataset.source: bag for bag, dataset in zip(paths, datasets, strict=True)
+        if find_training_data(model, bag)
+    }
     training = {
-        dataset.source: why
-        for bag, dataset in zip(paths, datasets, strict=True)
+        source: why for source, bag in same.items()
         if (why := find_training_data(model, bag, start, stop))
     }
-    return ValidatedBags(score_datasets(model, datasets, training), datasets, notes)
+    return ValidatedBags(score_datasets(model, datasets, training, same), datasets, notes)
 
 
 @one_blas_thread()

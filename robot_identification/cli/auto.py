@@ -34,12 +34,16 @@ from robot_identification.options import add_arguments, from_values
 from robot_identification.report import (
     fixed, RESULT_FILES, save_identification, short_verdict_lines, shortcomings, text_table,
 )
-from robot_identification.validation import join_verdicts, Validation, validation_content, Verdict
+from robot_identification.validation import (
+    ANOTHER_MOTION, join_verdicts, NOT_INDEPENDENT, Validation, validation_content, Verdict,
+)
 
 # Share of a single recording that is held out for validation; chosen: as in a fold of four.
 HELD_OUT = 0.25
 # Of a shorter recording nothing is held out [s]; chosen: one period of ten seconds and a half.
 SHORTEST = 15.0
+# What to do with a model that another recording judges.
+SEE_VALIDATION = 'see validation/report.html: another recording tests the model there'
 # Of exports that end in another than their name.
 SUFFIXES = {'mjcf': 'xml', 'mujoco-friction': 'mujoco_friction.py'}
 
@@ -88,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
         # It matters for currents alone: torques need no gains.
         options = replace(options, relative_scale=True)
     found = identify(robot, split.training, replace(options, stop=split.boundary or options.stop))
+    if split.held_out is not None and split.boundary is None:
+        found = replace(found, verdict=_to_be_validated(found.verdict))
     save_identification(found, folder.path, args.command_line, force=args.force)
     notes = list(found.notes)
     validation = None
@@ -119,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
 def _examine(paths: Sequence[Path], robot: RobotModel, options: IdentifyOptions) -> None:
     """Report what is wrong with recordings; what cannot be used at all `identify` refuses."""
     examining = ExamineOptions(
-        mapping=options.table_mapping, topic=options.topic, robots=[robot]
+        mapping=options.table_mapping, topic=options.topic, robots=[robot],
+        effort_unit=options.effort_unit,
     )
     for path in paths:
         if path.exists():
@@ -189,19 +196,31 @@ def _export(
     return [folder.path / place for place in made], refused
 
 
+def _to_be_validated(verdict: Verdict) -> Verdict:
+    """Return the verdict of an identification beside which stands that on another recording."""
+    return replace(
+        verdict,
+        reasons=tuple(reason for reason in verdict.reasons if reason != NOT_INDEPENDENT),
+        next_step=SEE_VALIDATION if verdict.next_step == ANOTHER_MOTION else verdict.next_step,
+    )
+
+
 def _verdict(split: _Split, found: Identification, validation: Validation | None) -> Verdict:
     """
     Return the verdict on the model.
 
     Data that are wrong throughout agree with themselves, so that of the identification counts,
-    too; and the rest of one recording is no test on another motion.
+    too.
     """
     if validation is None:
         return found.verdict
     verdict = join_verdicts(validation.verdict, found.verdict)
-    return verdict if split.boundary is None else replace(
-        verdict, next_step=found.verdict.next_step
-    )
+    if verdict.next_step == SEE_VALIDATION:
+        return replace(verdict, next_step=validation.verdict.next_step)
+    if verdict.next_step == ANOTHER_MOTION and split.boundary is not None:
+        # That of the identification says the same, or what else to do with another motion.
+        return replace(verdict, next_step=found.verdict.next_step)
+    return verdict
 
 
 def _content(
@@ -236,14 +255,16 @@ def _screen(
         for joint, own, urdf in zip(errors.joints, errors.nrmse, errors.urdf_nrmse, strict=True)
     ]
     rows.append(('mean', fixed(errors.nrmse_mean), fixed(errors.urdf_nrmse_mean)))
+    nrmse = 'NRMSE held out' if validation is None else 'NRMSE'
     lines = [
         f'{found.model.robot.name}: {verdict.level.upper()}', split.words,
         *short_verdict_lines(verdict, shortcomings(found)), '',
-        *text_table(('joint', 'NRMSE', 'URDF without friction'), rows),
+        *text_table(('joint', nrmse, 'URDF without friction'), rows),
     ]
     if errors.urdf_nrmse_mean > 0.0:
         lines.append(
-            f'The error is {errors.nrmse_mean / errors.urdf_nrmse_mean:.0%} of that of the URDF.'
+            f'The error is {errors.nrmse_mean / errors.urdf_nrmse_mean:.0%} of that of the URDF '
+            'without friction.'
         )
     reports = [output / 'report.html']
     if validation is not None:

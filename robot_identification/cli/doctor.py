@@ -63,6 +63,7 @@ class ExamineOptions:
     arguments: Mapping[str, str] = field(default_factory=dict)  # of a xacro, by name
     mapping: Path | None = None  # columns and units of a table
     topic: str | None = None  # joint states of a bag
+    effort_unit: str | None = None  # of recordings, where the user states it
     robots: Sequence[RobotModel] = ()  # arms that recordings may be of
     joints: Sequence[str] | None = None  # of descriptions, which move; by default an arm's
 
@@ -237,7 +238,7 @@ def _examine_recording(path: Path, options: ExamineOptions) -> Finding:
     # Joints are sorted by name without the arm: which order is the arm's is not known.
     currents = compare_with_current(recording, order_known=robot is not None)
     facts += current_facts(currents)
-    unit = recording.metadata.get('effort_unit')
+    unit = options.effort_unit or recording.metadata.get('effort_unit')
     if unit is not None:
         warnings += driver_remarks([('the recording', recording.metadata)], unit)
         warnings += current_remarks(currents, unit)
@@ -331,7 +332,8 @@ def _judge(
         )
     check_robot_name(recording, robot.name)
     robot, held = hold_as_recorded(robot, [recording])
-    stated = recording.metadata.get('effort_unit') or robot.effort_unit
+    recorded = recording.metadata.get('effort_unit')
+    stated = options.effort_unit or recorded or robot.effort_unit
     stated = stated if stated in EFFORT_UNITS else None
     dataset, = survey_recordings(robot, [recording], stated or 'Nm', IdentifyOptions()).datasets
     meaning, warnings = judge_effort(robot, [dataset]), []
@@ -339,8 +341,8 @@ def _judge(
         # What is said of the effort of each joint is said in its unit.
         kind = str(meaning.kind)
         dataset, = survey_recordings(robot, [recording], kind, IdentifyOptions()).datasets
-    recorded = recording.metadata.get('effort_unit')
-    if meaning.contradicts(str(recorded)):
+    # Of a unit that is the user's word, `identify` says itself what speaks against it.
+    if options.effort_unit is None and meaning.contradicts(str(recorded)):
         warnings.append(
             f'it states its effort in {recorded}, but the effort is '
             f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'

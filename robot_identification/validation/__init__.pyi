@@ -62,10 +62,11 @@ from .validation import (
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (
-    BAD as BAD, DataWarning as DataWarning, Findings as Findings, findings_in as findings_in,
-    is_low_rate as is_low_rate, join_verdicts as join_verdicts, judge as judge, Limit as Limit,
-    limits_in as limits_in, PAYLOAD as PAYLOAD, SIMULATION as SIMULATION,
-    Verdict as Verdict, verdict_content as verdict_content,
+    ANOTHER_MOTION as ANOTHER_MOTION, BAD as BAD, DataWarning as DataWarning, Findings as Findings,
+    findings_in as findings_in, is_low_rate as is_low_rate, join_verdicts as join_verdicts,
+    judge as judge, Limit as Limit, limits_in as limits_in, NOT_INDEPENDENT as NOT_INDEPENDENT,
+    PAYLOAD as PAYLOAD, SIMULATION as SIMULATION, Verdict as Verdict,
+    verdict_content as verdict_content,
 )
 from .whiteness import (
     autocovariance as autocovariance, correlation_distance as correlation_distance,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import json
 import math
@@ -27,11 +27,9 @@ from robot_identification.validation.rollout import (
     describe_rollout, find_strays, Rollout, rollout_content,
 )
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Limit, limits_in, SIMULATION,
-    uses_content, Verdict,
+    ANOTHER_MOTION, BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Limit,
+    limits_in, SIMULATION, uses_content, Verdict,
 )
-
-ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
 
 
 @dataclass(frozen=True)
@@ -265,7 +263,8 @@ def join_errors(parts: Sequence[BagErrors]) -> BagErrors:
 
 
 def validate(
-    model: IdentifiedModel, datasets: Sequence[Dataset], training: Mapping[str, str] | None = None
+    model: IdentifiedModel, datasets: Sequence[Dataset],
+    training: Mapping[str, str] | None = None, same: Container[str] = (),
 ) -> Validation:
     """
     Return errors and verdict of a model on recordings.
@@ -279,14 +278,22 @@ def validate(
     training : mapping of str to str, optional
         Why a recording is training data, by its source. Such recordings are scored, and judged
         only where there is no other.
+    same : container of str
+        Sources of which any part is training data. Another part is no independent test, for the
+        same motion may come again; it is judged where there is no other recording.
 
     """
     seen = dict(training or {})
     bags = tuple(score(model, dataset) for dataset in datasets)
-    judged = [dataset for dataset in datasets if dataset.source not in seen] or datasets
-    bandwidth = bandwidth_of(judged, model.source.kinematic_filter) if datasets else None
-    unseen = [bag for bag in bags if bag.bag not in seen]
-    if not unseen:
+    held_out = [bag for bag in bags if bag.bag not in seen]
+    unseen = [bag for bag in held_out if bag.bag not in same]
+    judged = unseen or held_out
+    sources = [bag.bag for bag in judged or bags]
+    bandwidth = bandwidth_of(
+        [dataset for dataset in datasets if dataset.source in sources],
+        model.source.kinematic_filter,
+    ) if datasets else None
+    if not judged:
         contradictions = tuple(f'{bag} is training data: {why}' for bag, why in seen.items())
         verdict = judge(
             bags, unseen=False, training=True, findings=Findings(contradictions=contradictions),
@@ -296,9 +303,13 @@ def validate(
             verdict = replace(verdict, next_step=ANOTHER_MOTION)
         return Validation(bags, verdict.limited(limits_in(model.quality)), seen)
     verdict = judge(
-        unseen, unseen=True, findings=findings_in(model.quality), bandwidth=bandwidth
+        judged, unseen=bool(unseen), findings=findings_in(model.quality), bandwidth=bandwidth
     ).limited(limits_in(model.quality))
     notes = [f'{bag} is training data and not judged: {why}' for bag, why in seen.items()]
+    notes += [
+        f'{bag.bag} is another part of a training recording and not judged'
+        for bag in held_out if bag not in judged
+    ]
     return Validation(bags, replace(verdict, reasons=(*verdict.reasons, *notes)), seen)
 
 

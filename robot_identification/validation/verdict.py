@@ -91,6 +91,9 @@ class Findings:
 
 
 NOTHING_FOUND = Findings()
+# What is said of errors on the recordings that a model was identified from, and what then helps.
+NOT_INDEPENDENT = 'this is not an independent test: validate on another recording'
+ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
 # How a finding of `identify` begins where the model is judged on other data.
 OF_TRAINING = 'of the data that the model was identified from:'
 
@@ -327,7 +330,7 @@ def judge(
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
-        reasons.append('this is not an independent test: validate on another recording')
+        reasons.append(NOT_INDEPENDENT)
     return Verdict(
         level,
         tuple(reasons),
@@ -692,7 +695,7 @@ def _step_of_good(findings: Findings, unseen: bool) -> str:
     if findings.of_one_motion:
         return 'record a second, different motion and identify from both'
     if not unseen:
-        return 'record a second, different motion and run `validate` on it'
+        return ANOTHER_MOTION
     return 'use it; validate again when payload, mounting or temperature change'
 
 

@@ -11,12 +11,15 @@ import mujoco
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification import read_recording
+from robot_identification import load_robot, read_recording
 from robot_identification.cli.auto import _export
+from robot_identification.cli.doctor import examine, ExamineOptions
 from robot_identification.errors import InconsistentModelError
 from robot_identification.files import ResultFolder
 from robot_identification.model import load_model
-from robot_identification.validation.verdict import OF_TRAINING
+from robot_identification.validation.verdict import (
+    ANOTHER_MOTION, NOT_INDEPENDENT, OF_TRAINING,
+)
 
 NAMES = ('pan', 'lift', 'reach')
 
@@ -61,6 +64,9 @@ def test_the_last_recording_validates_and_everything_is_written(made, bags):
     assert len(outcome.out.splitlines()) <= 24, 'one screen'
     assert f'validated on {bags[1]}' in outcome.out
     assert 'Next step: ' in outcome.out
+    # Another recording is the test: nothing asks for one, on the screen or in a report.
+    for text in (outcome.out, *(path.read_text() for path in folder.rglob('report.html'))):
+        assert NOT_INDEPENDENT not in text and ANOTHER_MOTION.split('`')[0] not in text
     bag, = json.loads((folder / 'validation' / 'validation.json').read_text())['bags']
     # Of two simulations with noise of 1 % of the torques; the URDF misses friction and rotors.
     assert bag['nrmse_mean'] < 0.1
@@ -91,9 +97,29 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     assert options['stop'] == pytest.approx(0.75 * 16.0, abs=0.1)
     bag, = content['validation']['bags']
     assert 0.2 < bag['samples'] / (500 * 16) < 0.3
-    assert 'unseen' in ' '.join(content['validation']['reasons'])
-    assert any('not an independent test' in reason for reason in content['reasons'])
-    assert 'second' in content['next_step']
+    for found in (content, content['identification'], content['validation']):
+        assert NOT_INDEPENDENT in found['reasons']
+        assert 'unseen' not in ' '.join(found['reasons'])
+    assert content['next_step'] == ANOTHER_MOTION
+    for report in ('report.html', 'validation/report.html'):
+        page = (tmp_path / 'result' / report).read_text()
+        assert ANOTHER_MOTION.split('`')[0] in page and 'use it;' not in page
+
+
+def test_a_stated_unit_is_not_asked_for(urdf, recording, tmp_path):
+    """Of a log that does not state it."""
+    log = write_log(
+        tmp_path / 'log.csv', recording, recording.q, recording.dq, recording.effort
+    )
+    log.write_text(log.read_text().replace('tau_', 'effort_'))
+    robot = load_robot(urdf=urdf)
+    asked = [
+        any('give --effort-unit' in warning for warning in examine(
+            log, ExamineOptions(robots=[robot], effort_unit=unit)
+        ).warnings)
+        for unit in (None, 'Nm')
+    ]
+    assert asked == [True, False]
 
 
 @pytest.fixture(scope='module')

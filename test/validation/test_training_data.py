@@ -3,6 +3,7 @@
 
 """Training data are found by their content and window, and are not judged as unseen motion."""
 
+from dataclasses import replace
 from itertools import product
 import json
 import shutil
@@ -15,7 +16,7 @@ from robot_identification.pipeline import validate as validate_bags
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.report.text_report import validation_text
 from robot_identification.validation import find_training_data, validate, validation_json
-from robot_identification.validation.verdict import BAD, GOOD
+from robot_identification.validation.verdict import BAD, GOOD, NOT_INDEPENDENT
 
 
 def folder_of(path, *contents, metadata='names and counts'):
@@ -125,3 +126,17 @@ def test_beside_an_unseen_bag_training_data_are_not_judged(identification, scene
     assert both.verdict.reasons[-1].startswith(f'{seen} is training data and not judged')
     assert [entry['training_data'] for entry in json.loads(validation_json(both))['bags']] \
         == [True, False]
+
+
+def test_another_part_of_a_training_recording_is_no_independent_test(identification, scene):
+    """It is judged, not as unseen motion; beside another recording it is not judged."""
+    bag, unseen = scene('ur5').bags
+    model = replace(identification.model, provenance={
+        **identification.model.provenance, 'options': {'stop': 6.0},
+    })
+    part = validate_bags(model, [bag], start=6.0).validation
+    assert part.training == {} and NOT_INDEPENDENT in part.verdict.reasons
+    both = validate_bags(model, [bag, unseen], start=6.0).validation
+    alone = validate_bags(model, [unseen], start=6.0).validation
+    assert NOT_INDEPENDENT not in both.verdict.reasons
+    assert both.verdict.reasons[:-1] == alone.verdict.reasons
