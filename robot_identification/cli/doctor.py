@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(f'no such file: {path}')
     arguments = parse_xacro_arguments(args.xacro_arguments)
     options = ExamineOptions(
-        arguments, args.mapping, args.topic, _arms(args, arguments), args.joints
+        arguments, args.mapping, args.topic, robots=_arms(args, arguments), joints=args.joints
     )
     findings = [examine(path, options) for path in paths]
     if args.save_mapping is not None:

@@ -120,7 +120,7 @@ def test_the_urdf_stands_beside_the_model(identification):
     assert bag['urdf_nrmse'] == pytest.approx(expected)
     assert bag['urdf_nrmse_mean'] == pytest.approx(expected.mean())
     text = validation_text(model, validation)
-    assert re.search(r'^joint +NRMSE +URDF +RMSE', text, re.MULTILINE)
+    assert re.search(r'^joint +NRMSE +URDF without friction +RMSE', text, re.MULTILINE)
     assert re.search(rf'^mean +{bag["nrmse_mean"]:.3f} +{expected.mean():.3f}$', text, re.M)
     assert 'without friction' in text
 
