@@ -88,7 +88,7 @@ setup(
         'ament_copyright.license': [f'apache2_spdx = {package_name}.ament_license:apache2_spdx'],
         'console_scripts': [
             f'robot-identification = {package_name}.cli.main:main',
-            *(f'{node} = {package_name}.nodes.{node}:main' for node in nodes),
+            *(f'{node} = {package_name}.nodes.entry:{node}' for node in nodes),
         ],
     },
 )

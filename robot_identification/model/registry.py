@@ -264,8 +264,9 @@ def _robot_yaml(robot: str) -> Path:
         return Path(robot)
     if robot.endswith(('.urdf', '.xacro', '.xml')):
         raise UsageError(
-            f'{robot} is a description, and not a known robot or a robot YAML: give it as '
-            f'--urdf {robot}, in Python as load_robot(urdf={robot!r})'
+            f'{robot} is a description, and not a known robot or a robot YAML: give it on the '
+            f'command line as --urdf {robot}, in Python as load_robot(urdf={robot!r}), and '
+            'anywhere by a robot YAML that names it'
         )
     # A file of the registry has the name of its robot, so that the others need not be read.
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
@@ -275,7 +276,7 @@ def _robot_yaml(robot: str) -> Path:
     near = suggestion(robot, names)
     raise UsageError(
         f'unknown robot {robot!r}: {near}{" " if near else ""}known are {", ".join(names)}; '
-        'for any other arm give its robot YAML or --urdf FILE'
+        'for any other arm give its robot YAML, or on the command line --urdf FILE'
     )
 
 

@@ -5,15 +5,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import inspect
 from pathlib import Path
+import re
 from typing import Any
 
 from rclpy.utilities import remove_ros_args
 from robot_identification.errors import UsageError
 
 HELP = ('-h', '--help')
+_OPTION = re.compile(r'(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)')
+
+
+def options_as_parameters(text: str, parameters: Iterable[str]) -> str:
+    """
+    Return a message with the parameters of a node in the place of options of the command line.
+
+    The parameter has the name of the option, or ends with it after a dot. Commands in backticks
+    stay, and so do options without a parameter.
+    """
+    # One without a dot comes last, and stays.
+    deepest_first = sorted(parameters, key=lambda name: -name.count('.'))
+    names = {name.rpartition('.')[2]: name for name in deepest_first}
+
+    def named(option: re.Match[str]) -> str:
+        return names.get(option[1].replace('-', '_'), option[0])
+
+    parts = text.split('`')
+    parts[::2] = [_OPTION.sub(named, part) for part in parts[::2]]
+    return '`'.join(parts)
 
 
 def asked_help(given: Sequence[str], make_node: Callable[[], Any]) -> str | None:

@@ -32,9 +32,10 @@ from robot_identification.allowed_paths import root_folders
 from robot_identification.cli import ending_signals
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.nodes.bounds import ParameterBounds
-from robot_identification.nodes.command_line import asked_help
+from robot_identification.nodes.command_line import asked_help, options_as_parameters
 from robot_identification.nodes.direct_subscription import DirectClient
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
+from robot_identification.texts import suggestion
 from std_srvs.srv import Trigger
 
 LATCHED = QoSProfile(
@@ -134,6 +135,34 @@ def _bounds_of(node: Node) -> dict[str, ParameterBounds]:
     return _BOUNDS[node]
 
 
+def in_parameters(text: str) -> str:
+    """Return a message of the core with this process's parameters in the place of options."""
+    return options_as_parameters(text, {name for bounds in _BOUNDS.values() for name in bounds})
+
+
+def check_overrides(node: Node, given: Sequence[str]) -> None:
+    """
+    Look for values of parameters that a node does not have, after it declared all.
+
+    `given` is the command line. Raises UsageError for one that is on it; one of a file, which
+    several nodes may share, is logged.
+    """
+    # rclpy has no public name for the values that a node was started with.
+    known = list(_bounds_of(node))
+    typed = {word.partition(':=')[0].rpartition(':')[2] for word in given if ':=' in word}
+    for name in getattr(node, '_parameter_overrides', {}):
+        if node.has_parameter(name) or name.startswith('qos_overrides.'):
+            continue
+        near = suggestion(name, known)
+        text = (
+            f'{node.get_name()} has no parameter {name}{f" ({near})" if near else ""}: '
+            'docs/parameters.md lists all'
+        )
+        if name in typed:
+            raise UsageError(text)
+        node.get_logger().warning(text)
+
+
 def act_after_setting(node: Node, act: Callable[[Sequence[Parameter]], object]) -> None:
     """
     Call `act` with parameters that were set, after the callbacks that may refuse one of them.
@@ -226,8 +255,8 @@ def serve(node: Node, name: str, answer: Callable[[], str], **options: Any) -> N
             response.message = answer()
             response.success = True
         except (IdentificationError, OSError) as error:
-            node.get_logger().error(str(error))
-            response.message = str(error)
+            response.message = in_parameters(str(error))
+            node.get_logger().error(response.message)
         return response
 
     node.create_service(Trigger, name, on_call, qos_profile=SERVICE_QOS, **options)
@@ -275,9 +304,10 @@ class NameWatch:
 
     def __init__(self, node: Node, started_at: int) -> None:
         self._node, self._name = node, node.get_fully_qualified_name()
-        self._started_at = started_at
-        declare(node, STARTED_AT, started_at,
-                'start of the node [ns of the system clock]', read_only=True)
+        self._started_at = declare(
+            node, STARTED_AT, started_at, 'start of the node [ns of the system clock]',
+            minimum=0, maximum=2**62, read_only=True,
+        )
         self._client = DirectClient(node, GetParameters, f'{self._name}/get_parameters')
         self._began = self._next = time.monotonic()
         self.refusal = ''
@@ -376,6 +406,7 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
                 else WaitingExecutor(num_threads=threads)
             )
             node = make_node()
+        check_overrides(node, given)
         executor.add_node(node)
         if problem:
             node.get_logger().warning(f'{problem}: no log file is written; set ROS_LOG_DIR')
@@ -390,7 +421,7 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
             raise UsageError(name.refusal)
         return getattr(node, 'finished', None) or 0
     except IdentificationError as error:
-        print(f'error: {error}', file=sys.stderr)
+        print(f'error: {in_parameters(str(error))}', file=sys.stderr)
         return error.exit_code
     except Exception:
         if node is not None and executor is not None:

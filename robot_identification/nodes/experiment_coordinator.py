@@ -27,7 +27,7 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve,
+    declare, declare_robot, in_parameters, INTERRUPTED, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import allowed_to_read, read_path, readable_robot, write_path
@@ -127,6 +127,7 @@ class ExperimentCoordinator(Node):
             self._end_motion()
 
     def _fail(self, reason: str, exit_code: int) -> None:
+        reason = in_parameters(reason)
         self.get_logger().error(reason)
         self._publish_state(reason, step='failed')
         self.finished = INTERRUPTED if self._service_clients.stopping else exit_code

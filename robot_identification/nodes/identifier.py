@@ -21,7 +21,7 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.estimation import IdentifyArguments, IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, serve, STEADY_CLOCK,
+    declare, declare_robot, in_parameters, LATCHED, run_node, serve, STEADY_CLOCK,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.identification_job import (
@@ -181,7 +181,7 @@ class Identifier(Node):
             if not self._busy.locked():
                 self._set_state('IDLE', 'listening was aborted')
         elif self._listening_error is not None:
-            self._set_state('FAILED', str(self._listening_error))
+            self._set_state('FAILED', in_parameters(str(self._listening_error)))
         else:
             self.get_logger().info(f'nothing new came for {self._quiet:g} s')
             # In a thread of the executor, which the end of this node waits for.
@@ -192,7 +192,7 @@ class Identifier(Node):
         try:
             self._identify()
         except (IdentificationError, OSError) as error:
-            self.get_logger().error(str(error))
+            self.get_logger().error(in_parameters(str(error)))
 
     def _identify(self) -> str:
         if not self._busy.acquire(blocking=False):
@@ -204,7 +204,7 @@ class Identifier(Node):
             return self._do_job()
         except (IdentificationError, OSError) as error:
             if self._listener is None:
-                self._set_state('FAILED', str(error))
+                self._set_state('FAILED', in_parameters(str(error)))
             raise
         finally:
             self._busy.release()
@@ -226,6 +226,8 @@ class Identifier(Node):
         self._on_progress(0.0, 'starting')
         self._set_state('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
         found = JobProcess(job).wait(self._on_progress, self._is_aborted)
+        for texts in 'notes', 'reasons':
+            found[texts] = [in_parameters(text) for text in found[texts]]
         for note in found['notes']:
             self.get_logger().info(note)
         content = json.dumps(found)

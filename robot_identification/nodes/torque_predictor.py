@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 import gc
+import math
 import sys
+import time
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
@@ -20,7 +22,7 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
 from robot_identification.nodes.bounded_subscription import within_bounds
 from robot_identification.nodes.common import (
-    act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK,
+    act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK, WARNED_EVERY,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
@@ -45,6 +47,8 @@ ONE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # Of the thread of the joint states without any, in which it cannot end [s]; chosen: soon enough.
 IDLE_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0  # [s]; chosen: samples are judged a second at a time
+# For the first joint states [s]; chosen: above discovery, 0.3 to 3 s (docs/security.md).
+FIRST_SECONDS = 5.0
 HEALTH_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
 # Of a second's samples, the share that may be lost or missing, and by how much more there may be
 # than expected; chosen: above the jitter of a driver.
@@ -74,6 +78,9 @@ class TorquePredictorNode(Node):
         self._on_reference = within_bounds(self, '~/reference', self._live.receive_reference)
         # What a set of parameters that is accepted changes: the model, and the calibration.
         self._pending: tuple[PreparedModel | None, str] = None, ''
+        self._topic = self.resolve_topic_name('joint_states')
+        # Since when the model in use waits for joint states [s], and what was predicted before.
+        self._listening_since, self._predicted = math.inf, 0
         self.add_on_set_parameters_callback(self._prepare)
         act_after_setting(self, self._take_pending)
         declare(self, 'model_file', '', 'identified_model.yaml; may be set while running')
@@ -183,10 +190,28 @@ class TorquePredictorNode(Node):
         if prepared is None:
             return
         self._prepared = self._live.prepared = prepared
+        self._listening_since, self._predicted = time.monotonic(), self._live.counts['predicted']
+        self.get_logger().info(
+            f'predicting with {prepared.path}: joints {", ".join(prepared.names)}; joint states '
+            f'at {prepared.predictor.rate:g} Hz are awaited on {self._topic}'
+        )
         # What was loaded stays: no joint state is to wait until all of it is looked through.
         gc.unfreeze()
         gc.collect()
         gc.freeze()
+
+    def _tell_beginning(self) -> None:
+        """Log that the first joint states are predicted, or that none come."""
+        waited = time.monotonic() - self._listening_since
+        if self._live.counts['predicted'] > self._predicted:
+            self._listening_since = math.inf
+            self.get_logger().info(f'the first joint states of {self._topic} are predicted')
+        elif waited > FIRST_SECONDS and not self._live.counts['received']:
+            self.get_logger().warning(
+                f'nothing came on {self._topic} for {waited:.0f} s: is the driver running, in '
+                'this ROS_DOMAIN_ID? Another topic is taken by -r joint_states:=TOPIC',
+                throttle_duration_sec=WARNED_EVERY,
+            )
 
     def _on_temperature(self, message: Float64MultiArray) -> None:
         values = np.asarray(message.data)
@@ -221,6 +246,8 @@ class TorquePredictorNode(Node):
     def _diagnose(self) -> None:
         """Publish what became of the samples of the last second, and of all."""
         live = self._live
+        if self._prepared is not None and self._listening_since < math.inf:
+            self._tell_beginning()
         # What the middleware reports is taken note of here, beside the thread that takes messages.
         self._samples.report_events()
         total, lags, stamps = Counter(live.counts), live.lags, live.stamps

@@ -150,7 +150,8 @@ def draw_truth(robot: RobotModel, seed: int) -> GroundTruth:
         joints = ', '.join(np.array(robot.joint_names)[~np.isfinite(gains)])
         raise UsageError(
             f'a simulated robot needs drive gains, and those of {joints} are unknown: give them '
-            'with --drive-gains (N m/A, kinematic order), or record torque by --effort-unit Nm'
+            'with --drive-gains (N m/A, kinematic order), or record torque (effort unit Nm, by an '
+            'option or in the robot YAML)'
         )
     rng = np.random.default_rng(seed)
     n = robot.n

@@ -13,6 +13,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robot_identification.errors import UsageError
+from robot_identification.nodes.command_line import options_as_parameters
 from robot_identification.nodes.common import act_after_setting, run_node, set_own_parameter
 from std_msgs.msg import String
 
@@ -22,6 +23,8 @@ from std_msgs.msg import String
     (['-h', '--ros-args', '-p', 'robot:=ur5'], 0, 'stdout', 'docs/parameters.md'),
     (['--robot', 'ur5'], 2, 'stderr', 'error: unknown argument --robot of simulated_robot'),
     (['--ros-args', '--nope'], 2, 'stderr', '--nope'),
+    (['--ros-args', '-p', 'truthseed:=3'], 2, 'stderr', 'truthseed (did you mean truth_seed?)'),
+    (['--ros-args', '-p', 'robot:=ur5e'], 2, 'stderr', 'are unknown: give them with drive_gains'),
 ])
 def test_a_node_answers_what_is_not_of_ros(graph, words, code, stream, said):
     """It does not start: help names where parameters are documented, the rest is refused."""
@@ -31,6 +34,15 @@ def test_a_node_answers_what_is_not_of_ros(graph, words, code, stream, said):
     )
     assert found.returncode == code, found.stderr
     assert said in getattr(found, stream)
+
+
+def test_messages_of_nodes_name_parameters():
+    """The one with the name of the option, or below a service; commands and others stay."""
+    parameters = ['start.output', 'identify.start', 'identify.drive_gains', 'drive_gains', 'stop']
+    assert options_as_parameters(
+        'give --drive-gains, or --start/--stop; or --urdf FILE by `excite --drive-gains`',
+        parameters,
+    ) == 'give drive_gains, or identify.start/stop; or --urdf FILE by `excite --drive-gains`'
 
 
 class Ending(Node):

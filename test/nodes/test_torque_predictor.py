@@ -415,6 +415,23 @@ def test_a_joint_state_is_told_what_is_wrong_with_it(names, positions, words):
     assert bool(found) == bool(words)
 
 
+def test_says_what_it_predicts_with_and_whether_joint_states_come(graph, recording, model_file):
+    """At the start, when none have come for a while, and when the first one is predicted."""
+    predictor = Predictor(graph, recording, {'model_file': str(model_file)})
+
+    def says(*words):
+        return any(
+            all(word in line for word in words)
+            for line in predictor.node.log.read_text().splitlines()
+        )
+
+    wait_until(lambda: says(str(model_file), *predictor.joints, '125 Hz', '/joint_states'),
+               'the model, its joints, rate and topic')
+    wait_until(lambda: says('WARN', 'nothing came on /joint_states'), 'the warning')
+    predictor.ask(predictor.message(FIRST))
+    wait_until(lambda: says('the first joint states'), 'the first ones')
+
+
 def test_a_set_that_is_refused_leaves_the_model_as_it_was(predictor, ur5, model, tmp_path):
     """An atomic set, refused for what is checked last: nothing begins anew, either."""
     other = tmp_path / 'other.yaml'
