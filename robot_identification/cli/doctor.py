@@ -63,9 +63,9 @@ class ExamineOptions:
     arguments: Mapping[str, str] = field(default_factory=dict)  # of a xacro, by name
     mapping: Path | None = None  # columns and units of a table
     topic: str | None = None  # joint states of a bag
-    effort_unit: str | None = None  # of recordings, where the user states it
     robots: Sequence[RobotModel] = ()  # arms that recordings may be of
     joints: Sequence[str] | None = None  # of descriptions, which move; by default an arm's
+    effort_unit: str | None = None  # of recordings, where the user states it
 
 
 @dataclass(frozen=True)
