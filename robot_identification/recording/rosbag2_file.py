@@ -113,7 +113,7 @@ class Rosbag2File:
         if not topics:
             return
         library, reader = _rosbag2(), self._open()
-        # Humble's reads in this order, and cannot be told.
+        # Humble's reads in this order, and takes no other.
         if hasattr(reader, 'set_read_order'):
             reader.set_read_order(library.ReadOrder(library.ReadOrderSortBy.File, False))
         reader.set_filter(library.StorageFilter(topics=list(topics)))
@@ -187,7 +187,7 @@ class Rosbag2Records:
         self._payload += len(data)
 
     def flush(self, buffered: int = _LARGEST_BUFFER) -> None:
-        """Raise OSError if less is in the file than was written, but for what may be buffered."""
+        """Raise OSError if the file lacks more of what was written than `buffered` bytes."""
         if self.size + buffered < self._payload:
             raise OSError(
                 f'{self._payload} bytes were written, and {self.size} are in the file: the disk '
