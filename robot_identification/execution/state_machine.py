@@ -340,9 +340,8 @@ class ExecutionStateMachine:
             self._state = Idle(f'{NOT_EXECUTED}{problem}')
         elif moved[worst] > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
             self._state = Idle(
-                f'{NOT_EXECUTED}{self._joints.names[worst]} moved by {moved[worst]:.3f} {unit} '
-                f'while its motion was planned, at most {START_TOLERANCE:g} {unit} are accepted: '
-                'execute when it rests'
+                f'{NOT_EXECUTED}the arm moved by {moved[worst]:.3f} {unit} while its motion was '
+                f'planned, at most {START_TOLERANCE:g} {unit} are accepted: execute when it rests'
             )
         else:
             armed = replace(state.armed, executions=state.armed.executions - 1)
@@ -651,7 +650,7 @@ class ExecutionStateMachine:
         """Take back what the controller follows, which it would go on with when it is released."""
         if self._robot.by_action:
             cancelling = state.attempt if isinstance(state.attempt, Cancelling) else Cancelling(
-                now, decelerates=state.rests_since is None
+                now, decelerates=not self._is_still(now)
             )
             self._state = replace(
                 state, attempt=replace(cancelling, next_at=now + CANCEL_PERIOD)
@@ -664,6 +663,14 @@ class ExecutionStateMachine:
             self._state = replace(state, waiting=state.waiting or str(error))
             return []
         return self._send_stop(state, knots, now, holds=True)
+
+    def _is_still(self, now: float) -> bool:
+        """Return whether the arm is seen without a velocity."""
+        latest = self._monitor.latest
+        return (
+            latest is not None and self._monitor.age(now) < STATE_TIMEOUT
+            and float(np.max(np.abs(latest.dq))) < REST_SPEED
+        )
 
     def _watch_stop(self, state: Stopping, now: float) -> Commands:
         state = self._state = self._look_for_rest(state, now)

@@ -172,7 +172,8 @@ class MotionWatch:
                 (self._latest.taken_at, 0.0), (self._latest.taken_after, COMMAND_TIME)
             )
         )
-        first = self.progress - self._uncertainty - self._delay - self._unseen
+        # Before its begin the path rests, as at its begin.
+        first = max(self.progress - self._uncertainty - self._delay - self._unseen, 0.0)
         speed = float(np.max(np.abs(seen.dq)))
         if speed > SIGNIFICANT_SPEED and self._is_there(seen, speed):
             # No arm is ahead of its reference.
@@ -180,7 +181,7 @@ class MotionWatch:
         last = max(self.progress + self._uncertainty, first) + longest
         slowest = self._slowest(first - SERVO_DELAY, last)
         if now - seen.taken_at > FRESH or speed < max(REST_SPEED, STANDING_SHARE * slowest):
-            earliest = min(first, self._measured_progress)
+            earliest = max(min(first, self._measured_progress), 0.0)
             return Whereabouts(earliest, last, True, self._scaling, seen.q, seen.dq)
         earliest = first if may_pause else first + since
         return Whereabouts(earliest, last, False, self._scaling, seen.q, seen.dq)

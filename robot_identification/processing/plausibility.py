@@ -68,6 +68,8 @@ MOTOR_GAIN, FAIRLY_EXPLAINED, BEST_EXPLAINED = 2.0, 0.1, 3
 SHOWN_GAIN = 0.5  # a joint shows its ratio where that of degrees costs so much more; chosen
 ROUNDING = 1.0e-12  # share of a sum of squares that is rounding [1]
 MOST_COMPARED = 400  # samples in which effort and motion are compared; chosen
+# Of fewer samples some factor explains anything; chosen: twice the parameters of six joints.
+FEWEST_COMPARED = 150
 WHOLE = 1.0e-6  # a number this near to an integer, as a share of it, is one
 OUTSIDE = 0.2  # beyond the limits by this, a position is worth a warning [rad]; chosen
 
@@ -317,6 +319,8 @@ def check_motor_side(where: str, robot: RobotModel, motion: Motion, effort: Floa
     `motion` is in radians, by that assumption. Of each joint the factor is looked for with which
     the bodies of the URDF explain the effort best, in any scale.
     """
+    if len(effort) < FEWEST_COMPARED:
+        return
     turning = [joint for joint in range(robot.n) if robot.position_units[joint] == 'rad']
     factors = np.ones(robot.n)
     assumed = best = _unexplained(robot, motion, effort, factors)

@@ -137,7 +137,7 @@ def test_what_is_wrong_is_named(tmp_path, changes, message):
 
 
 @pytest.mark.parametrize(('options', 'message'), [
-    ({'estimator': 'magic'}, r'run 1: unknown estimator .magic.'),
+    ({'estimator': 'magic'}, r"estimator is 'magic', it must be one of"),
     ({'recipe': 'nowhere.yaml'}, r'run 1: no such file: .*nowhere.yaml'),
     ({'friction': 'auto', 'estimator': 'wls'}, r'run 1: --friction auto'),
 ])
