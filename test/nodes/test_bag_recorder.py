@@ -715,6 +715,7 @@ def test_a_motion_that_is_shorter_than_a_question_ends_the_recording(recorder):
     runner.motions += 1
     runner.enter('FAULT')
     recorder.wait_for(state='IDLE')
+    runner.leave()
 
 
 def test_a_recording_ends_when_the_runner_is_gone(recorder):
