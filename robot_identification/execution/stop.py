@@ -8,8 +8,8 @@ A joint-trajectory controller blends from where it is to the first point of what
 it is can only be estimated, so a stop is computed from every state that the controller may be in,
 and sent only if speed and acceleration stay below the peaks of the planned motion in all of them,
 or, where no such stop is found, if the acceleration stays below what the drives can do besides.
-One of these states is that of a controller that has just ended its motion by itself, which nobody
-knows before its answer comes.
+One of these states is that of a controller that has just ended its motion by itself, which is not
+known before its answer comes.
 A controller that begins from the measured state instead of its own reference steps back by the
 servo's lag; how hard depends on its servo, so of that one the speed alone is looked at.
 """
@@ -203,7 +203,7 @@ def settle_first(
 
 
 class _Proof(NamedTuple):
-    """What the arm may reach with each of C motions that a controller may be sent."""
+    """Speeds and accelerations of the arm under each of C motions."""
 
     times: FloatArray  # (C, K): of their points [s]
     points: States  # (C, K, n) each

@@ -32,7 +32,7 @@ SPACING = 0.02
 # A joint that is so far from the recording is somewhere else: half a turn [rad], or a metre of a
 # prismatic joint [m].
 LOST_ANGLE, LOST_WAY = math.pi, 1.0
-# A drift that is smaller is near the recording, whatever a constant velocity does [rad or m];
+# A drift that is smaller is near the recording, for any drift of a constant velocity [rad or m];
 # chosen: half of the runner's tolerance of tracking.
 LEAST_STRAY = 0.05
 # Of the starts, below which the larger of the two stated drifts is.

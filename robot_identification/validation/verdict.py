@@ -128,7 +128,7 @@ class Bandwidth:
 
 @dataclass(frozen=True)
 class Limit:
-    """What makes a model worse for one use than its errors say."""
+    """Reason why a model is worse for one use than its errors."""
 
     use: str  # {'simulation', 'payload'}
     level: str  # what it is at best for it; {'usable', 'bad'}
