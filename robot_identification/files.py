@@ -386,7 +386,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def _staged(path: Path, content: str | bytes) -> Iterator[Path]:
-    """Write the content to a temporary file beside `path`, safely on the disk, to be moved."""
+    """Write the content to a temporary file next to `path`, safely on the disk, to be moved."""
     with new_beside(path) as temporary:
         with temporary.open('wb') as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
@@ -398,7 +398,7 @@ def _staged(path: Path, content: str | bytes) -> Iterator[Path]:
 @contextmanager
 def new_beside(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
     """
-    Make an empty file or folder beside `path`, which is removed at the end unless it was moved.
+    Make an empty file or folder next to `path`, which is removed at the end unless it was moved.
 
     Those for the same `path` whose writers were killed are removed first: a lock that the system
     takes off a dead process says so, on any machine that shares the disk.
@@ -419,7 +419,7 @@ def new_beside(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
 
 
 def _make_locked(path: Path, is_folder: bool) -> tuple[Path, int]:
-    """Make a file or folder with a name of its own beside `path`; return it and its lock."""
+    """Make a file or folder with a name of its own next to `path`; return it and its lock."""
     while True:
         made = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
         if is_folder:

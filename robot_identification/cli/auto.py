@@ -197,7 +197,7 @@ def _export(
 
 
 def _to_be_validated(verdict: Verdict) -> Verdict:
-    """Return the verdict of an identification beside which stands that on another recording."""
+    """Return the verdict of an identification that another recording validates."""
     return replace(
         verdict,
         reasons=tuple(reason for reason in verdict.reasons if reason != NOT_INDEPENDENT),

@@ -299,7 +299,7 @@ def _table_facts(
 def _other_joints(
     path: Path, options: ExamineOptions, robot: RobotModel | None, recording: Recording
 ) -> list[str]:
-    """Return which joints a bag names beside those of the arm."""
+    """Return which joints a bag names in addition to those of the arm."""
     if robot is None or is_table(path):
         return []
     named: Sequence[str] = ()
@@ -319,7 +319,7 @@ def _judge(
             if np.isfinite(effort).any()
         ]
         if 0 < len(judged) < len(recording.joint_names):
-            # An arm has an effort, a gripper and wheels beside it need none.
+            # An arm has an effort, a gripper and wheels need none.
             recording = read_recording(
                 path, judged, topic=options.topic, mapping=options.mapping
             )

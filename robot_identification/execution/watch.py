@@ -61,8 +61,8 @@ DEPARTURE_MARGIN = 0.02
 # In a longer time between two looks the arm may have halted and gone on unseen [s]; chosen: five
 # periods of the watch.
 UNSEEN_TIME = 0.1
-# Where an arm that was not watched is looked for: instants on the path so far apart [s], and how
-# much further off than from the nearest it may be [rad]; chosen: 10 mrad at 2 rad/s.
+# Where an arm that was not watched is looked for: at this spacing on its path [s], and how much
+# further off than from the nearest instant it may be [rad]; chosen: 10 mrad at 2 rad/s.
 SEARCH_SPACING = 0.005
 SEARCH_TOLERANCE = 0.01
 # After the end of the reference [s] (docs/execution.md); chosen: a controller waits for ever.

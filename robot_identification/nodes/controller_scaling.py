@@ -63,7 +63,7 @@ class ControllerScaling:
             await self._settled
 
     def refresh(self, controller: str) -> None:
-        """Hear this controller, if any; to be called regularly."""
+        """Subscribe to this controller, if any; to be called regularly."""
         if controller != self._controller:
             self._connect(controller)
         stated = self._read_state() is not None
@@ -95,7 +95,13 @@ class ControllerScaling:
             )
 
     def commanded(self, joints: Sequence[str]) -> FloatArray | None:
-        """Return the readings (n,) at which the controller holds the arm, if it states them."""
+        """
+        Return the readings (n,) [rad] at which the controller holds the arm, if it states them.
+
+        None where a second node publishes its state, such as a bag that is replayed.
+        """
+        if self._node.count_publishers(f'{self._controller}/{STATE_TOPIC}') > 1:
+            return None
         state = self._read_state()
         point = getattr(state, 'reference', None) or getattr(state, 'desired', None)
         if point is None or len(point.positions) != len(state.joint_names):

@@ -207,7 +207,7 @@ class Rosbag2Records:
         self._end()
 
     def close(self) -> None:
-        """Close the file if it is open; rosbag2 writes its end, and a metadata.yaml beside it."""
+        """Close the file if it is open; rosbag2 writes its end, and a metadata.yaml next to it."""
         if self._stream is not None:
             self._writer.close()
             self._end()

@@ -27,7 +27,7 @@ class UrdfComparison:
     urdf: float
     lost: tuple[str, ...]  # joints that the URDF predicts better
     joints: int  # of which both errors are known
-    fitted: bool  # whether friction was fitted beside the URDF, to the very samples
+    fitted: bool  # whether friction was fitted in addition to the URDF, to the very samples
 
     @property
     def name(self) -> str:

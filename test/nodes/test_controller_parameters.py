@@ -120,6 +120,29 @@ class States:
         """Do nothing."""
 
 
+@pytest.mark.parametrize(('publishers', 'names', 'found'), [
+    (1, ('left_lift', 'left_turn'), [0.1, 0.2]), (2, ('left_lift', 'left_turn'), None),
+    (1, ('left_turn', 'left_lift'), [0.2, 0.1]), (1, ('left_lift', 'gripper'), None),
+    (1, ('left_lift',), None),
+])
+def test_where_a_controller_holds_the_arm_is_found_by_names(
+    publishers, names, found, monkeypatch
+):
+    """Not where a bag that is replayed may be what states it."""
+    for name, value in {
+        'DirectSubscription': States, 'SpeedScalingFactor': None,
+        'JointTrajectoryControllerState': object(), 'deserialize_message': lambda data, kind: data,
+    }.items():
+        monkeypatch.setattr(controller_scaling, name, value)
+    scaling = ControllerScaling(SimpleNamespace(count_publishers=lambda topic: publishers))
+    scaling.refresh('jtc')
+    States.arrived.append(SimpleNamespace(
+        joint_names=names, reference=SimpleNamespace(positions=[0.1, 0.2]),
+    ))
+    stated = scaling.commanded(('left_lift', 'left_turn'))
+    assert stated is found if found is None else stated.tolist() == found
+
+
 def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
     """What came since is looked at; a silent controller states nothing, and `settle` is short."""
     clock = [100.0]

@@ -6,9 +6,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.errors import DataError
+from robot_identification.model import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.regressor import Motion
+from robot_identification.processing.plausibility import check_motor_side
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
 
@@ -250,3 +254,31 @@ def test_velocities_that_are_all_scaled_alike_are_one_note(exact):
     note, = run(changed(exact.record(), 'dq', [0, 1, 2], lambda values: 0.75 * values)).notes
     assert note.startswith('positions of all joints change 1.33 times as fast')
     assert 'the stamps run too fast or too slow' in note
+
+
+@pytest.mark.parametrize('seed', [7, 13])
+@pytest.mark.parametrize('wrong', [False, True])
+def test_degrees_are_not_taken_for_angles_of_motors(seed, wrong):
+    """Nor with wrong masses: a wrist of little weight fits some gear ratio by chance."""
+    ur10, rng, n = load_robot('ur10'), np.random.default_rng(seed), 6
+    t = np.linspace(0.0, rng.uniform(5.0, 40.0), 400)[:, None]
+    w = 2.0 * np.pi * rng.uniform(0.05, 0.5, (4, n))
+    a, phase = rng.uniform(-0.5, 0.5, (4, n)), rng.uniform(0.0, 6.28, (4, n))
+    motion = Motion(*(
+        np.sum([
+            one * frequency**order * np.sin(frequency * t + shift + 0.5 * np.pi * order)
+            for one, frequency, shift in zip(a, w, phase, strict=True)
+        ], axis=0) for order in range(3)
+    ))
+    model, data = ur10.pinocchio, ur10.pinocchio.createData()
+    torque = np.array([
+        pin.rnea(model, data, *state)
+        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
+    size = torque.std(axis=0) + 1e-3
+    if wrong:
+        of_own, of_next = rng.uniform(0.3, 3.0, n), rng.uniform(-0.5, 0.5, n)
+        torque = torque * of_own + np.roll(torque, 1, axis=1) * of_next
+    friction = rng.uniform(0.1, 2.0, n) * np.sign(motion.dq) + 0.3 * motion.dq
+    noise = 0.03 * rng.standard_normal(torque.shape)
+    check_motor_side('log', ur10, motion, torque + size * (friction + noise))

@@ -19,7 +19,7 @@ from robot_identification.studies.comparison.sliding import common_range, slidin
 SAME_GEOMETRY = 0.02
 # Coefficients of a base parameter that may differ between two files of one arm.
 SAME_COMBINATION = 0.02
-# Locked joints may stand apart by so much, as an arm does that is moved there [rad or m]; chosen.
+# Locked joints may differ by so much, as an arm does that is moved there [rad or m]; chosen.
 SAME_PLACE = 0.01
 BODIES = ('inertial', 'rotor')
 
