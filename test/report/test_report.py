@@ -40,6 +40,7 @@ from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.report.validation_report import render_validation_report
 from robot_identification.validation.bag_errors import score_urdf
 from robot_identification.validation.validation import predict_effort, validate
+from robot_identification.validation.verdict import BAD, Limit, SIMULATION
 
 MAXIMUM_BYTES = 5_000_000
 HOSTILE = '<script>alert(1)</script>'
@@ -187,6 +188,29 @@ def test_relative_scale_has_no_torque_units(identification):
         'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
     }
     assert 'export identified_model' not in page.text, 'it is refused'
+
+
+def test_no_page_offers_a_simulation_of_what_is_bad_for_it(identification):
+    """Level by use and reason are on page and screen, and no simulator is promised an export."""
+    limit = Limit(SIMULATION, BAD, 'a reason of its own')
+    found = replace(identification, verdict=identification.verdict.limited([limit]))
+    whole, limited = (
+        check_page(render_identification_report(one)).text for one in (identification, found)
+    )
+    validation = validate(found.model, found.datasets)
+    judged = replace(validation, verdict=validation.verdict.limited([limit]))
+    texts = (
+        limited, summary_text(found), results_text(found),
+        check_page(render_validation_report(
+            found.model, judged, found.datasets,
+            [predict_effort(found.model, dataset) for dataset in found.datasets], (),
+        )).text,
+    )
+    for text in texts:
+        assert limit.reason in text
+        assert found.verdict.describe_uses() in ' '.join(text.split())
+    assert 'for a simulator of it' in whole
+    assert not any('for a simulator of it' in text for text in texts)
 
 
 def test_currents_of_unknown_gains_are_not_compared_with_the_urdf(identification):
