@@ -61,10 +61,9 @@ DEPARTURE_MARGIN = 0.02
 # In a longer time between two looks the arm may have halted and gone on unseen [s]; chosen: five
 # periods of the watch.
 UNSEEN_TIME = 0.1
-# Where an arm that was not watched is looked for: at this spacing on its path [s], and how much
-# further off than from the nearest instant it may be [rad]; chosen: 10 mrad at 2 rad/s.
+# An arm that was not watched is looked for on its path at this spacing [s]. It may be as much
+# further off than from the nearest instant as it moves in that time, and PLACE_ERROR.
 SEARCH_SPACING = 0.005
-SEARCH_TOLERANCE = 0.01
 # After the end of the reference [s] (docs/execution.md); chosen: a controller waits for ever.
 END_TIMEOUT = 3.0
 
@@ -241,13 +240,14 @@ class MotionWatch:
     def _find_on_path(self, seen: Measurement) -> None:
         """Bound where the controller is by where the arm moves, as its time alone does not."""
         speed = float(np.max(np.abs(seen.dq)))
-        if speed <= SIGNIFICANT_SPEED:
+        if speed <= REST_SPEED:
             return
         earliest = self.progress - self._unseen
         first = earliest - self._uncertainty - self._delay - SERVO_DELAY
         times = np.arange(first, self.progress + self._uncertainty + LEAD, SEARCH_SPACING)
         q, dq, _ = self._path.sample(times)
-        near = np.abs(q - seen.q).max(axis=1) <= self._error.max() + SEARCH_TOLERANCE
+        near_by = self._error.max() + PLACE_ERROR + SEARCH_SPACING * speed
+        near = np.abs(q - seen.q).max(axis=1) <= near_by
         alike = np.abs(self._scaling * dq - seen.dq).max(axis=1) < AGREEMENT * speed
         places = times[near & alike]
         if not places.size:

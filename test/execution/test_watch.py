@@ -12,7 +12,7 @@ from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.watch import (
     DEPARTURE_MARGIN, EFFORT_TIME, END_TIMEOUT, FRESH, ImplausibleStateError, LARGEST_UNCERTAINTY,
-    LEAD, MISSING_EFFORT_TIME, MotionWatch, SERVO_DELAY, WatchLimits,
+    LEAD, MISSING_EFFORT_TIME, MotionWatch, PLACE_ERROR, SERVO_DELAY, WatchLimits,
 )
 from robot_identification.model import NamedJoints
 from robot_identification.simulation.controller import TrajectoryPoints
@@ -336,3 +336,26 @@ def test_an_arm_that_stands_where_its_path_moves_has_been_halted():
     assert not watch.whereabouts(FIRST_NOW + follower.time, 1.0, watch.latest).halted
     follower.step(position(follower.time))
     assert watch.whereabouts(FIRST_NOW + follower.time, 1.0, watch.latest).halted
+
+
+@pytest.mark.parametrize('pace', [0.05, 1.0])
+@pytest.mark.parametrize('halt', [0.0, 0.13])
+def test_where_the_controller_is_stays_known_on_a_busy_machine(pace, halt):
+    """Every look is 0.15 s after the last, and the arm halts in one of them: slow runs, too."""
+    def way(t):
+        return ramp(pace * t)
+
+    follower, halted = Follower(way, duration=20.0), 0.0
+    for number in range(40):
+        follower.time += 0.15
+        halted = halt if number >= 20 else 0.0
+        reference = follower.time - halted
+        follower.watch.follow(
+            measured(follower.time, way(reference - 0.03), ramp(pace)), 1.0
+        )
+        where = follower.watch.whereabouts(
+            FIRST_NOW + follower.time, 1.0, follower.watch.latest
+        )
+        assert where.earliest - 1e-3 <= reference <= where.latest + 1e-3
+    # The lag of a servo, and the error of a place at the lowest speed.
+    assert where.latest - where.earliest < SERVO_DELAY + PLACE_ERROR / (0.5 * pace)
