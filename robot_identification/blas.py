@@ -53,7 +53,25 @@ class one_blas_thread(ContextDecorator):
         with shared._lock:
             shared._entered -= 1
             if shared._entered == 0 and shared._limits is not None:
+                _leave_control()
                 shared._limits.restore_original_limits()
+                _leave_control()
+
+
+def _leave_control() -> None:
+    """
+    Let any thread set the number of threads of OpenBLAS next.
+
+    From 3.8 on threadpoolctl lets only the thread do so that was the first: that which ends the
+    last block may be another one, and so may that of a limit of the user.
+    """
+    import threadpoolctl
+
+    leave = getattr(
+        getattr(threadpoolctl, 'OpenBLASController', None), 'clear_controlling_thread', None
+    )
+    if leave is not None:
+        leave(force=True)
 
 
 def _limit_threads() -> Any:
@@ -69,4 +87,5 @@ def _limit_threads() -> Any:
                 'robot_identification first', RuntimeWarning, stacklevel=2,
             )
         return None
+    _leave_control()
     return threadpool_limits(1, user_api='blas')

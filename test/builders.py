@@ -198,7 +198,9 @@ def robot_machine(folder, hidden=('rosbags', 'mcap')):
     """Return the environment of a machine on which some modules cannot be imported."""
     for module in hidden:
         (folder / module).mkdir(parents=True)
-        (folder / module / '__init__.py').write_text(f'raise ImportError({module!r})')
+        (folder / module / '__init__.py').write_text(
+            f'raise ModuleNotFoundError(name={module!r})'
+        )
     # The real library, where there is one, has to give the same.
     try:
         import rosbag2_py  # noqa: F401

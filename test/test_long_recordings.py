@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification.arrays import allocate, release
-from robot_identification.estimation import inputs, many_bags
+from robot_identification.estimation import fitting, inputs, many_bags
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
@@ -97,13 +97,20 @@ def test_the_model_is_that_of_all_rows(arm, whole, in_parts):
     shared = 10 * arm.robot.n
     errors = np.sqrt(np.abs(np.diag(whole.estimate.covariance))).max()
     assert np.abs(a[:shared] - b[:shared]).max() < max(errors, 0.05 * np.abs(a[:shared]).max())
-    assert in_parts.estimate.sigma == pytest.approx(whole.estimate.sigma, rel=0.01)
+    # It is of rows beyond 1.345 deviations weighted down: of normal noise it changes by 0.26 of
+    # the share by which the deviation does.
+    assert in_parts.estimate.sigma == pytest.approx(
+        whole.estimate.sigma, rel=0.26 * fitting.DEVIATION_TOLERANCE
+    )
 
 
-def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, monkeypatch):
+def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, whole, monkeypatch):
     """What residuals were expected to scatter is taken from all rows then."""
-    monkeypatch.setattr('robot_identification.estimation.fitting.DEVIATION_TOLERANCE', 0.0)
-    assert identify(arm.robot, [arm.bag], IN_PARTS).estimate.passes == IN_PARTS.recipe.passes
+    monkeypatch.setattr(fitting, 'DEVIATION_TOLERANCE', 0.0)
+    found = identify(arm.robot, [arm.bag], IN_PARTS).estimate
+    assert found.passes == IN_PARTS.recipe.passes
+    # Passes end where the weights have settled to a part in a thousand.
+    assert found.sigma == pytest.approx(whole.estimate.sigma, rel=1e-3)
 
 
 def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):

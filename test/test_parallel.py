@@ -12,8 +12,8 @@ import pytest
 from robot_identification import design_excitation, identify, parallel, predict, validate
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import MissingDependencyError, UsageError
-from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
 from robot_identification.excitation import evaluate_motion, evaluate_recording
+from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
 from robot_identification.studies.comparison import run_comparison
 from robot_identification.studies.drive_gains import run_drive_gains
 from robot_identification.studies.energy import run_energy
@@ -169,10 +169,8 @@ def test_work_has_one_blas_thread_whatever_was_imported_before(verb, two_blas_th
     assert blas_threads(None) == {2}
 
 
-def test_blocks_in_threads_share_the_limit(two_blas_threads, monkeypatch):
+def test_blocks_in_threads_share_the_limit(two_blas_threads):
     """The first that ends must not let the other one have more, nor the last leave one behind."""
-    # Threads that other tests left may still be in a block.
-    monkeypatch.setattr(one_blas_thread, '_entered', 0)
     entered, ended = threading.Event(), threading.Event()
 
     def work():

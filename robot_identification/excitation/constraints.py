@@ -122,7 +122,8 @@ def jerk_limits(robot: RobotModel, extra: ExtraLimits) -> FloatArray:
     """Return the largest jerk of every joint [rad/s^3], of its URDF or narrower, shape (n,)."""
     stated = {joint.name: joint.jerk for joint in robot.urdf.joints}
     return np.minimum(
-        _by_joint(robot, extra.jerk, 'jerk'), [stated[joint] for joint in robot.joint_names]
+        _by_joint(robot, extra.jerk, 'jerk'),
+        [stated.get(joint, np.inf) for joint in robot.joint_names],
     )
 
 

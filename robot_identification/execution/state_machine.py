@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution import events as ev
 from robot_identification.execution.joint_state_monitor import JointStateMonitor, Measurement
@@ -346,17 +345,19 @@ class ExecutionStateMachine:
         else:
             armed = replace(state.armed, executions=state.armed.executions - 1)
             self._monitor.forget_jump()
-            return self._send(armed, plan, APPROACHING, plan.start, now)
+            return self._send(armed, plan, APPROACHING, now)
         return []
 
     def _send(
-        self, armed: Armed, plan: ev.Plan, name: str, begin: FloatArray, now: float,
-        worst_error: float = 0.0,
+        self, armed: Armed, plan: ev.Plan, name: str, now: float, worst_error: float = 0.0
     ) -> Commands:
-        """Send a motion that begins at a place (n,) [rad], where the arm rests or close to it."""
+        """Send a motion that begins where the arm rests, or close to it."""
         latest = self._monitor.latest
         assert latest is not None
-        knots = plan.approach if name == APPROACHING else plan.motion
+        if name == APPROACHING:
+            begin, knots = plan.start, plan.approach
+        else:
+            begin, knots = plan.approach.q[-1], plan.motion
         try:
             knots = settle_first(knots, begin, START_TOLERANCE, plan.peaks)
         except UnsafeMotionError as error:
@@ -438,7 +439,7 @@ class ExecutionStateMachine:
     def _arrive(self, state: Moving, watch: MotionWatch, now: float) -> Commands:
         worst = max(state.worst_error, watch.worst_error)
         if state.name == APPROACHING:
-            return self._send(state.armed, state.plan, EXECUTING, state.path.end, now, worst)
+            return self._send(state.armed, state.plan, EXECUTING, now, worst)
         self._state = replace(
             state.armed, name='DONE', until=now + AGAIN_SECONDS,
             reason=f'executed, worst tracking error {worst:.4f} {self._joints.units("rad")}',

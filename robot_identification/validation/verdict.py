@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 import math
 from typing import Any
@@ -303,14 +303,7 @@ def judge(
         f'mean NRMSE {mean:.3f} on {where}{with_noise}' if errors
         else f'the effort of no joint varies on {where}: nothing can be judged by it'
     )
-    reasons = [*map(str, findings.warnings), *findings.contradictions, size]
-    if findings.unidentifiable:
-        reasons.insert(0, f'the data do not determine {", ".join(findings.unidentifiable)}')
-    if missing:
-        reasons.insert(0, (
-            f'the model is not usable for {", ".join(missing)}: a constant, the mean of the '
-            'effort, predicts as well'
-        ))
+    reasons = [*_first_reasons(findings, missing), size]
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
         reasons.append(
@@ -343,6 +336,19 @@ def judge(
         bandwidth,
         (size,),
     )
+
+
+def _first_reasons(findings: Findings, missing: Sequence[str]) -> Iterator[str]:
+    """Yield what makes a model unusable, then what speaks against the data."""
+    if missing:
+        yield (
+            f'the model is not usable for {", ".join(missing)}: a constant, the mean of the '
+            'effort, predicts as well'
+        )
+    if findings.unidentifiable:
+        yield f'the data do not determine {", ".join(findings.unidentifiable)}'
+    yield from map(str, findings.warnings)
+    yield from findings.contradictions
 
 
 def _level(

@@ -132,8 +132,8 @@ def test_the_motion_is_written_with_its_certificate(mapped, tmp_path):
     ('{bag} --plan demo -o {out}', 2, 'name either bags to map'),
     ('{bag} --count 3 -o {out}', 2, '--count is for designing a motion: add --plan'),
     ('{bag} --payload 1 2 -o {out}', 2, '--payload names 2 masses for 1 bags'),
-    ('{bag} --payload -1 -o {out}', 2, '--payload is -1 kg, a mass is at least 0'),
-    ('{bag} --bins 2 -o {out}', 2, 'bins of segments are 2, needed are at least 4'),
+    ('{bag} --payload -1 -o {out}', 2, 'argument --payload: -1, allowed are 0 to inf'),
+    ('{bag} --bins 2 -o {out}', 2, 'argument --bins: 2, allowed are 4 to inf'),
     ('no_bag -o {out}', 2, 'no_bag'),
 ])
 def test_what_makes_no_sense_is_refused(mapped, tmp_path, arguments, code, words):

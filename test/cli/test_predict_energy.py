@@ -109,7 +109,8 @@ def test_energy_of_a_plan(files, tmp_path):
 @pytest.mark.parametrize(('arguments', 'message'), [
     (['BAG', '--energy', '--causal'], 'leave out --causal'),
     (['BAG', '--threshold', '3'], '--threshold is for --energy'),
-    (['BAG', '--energy', '--threshold', '-3'], 'must be positive'),
+    (['BAG', '--energy', '--threshold', '-3'], 'allowed are 0 to inf'),
+    (['BAG', '--energy', '--threshold', '0'], 'must be positive'),
     (['--energy'], 'name a BAG'),
     (['BAG', '--energy', '--trajectory', 'TRAJECTORY'], 'one of the two'),
     (['--trajectory', 'TRAJECTORY'], '--trajectory is for --energy'),

@@ -7,8 +7,8 @@ import json
 import shutil
 import signal
 import threading
-from types import SimpleNamespace
 import time
+from types import SimpleNamespace
 
 from long_tests import long_test
 import numpy as np
