@@ -60,7 +60,7 @@ class one_blas_thread(ContextDecorator):
 
 def _leave_control() -> None:
     """
-    Let any thread set the number of threads of OpenBLAS next.
+    Permit any thread to set the number of threads of OpenBLAS next.
 
     From 3.8 on threadpoolctl lets only the thread do so that was the first: that which ends the
     last block may be another one, and so may that of a limit of the user.
