@@ -618,7 +618,6 @@ class ExecutionStateMachine:
             # Not begun as far as is known, and perhaps as long ago as it was sent.
             latest_time = pace * (now - motion.sent_at)
             return Whereabouts(0.0, latest_time, True, 1.0, latest.q, latest.dq)
-        believed = state.how != AS_PLANNED
         before = watch.latest
         seen = latest if not self._monitor.jump else replace(
             # Its stamps are of another clock than those of the motion: the time since is ours.
@@ -628,12 +627,14 @@ class ExecutionStateMachine:
             try:
                 # What came since the last look shows better where the controller is.
                 watch.follow(seen, self._robot.scaling)
-            except ImplausibleStateError:
-                believed = False
             except OffPathError:
-                if state.how == ON_PATH:
+                if state.how == ON_PATH and watch.is_plausible:
                     raise
+        if state.how in (BY_ITSELF, WHERE_IT_IS) and not watch.is_plausible:
+            # Nor does its path say where it is.
+            raise UnsafeMotionError('where the arm is measured, it cannot be')
         where = watch.whereabouts(now, pace, latest, may_pause=self._monitor.simulated)
+        believed = state.how != AS_PLANNED and watch.is_plausible
         return where if believed else watch.as_planned(where)
 
     def _send_stop(

@@ -110,6 +110,8 @@ class MotionWatch:
         self._with_effort = np.isfinite(start.effort) & np.isfinite(limits.effort)
         self._effort_seen = np.full(len(joints.names), start.stamp)
         self._error, self._measured_progress = np.zeros(len(joints.names)), 0.0
+        # The last of the measured places that the arm can have been at.
+        self._followed = start.q
         self._departure = LARGEST_DEPARTURE * path.peaks()[0]
         self.worst_error = 0.0
 
@@ -117,6 +119,11 @@ class MotionWatch:
     def latest(self) -> Measurement:
         """Return the last measurement taken."""
         return self._latest
+
+    @property
+    def is_plausible(self) -> bool:
+        """Return whether the arm may be where it was measured last."""
+        return self._followed is self._latest.q
 
     def update(self, measurement: Measurement, scaling: float) -> None:
         """
@@ -216,7 +223,10 @@ class MotionWatch:
         times = np.linspace(first, last, tried)
         # As good as the nearest of all instants between those tried: segments, not points.
         error, measured_progress = _nearest(q, self._path.positions(times), times)
-        leaps = error - self._error - (DEPARTURE_MARGIN + step * self._departure)
+        # The nearest place of a path may leap while the arm does not, so its reading must, too.
+        leaps = np.minimum(error - self._error, np.abs(q - self._followed)) - (
+            DEPARTURE_MARGIN + step * self._departure
+        )
         worst = int(np.argmax(np.where(error > self._limits.tracking, leaps, -np.inf)))
         unit = self._joints.unit('rad', worst)
         if leaps[worst] > 0.0 and error[worst] > self._limits.tracking:
@@ -227,7 +237,7 @@ class MotionWatch:
                 f'{step:.3f} s before, and the arm is not that fast: check its encoders and what '
                 'publishes joint states'
             )
-        self._error, self._measured_progress = error, measured_progress
+        self._error, self._measured_progress, self._followed = error, measured_progress, q
         worst = int(np.argmax(error))
         unit = self._joints.unit('rad', worst)
         self.worst_error = max(self.worst_error, float(error[worst]))

@@ -26,8 +26,6 @@ QUEUE = 5
 SPEED_PEAK, DURATION, APPROACH_TIME = 1.9, 1.6, 0.4
 MOTIONS = 50
 NORMAL_EFFORT, LARGEST_EFFORT = 10.0, 40.0
-# The robot's own stops are as hard as its safety wants them.
-OWN_DECELERATION = np.full(2, 60.0)
 PACE_STEP = 0.08
 # By topic nobody is told that a controller has ended its motion by itself. It is seen in the joint
 # states [s]: those younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
@@ -175,6 +173,8 @@ class World:
         # For which the process does not run between the proof of a stop and its sending, each.
         self.hold_ups = []
         self.executions = 1
+        # A controller that ends a goal holds at once, unless it is set to decelerate.
+        self.decelerates = bool(draw.random() < 0.3)
         self.braking = self.resuming = self.steps_back = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
@@ -363,7 +363,10 @@ class World:
 
     def stop_by_itself(self):
         """Let the controller end its goal and hold, as it does when it is switched off."""
-        self.controller.brake(OWN_DECELERATION, self.trajectory_time)
+        if self.plan is not None and self.decelerates:
+            self.controller.brake(self.plan.peaks.acceleration, self.trajectory_time)
+        else:
+            self.controller.take_over((self.reference[0], *np.zeros((2, 2))))
         self.braking, self.halted_at = True, self.now
         if self.goal is not None and self.by_action:
             self.answer(ev.GoalFailed(self.goal, 'the controller gave the goal up'))

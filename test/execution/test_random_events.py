@@ -311,6 +311,11 @@ def check_batch(first):
     return counts, states
 
 
+def test_no_stop_leads_from_a_place_that_is_assumed():
+    """An arm that halted was taken for wrongly measured, and a stop led from its plan's place."""
+    check_sequence(3146)
+
+
 @pytest.mark.timeout(300 if SEQUENCES < 1000 else 3600)
 def test_random_events_keep_the_arm_within_its_planned_peaks():
     """Speed and acceleration at most 1.1 of the plan, nothing unarmed, FAULT latches."""

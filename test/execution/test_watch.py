@@ -140,6 +140,17 @@ def test_an_offset_is_the_error(offset, sign):
         Follower().step(np.array([np.nan, 0.0, 0.7]))
 
 
+@settings(max_examples=30)
+@given(halt=st.floats(0.3, DURATION - 0.5), tracking=st.floats(0.02, 0.2))
+def test_an_arm_that_halts_is_never_taken_for_wrongly_measured(halt, tracking):
+    """The nearest place of its path may leap from one look to the next; its reading does not."""
+    follower = Follower(tracking=tracking)
+    with pytest.raises(UnsafeMotionError) as raised:
+        while follower.time < 2.0 * DURATION:
+            follower.step(position(min(follower.time + CYCLE, halt)))
+    assert not isinstance(raised.value, ImplausibleStateError)
+
+
 SLIDER = st.lists(
     st.tuples(st.sampled_from([0.0, 0.05, 0.2, 0.5, 0.8, 1.0]), st.floats(0.1, 1.5)),
     min_size=1, max_size=8,
