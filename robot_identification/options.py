@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.removed import refuse_unknown, REMOVED
 
 SHOWN_CHOICES = 3  # choices of an option that its usage states; chosen: they fit a line
 WORDS = {
@@ -213,6 +214,8 @@ def _checked(one: Option, value: Any) -> Any:
     if not isinstance(value, taken) or isinstance(value, bool) != (one.kind is bool):
         raise DescriptionError(f'{one.name} is {value!r:.60}, it must be {WORDS[one.kind]}')
     if one.choices and value not in one.choices:
+        if value in REMOVED:
+            raise UsageError(refuse_unknown(one.name, value, one.choices))
         raise UsageError(
             f'{one.name} is {value!r:.60}, it must be one of {", ".join(one.choices)}'
         )

@@ -20,10 +20,10 @@ import pytest
 PACKAGE = 'robot_identification'
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
-    'blas', 'lazy', 'ament_license', 'texts', 'errors', 'files', 'options', 'allowed_paths',
-    'arrays', 'parallel', 'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording',
-    'processing', 'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline',
-    'studies', 'monitoring', 'cli', 'nodes',
+    'blas', 'lazy', 'ament_license', 'texts', 'errors', 'files', 'removed', 'options',
+    'allowed_paths', 'arrays', 'parallel', 'model', 'simulation', 'excitation', 'execution',
+    'rtde', 'recording', 'processing', 'validation', 'estimation', 'prediction', 'export',
+    'report', 'pipeline', 'studies', 'monitoring', 'cli', 'nodes',
 )
 ROS_ROOM = 'nodes'
 # Bags are read and written by rosbag2 where there is ROS and no rosbags, `identify` included.

@@ -11,6 +11,7 @@ import re
 from typing import Any, NoReturn
 
 from robot_identification.errors import UsageError
+from robot_identification.removed import refuse_unknown, REMOVED
 from robot_identification.texts import suggestion
 
 # What each does, in a line. Each is a module of this folder, loaded when it is asked for: what one
@@ -41,7 +42,7 @@ COMMANDS = {
 }
 # Of a usage that stands below an error; chosen: the error stays in view.
 MOST_USAGE_LINES = 3
-_INVALID_CHOICE = re.compile(r"(argument .*: invalid choice: )'(.*?)' \(choose from (.*)\)")
+_INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
 class CommandLineError(UsageError):
@@ -64,10 +65,14 @@ class Parser(argparse.ArgumentParser):
         """Raise a CommandLineError; of a wrong choice the nearest is named."""
         found = _INVALID_CHOICE.fullmatch(message)
         if found is not None:
+            option, word = found[1], found[2]
             # Quoted or not, by the version of Python.
-            known = [word.strip("'") for word in found[3].split(', ')]
-            near = suggestion(found[2], known) or f'known are {", ".join(known)}'
-            message = f'{found[1]}{found[2]}: {near}'
+            known = [one.strip("'") for one in found[3].split(', ')]
+            if word in REMOVED:
+                message = refuse_unknown(option, word, known)
+            else:
+                near = suggestion(word, known) or f'known are {", ".join(known)}'
+                message = f'argument {option}: invalid choice: {word}: {near}'
         usage = self.format_usage()
         if usage.count('\n') > MOST_USAGE_LINES:
             usage = ''
@@ -76,7 +81,10 @@ class Parser(argparse.ArgumentParser):
     def refuse_unknown(self, words: list[str]) -> NoReturn:
         """Raise a CommandLineError on arguments that no option takes."""
         word = next((word for word in words if word.startswith('-')), words[0])
-        near = suggestion(word.partition('=')[0], self._option_string_actions)
+        option = word.partition('=')[0]
+        if option in REMOVED:
+            self.error(refuse_unknown('option', option, ()))
+        near = suggestion(option, self._option_string_actions)
         self.error(f'unknown argument {word}{": " if near else ""}{near}')
 
 

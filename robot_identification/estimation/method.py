@@ -28,6 +28,7 @@ from robot_identification.model import (
     parse_friction, PLAIN_FRICTION, RobotModel, STATED_UNITS,
 )
 from robot_identification.processing import Dataset
+from robot_identification.removed import refuse_unknown
 
 AUTOMATIC = 'auto'
 SELECT = 'select'
@@ -117,9 +118,7 @@ class IdentifyOptions:
                     '--estimator and --friction'
                 )
         if self.estimator is not None and self.estimator not in ESTIMATORS:
-            raise UsageError(
-                f'unknown estimator {self.estimator!r}: known are {", ".join(ESTIMATORS)}'
-            )
+            raise UsageError(refuse_unknown('estimator', self.estimator, ESTIMATORS))
         if self.effort_unit is not None and self.effort_unit not in STATED_UNITS:
             raise UsageError(
                 f'unknown effort unit {self.effort_unit!r}: it is one of {", ".join(STATED_UNITS)}'

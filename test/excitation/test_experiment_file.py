@@ -96,7 +96,7 @@ WRONG = {
     'no version': ({'schema_version': None}, 'schema_version is missing'),
     'another version': ({'schema_version': 3}, 'schema_version is 3'),
     'an unknown key': ({'margin': {}}, 'unknown key margin'),
-    'an unknown form': ({'trajectory': {'form': 'spline'}}, "form 'spline'; known are fourier"),
+    'an unknown form': ({'trajectory': {'form': 'spline'}}, "form 'spline': known are fourier"),
     'an unknown option': ({'trajectory': {'form': 'fourier', 'harmonic': 3}}, 'harmonic'),
     'a trajectory that is a number': ({'trajectory': 5}, 'experiment.yaml'),
     'an unknown criterion': ({'criterion': 'beauty'}, "criterion 'beauty'"),

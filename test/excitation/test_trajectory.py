@@ -72,7 +72,7 @@ def test_an_edited_motion_is_not_executed(saved, key, value):
     [
         ('schema_version', 2, DescriptionError, 'schema_version is 2'),
         ('colour', 'blue', DescriptionError, 'unknown key colour'),
-        ('form', 'spline', DescriptionError, "unknown form 'spline'; known are fourier"),
+        ('form', 'spline', DescriptionError, "unknown form 'spline': known are fourier"),
         ('options', {'harmonic': 3}, DescriptionError, 'harmonic'),
         ('coefficients', [[0.0] * 5], DescriptionError, r'shape \(1, 5\)'),
         ('coefficients', [[0.0] * 5, [0.0] * 4], DescriptionError, 'damaged'),

@@ -1,0 +1,22 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Names that version 2.0 removed, each with what to use instead."""
+
+from collections.abc import Iterable
+
+# Estimators, laws, forms, .. by their name; options of the command line with their dashes.
+REMOVED: dict[str, str] = {
+}
+
+
+def refuse_unknown(what: str, name: object, known: Iterable[str]) -> str:
+    """
+    Return in words that a name is not among the known ones.
+
+    Where version 2.0 removed it, that is said, with what to use instead.
+    """
+    instead = REMOVED.get(str(name))
+    if instead is not None:
+        return f'{what} {name} was removed in 2.0: {instead}'
+    return f'unknown {what} {name!r:.60}: known are {", ".join(known)}'
