@@ -227,11 +227,13 @@ class ExecutionStateMachine:
     def _begin_watch(self, motion: Moving, latest: Measurement) -> MotionWatch:
         """Return the watch of a motion that may have begun as soon as it was sent."""
         pace = self._monitor.pace
+        # A measurement that waited is of a time at which the motion had not begun for as long.
+        waited = latest.taken_at - latest.taken_after
         return MotionWatch(
             self._joints, motion.path, latest, motion.limits,
             # Stamps may have been set since, our clock was not.
             begun=max(latest.stamp - motion.sent_stamp, pace * (latest.taken_at - motion.sent_at)),
-            delay=COMMAND_DELAY * pace,
+            delay=(COMMAND_DELAY + waited) * pace,
         )
 
     def _longest_wait(self, now: float) -> float:
