@@ -178,7 +178,7 @@ class World:
         self.braking = self.resuming = self.steps_back = False
         # When the robot stopped by itself, and whether a motion came before that could be seen.
         self.halted_at, self.sent_at, self.surprised = -np.inf, -np.inf, False
-        self.missed = False
+        self.missed = self.unwatched = False
         self.reference = self.controller.sample(0.0)
         self.states = [self.reference]
         self.last_state = None
@@ -272,6 +272,7 @@ class World:
         self.advance()
         self.publish()
         if self.faults.stalled:
+            self.unwatched = self.unwatched or self.is_distorted
             return
         for event in self.queue:
             self.tell(event)
@@ -303,9 +304,12 @@ class World:
         self.braking = self.braking and self.controller.active
         self.surprised = (not self.by_action and self.now - self.halted_at < UNSEEN) or (
             # Nor can what is measured wrongly show that, or that it is late, or that a motion was
-            # not heard.
+            # not heard; nor that it is wrong, since when nobody watched.
             self.is_distorted
-            and (self.missed or self.halted_at > self.sent_at or self.faults.delay > 0)
+            and (
+                self.missed or self.unwatched or self.halted_at > self.sent_at
+                or self.faults.delay > 0
+            )
         )
         self.sent_at, self.missed = self.now, False
         if self.begins == 'measured':
