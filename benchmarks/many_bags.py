@@ -4,8 +4,8 @@
 """
 Gain of worker processes for a model fitted to many bags: one process and two.
 
-Bags are the minute of `whole` at 250 Hz with other noise, of a UR5e. What is timed is what a
-scheduler does: reading, processing and the four passes of a dictionary fit; the choices before it
+Bags are the minute of `whole` at 250 Hz with other noise, of a UR5e. What is timed is what an
+executor does: reading, processing and the four passes of a dictionary fit; the choices before it
 are made by one process in any case.
 """
 
@@ -16,15 +16,16 @@ import tempfile
 import time
 
 import numpy as np
+from robot_identification.estimation.bags import Bag, BagSource, survey_bag
 from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.many_bags import BagObservations, BagSource, survey_bags
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.files import file_sha256
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.parallel import InThisProcess, LocalProcesses, Scheduler
+from robot_identification.parallel import open_executor, run_jobs
 from robot_identification.recording.bag_writer import write_joint_states
 
 from .figures import Figure
@@ -46,8 +47,7 @@ def measure(repeats: int) -> list[Figure]:
         bags = write_bags(Path(name), robot)
         for _ in range(repeats):
             for (count, processes), times in cases.items():
-                scheduler = LocalProcesses(processes) if processes else InThisProcess()
-                times.append(take_time(robot, bags[:count], scheduler))
+                times.append(take_time(robot, bags[:count], processes))
     seconds = {case: np.array(times) for case, times in cases.items()}
     figures = []
     for count in (FEW, MANY):
@@ -81,20 +81,23 @@ def write_bags(folder: Path, robot: RobotModel) -> list[Path]:
     return bags
 
 
-def take_time(robot: RobotModel, bags: list[Path], scheduler: Scheduler) -> float:
+def take_time(robot: RobotModel, bags: list[Path], processes: int) -> float:
     """Return how long reading and fitting take, the start of the processes included [s]."""
     method = IdentifyOptions().method
-    fit = f'{time.monotonic()}'
     started = time.monotonic()
-    with scheduler:
-        read = survey_bags(
-            [
-                BagSource(str(bag), bag, file_sha256(bag), fit, robot, 'A', KinematicFilter())
-                for bag in bags
-            ],
-            scheduler,
-        )
+    sources = [
+        BagSource(str(bag), bag, file_sha256(bag), robot, 'A', KinematicFilter()) for bag in bags
+    ]
+    with open_executor('local' if processes else None, processes or None) as executor:
+        read = [
+            Bag(source, found) for source, found in
+            zip(sources, run_jobs(executor, survey_bag, sources), strict=True)
+        ]
         reduction = method.observe(robot, method.laws[0], (), ()).reduction
-        rows = BagObservations(read, method, reduction, (), TIME_BLOCKS)
-        fit_parameters(rows, read.unexcited_joints(), method.estimator)
+        fit_parameters(
+            Observations(
+                robot, reduction, read, offset_by_recording=True, time_blocks=TIME_BLOCKS,
+                executor=executor,
+            ), (), method.estimator,
+        )
     return time.monotonic() - started

@@ -13,7 +13,6 @@ from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.parallel import InThisProcess
 
 from .figaroh import estimate_ours, SimulatedSet
 from .figures import alternate, Figure, ratio
@@ -99,7 +98,7 @@ def _with_bags(repeats: int) -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         bags = write_bags(Path(name), robot)
         times = [
-            [take_time(robot, bags[:count], InThisProcess()) / count for _ in range(repeats)]
+            [take_time(robot, bags[:count], 0) / count for _ in range(repeats)]
             for count in BAGS
         ]
     return [

@@ -10,6 +10,7 @@ Every function is what one command does, without its printing and its files.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,6 @@ from robot_identification.estimation import (
 )
 from robot_identification.files import AnyPath, to_paths
 from robot_identification.model import IdentifiedModel, RobotModel
-from robot_identification.parallel import beside, Scheduler
 from robot_identification.prediction import compare_effort, EffortComparison
 from robot_identification.processing import Dataset, load_for_model
 from robot_identification.validation import describe_uncorrected, find_training_data, Validation
@@ -37,7 +37,7 @@ def identify(
     robot: RobotModel,
     bags: AnyPath | Sequence[AnyPath],
     options: IdentifyOptions | None = None,
-    scheduler: Scheduler | None = None,
+    executor: Executor | None = None,
     report: Report = ignore_progress,
 ) -> Identification:
     """
@@ -54,8 +54,9 @@ def identify(
         Recordings; they are used together.
     options : IdentifyOptions, optional
         Everything else.
-    scheduler : Scheduler, optional
-        Reduces bags to their factors for the fit to all of them; by default this process.
+    executor : concurrent.futures.Executor, optional
+        Reads bags and reduces them to their factors for the fit to all of them; by default this
+        process. Of a Dask cluster it is `distributed.Client(address).get_executor()`.
     report : callable, optional
         Called at every stage with the share that is done, from 0 to 1, and the stage's name.
 
@@ -70,7 +71,7 @@ def identify(
     check_argument('robot', robot, RobotModel)
     options = options or IdentifyOptions()
     check_argument('options', options, IdentifyOptions)
-    if scheduler is not None and options.method.estimator.needs_rows:
+    if executor is not None and options.method.estimator.needs_rows:
         raise UsageError(
             f'the estimator {options.method.estimator_name} looks at the samples of all bags, '
             'which --scheduler leaves in other processes: leave out --scheduler, or choose '
@@ -85,15 +86,12 @@ def identify(
         report=lambda share, stage: report(0.1 + 0.4 * share, stage),
     )
     report(0.5, 'fitting')
-    fitted = fit_recordings(inputs, choice, options, scheduler)
+    fitted = fit_recordings(inputs, choice, options, executor)
     report(0.6, 'enforcing physical consistency')
-    # With a scheduler the rows are asked for over its connections, which a copy must not use.
-    with beside(
-        examine_fit, inputs, choice, fitted, options, apart=scheduler is None
-    ) as examined:
-        made = make_model(inputs, choice, fitted, options)
-        report(0.8, 'judging')
-        return judge_identification(inputs, choice, fitted, options, (made, examined()))
+    made = make_model(inputs, choice, fitted, options)
+    report(0.8, 'judging')
+    examined = examine_fit(inputs, choice, fitted, options)
+    return judge_identification(inputs, choice, fitted, options, (made, examined))
 
 
 class ValidatedBags(NamedTuple):

@@ -404,7 +404,7 @@ class Rows:
     def blocks(self):
         self.passes += 1
         for samples in np.array_split(np.arange(len(self.table)), 3):
-            yield ObservationBlock(0, tuple(
+            yield ObservationBlock(0, None, tuple(
                 JointRows(self.table[samples, joint], np.zeros(0), samples)
                 for joint in range(JOINTS)
             ))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification.arrays import allocate, release
-from robot_identification.estimation import fitting, inputs, many_bags
+from robot_identification.estimation import bags, fitting, inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
@@ -79,7 +79,7 @@ def test_all_rows_are_passed_over_once(arm, whole, monkeypatch):
     monkeypatch.setattr(
         inputs, 'read_arm', lambda *args, **named: read.append(1) or original(*args, **named)
     )
-    monkeypatch.setattr(many_bags, 'read_arm', lambda *_, **__: pytest.fail('read again'))
+    monkeypatch.setattr(bags, 'read_arm', lambda *_, **__: pytest.fail('read again'))
     # Of so short a recording all rows would be kept from one pass for the next.
     monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 300_000)
     found = identify(arm.robot, [arm.bag], IN_PARTS)
@@ -161,8 +161,8 @@ def test_processing_keeps_no_number_of_each_row_in_memory(arm, monkeypatch):
 def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
     """Of as many as a recording has, one is being filled."""
     observations = whole.estimate.problem.observations
-    _, count = observations.label_blocks()
     piles = observations.reduce(None, None)
+    count = len(piles[0]) // observations.groups
     assert count > 10
     for joint, of_joint in enumerate(piles):
         size = len(observations.columns(joint)) + 1

@@ -4,14 +4,13 @@
 """
 One model from many bags, whoever reduced them: this process, others, or a Dask cluster.
 
-Whoever does it adds up the same rows in the same order; only sums within a row may be rounded
-differently, as offsets of recordings are put on afterwards.
+Whoever does it adds up the same rows in the same order; only sums may be rounded differently.
 """
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 import multiprocessing
 from operator import attrgetter
-import os
 from pathlib import Path
 import shutil
 import signal
@@ -24,29 +23,28 @@ import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification import parallel
 from robot_identification.errors import DataError, IdentificationError, UsageError
-from robot_identification.estimation import many_bags
-from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation import bags
+from robot_identification.estimation.bags import Bag, BagSource, survey_bag
 from robot_identification.estimation.estimators.huber import HuberLoss
 from robot_identification.estimation.estimators.reweighting import ResidualWeights
 from robot_identification.estimation.estimators.robust import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.many_bags import (
-    BagObservations, BagSource, spread_evenly, survey_bag, survey_bags,
-)
+from robot_identification.estimation.inputs import spread_evenly
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.files import file_sha256
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
-from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
+from robot_identification.parallel import open_executor, run_jobs
 from robot_identification.pipeline import identify
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
 from robot_identification.simulation.ground_truth import draw_truth
 from scheduled_jobs import (
-    blocked_signals, dask_cluster, kill_always, KillsAWorker, Number, process_of, refuse, square,
+    blocked_signals, dask_cluster, kill_always, Number, refuse, square,
 )
 
 # Choices are not what is tested here.
@@ -87,7 +85,7 @@ def pooled(arm):
 def local():
     """Return two processes, which are started with their first jobs and leave with the last."""
     before = set(multiprocessing.active_children())
-    with open_scheduler('local', 2) as opened:
+    with open_executor('local', 2) as opened:
         yield opened
     left = set(multiprocessing.active_children()) - before
     # A Dask cluster names its own.
@@ -108,74 +106,60 @@ def cluster():
 
 @pytest.fixture(scope='module')
 def dask(cluster):
-    with open_scheduler(cluster.scheduler_address) as opened:
+    with open_executor(cluster.scheduler_address) as opened:
         yield opened
 
 
 @pytest.fixture(params=['this process', 'local', 'dask'])
-def scheduler(request):
-    """Return every scheduler in turn."""
-    return (
-        InThisProcess() if request.param == 'this process'
-        else request.getfixturevalue(request.param)
-    )
+def executor(request):
+    """Return every executor in turn."""
+    return None if request.param == 'this process' else request.getfixturevalue(request.param)
 
 
-def test_results_come_in_the_order_of_the_jobs(scheduler):
+def test_results_come_in_the_order_of_the_jobs(executor):
     """An error of a job is the first one in this order; others can be done afterwards."""
-    assert list(scheduler.run(square, NUMBERS)) == [0, 1, 4, 9, 16, 25, 36]
-    assert list(scheduler.run(square, [])) == []
+    assert list(run_jobs(executor, square, NUMBERS)) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(run_jobs(executor, square, [])) == []
     with pytest.raises(DataError, match=r'^number 0 is even$'):
-        list(scheduler.run(refuse, NUMBERS[:3]))
-    assert list(scheduler.run(square, NUMBERS[:3])) == [0, 1, 4]
+        list(run_jobs(executor, refuse, NUMBERS[:3]))
+    assert list(run_jobs(executor, square, NUMBERS[:3])) == [0, 1, 4]
 
 
 def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
     """It would fill the terminal with the imports that it was at; its parent ends it."""
     terminal = {*parallel.TERMINAL_SIGNALS}
-    assert list(local.run(blocked_signals, NUMBERS[:2])) == [terminal] * 2
+    assert terminal <= set(next(run_jobs(local, blocked_signals, NUMBERS[:1])))
     assert terminal.isdisjoint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
-def test_a_job_that_always_kills_its_process_is_named(local, monkeypatch):
-    """It ends, and the processes can be used afterwards."""
-    monkeypatch.setattr(parallel, 'MOST_DEATHS', 1)
-    with pytest.raises(IdentificationError, match=r'number 1: .*killed 1 times.*--processes'):
-        list(local.run(kill_always, [Number(1)]))
-    assert list(local.run(square, NUMBERS[:3])) == [0, 1, 4]
+def test_a_job_that_kills_its_process_says_so():
+    """With what to do; nothing hangs."""
+    with open_executor('local', 1) as executor, pytest.raises(
+        IdentificationError, match=r'worker process was lost.*--processes'
+    ):
+        list(run_jobs(executor, kill_always, [Number(1)]))
 
 
-def test_a_job_goes_where_it_was_done_before(local):
-    """What was read there need not be read again; nobody waits for one killed between passes."""
-    # Both are given out before either can be done.
-    first = list(local.run(process_of, NUMBERS[:2]))
-    assert len({*first, os.getpid()}) == 3
-    assert list(local.run(process_of, NUMBERS[1::-1])) == first[::-1]
-    (child,) = (one for one in multiprocessing.active_children() if one.pid == first[0])
-    os.kill(first[0], signal.SIGKILL)
-    child.join()
-    after = list(local.run(process_of, NUMBERS[:2]))
-    assert after[0] != first[0]
-    assert after[1] == first[1]
-
-
-def test_a_job_that_always_kills_its_worker_is_named(cluster, dask, monkeypatch):
+def test_a_job_that_always_kills_its_worker_says_so(cluster, monkeypatch):
     """The Dask scheduler gives up, and so do we."""
     monkeypatch.setattr(cluster.scheduler, 'allowed_failures', 0)
-    with pytest.raises(IdentificationError, match=r'number 5: the Dask workers .*killed'):
-        list(dask.run(kill_always, [Number(5)]))
+    with pytest.raises(
+        IdentificationError, match=r'Dask workers at .*killed'
+    ), open_executor(cluster.scheduler_address) as dask:
+        list(run_jobs(dask, kill_always, [Number(5)]))
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), [
     ('__version__', '99.0', 'has robot_id.* is 99.0'),
-    ('PACKAGE', 'a_package_nobody_has', 'has no a_pack.*install'),
+    ('PACKAGE', 'a_package_nobody_has', 'has a_pack.* not installed'),
 ])
 def test_a_worker_without_this_version_is_refused_by_name(
     cluster, monkeypatch, name, value, words
 ):
     monkeypatch.setattr(parallel, name, value)
     with pytest.raises(UsageError, match=rf'worker at tcp://127.0.0.1:\d+ {words}'):
-        open_scheduler(cluster.scheduler_address)
+        with open_executor(cluster.scheduler_address):
+            pass
 
 
 def assert_same(found, expected):
@@ -212,20 +196,10 @@ def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):
     assert found.model.covariance_kind == 'hac'
 
 
-@long_test
-@pytest.mark.parametrize('scheduler', ['local', 'dask'], indirect=True)
-def test_a_worker_that_is_killed_costs_time_not_results(arm, pooled, scheduler, tmp_path):
-    """With kill -9, in the third pass of the fit: all that it knew is computed again."""
-    deadly = KillsAWorker(scheduler, tmp_path / 'killed', at_pass=4)
-    assert_same(identify(arm.robot, arm.bags, AUTOMATIC, deadly), pooled)
-    assert (tmp_path / 'killed').exists()
-
-
 def observe_both(arm, estimator, friction):
-    """Return a method and the rows of three bags, reduced one by one and all at once."""
+    """Return a method and the rows of three bags, read in each pass and all in memory."""
     method = IdentifyOptions(estimator=estimator, friction=friction).method
-    sources = [source_of(arm, bag, fit=friction) for bag in arm.bags[:3]]
-    bags = survey_bags(sources, InThisProcess())
+    sources = [source_of(arm, bag) for bag in arm.bags[:3]]
     datasets = [
         process(
             read_recording(bag, arm.robot.joint_names), sources[0].kinematic_filter, 'A',
@@ -237,13 +211,11 @@ def observe_both(arm, estimator, friction):
         arm.robot, method.laws[0], datasets, [dataset.fitted for dataset in datasets],
         time_blocks=TIME_BLOCKS,
     )
-    apart = BagObservations(bags, method, together.reduction, together.data, TIME_BLOCKS)
+    apart = Observations(
+        arm.robot, together.reduction, [Bag(one, survey_bag(one)) for one in sources],
+        time_blocks=TIME_BLOCKS,
+    )
     return method, apart, together
-
-
-@pytest.fixture(scope='module')
-def few(arm):
-    return observe_both(arm, 'wls', 'coulomb,viscous,offset')
 
 
 @pytest.mark.parametrize(('estimator', 'friction'), [
@@ -289,104 +261,88 @@ def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
     few = IdentifyOptions(recipe=Recipe(**QUICK, bags_in_choice=2))
     bags = [arm.bags[0], resting, arm.bags[1]]
     found = identify(arm.robot, bags, few)
-    without = identify(arm.robot, [arm.bags[0], arm.bags[1]], few, InThisProcess())
+    without = identify(arm.robot, [arm.bags[0], arm.bags[1]], few)
     assert any('still has no motion' in note for note in found.notes)
     np.testing.assert_allclose(found.model.theta_base, without.model.theta_base, rtol=ROUNDING)
 
 
 def source_of(arm, bag, **changes):
     return BagSource(**{
-        'name': bag.name, 'path': bag, 'sha256': file_sha256(bag), 'fit': 'one',
+        'name': bag.name, 'path': bag, 'sha256': file_sha256(bag),
         'robot': arm.robot, 'unit': 'A', 'kinematic_filter': KinematicFilter(), **changes,
     })
 
 
-def test_a_bag_that_a_worker_does_not_see_is_refused_by_name(arm, scheduler):
+def test_a_bag_that_a_worker_does_not_see_is_refused_by_name(arm, executor):
     """Path and worker are named, and what to do."""
-    missing = source_of(arm, arm.bags[0], path=Path('/nowhere/bag'), fit='missing')
-    with pytest.raises(UsageError, match=r'/nowhere/bag is not there for process \d+ on .*share'):
-        list(scheduler.run(survey_bag, [missing]))
+    missing = source_of(arm, arm.bags[0], path=Path('/nowhere/bag'))
+    with pytest.raises(UsageError, match=r'/nowhere/bag is not there for a worker.*share'):
+        list(run_jobs(executor, survey_bag, [missing]))
 
 
 def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
     """The content is what the command saw, or it is not read."""
     bag = tmp_path / 'bag'
     shutil.copytree(arm.bags[0], bag)
-    before = source_of(arm, bag, fit='changed')
+    before = source_of(arm, bag)
     shutil.rmtree(bag)
     shutil.copytree(arm.bags[1], bag)
-    with pytest.raises(DataError, match=r'bag is another file for process \d+ .*finished'):
-        list(local.run(survey_bag, [before]))
+    with pytest.raises(DataError, match=r'bag is another file for a worker process .*finished'):
+        list(run_jobs(local, survey_bag, [before]))
 
 
-@pytest.fixture
-def read(monkeypatch):
-    """Return a list of what is read of bags."""
-    paths, original = [], many_bags.read_arm
+def test_bags_that_no_choice_read_are_read_once_a_pass(arm, monkeypatch):
+    """Before the first, they are surveyed."""
+    read, passes, original, compute = [], [], bags.read_arm, Observations._compute
 
     def note(robot, path, **options):
-        paths.append(path)
+        read.append(path)
         return original(robot, path, **options)
 
-    monkeypatch.setattr(many_bags, 'read_arm', note)
-    return paths
+    def count(self, *arguments):
+        if any(isinstance(part, Bag) for part in self._parts):
+            passes.append(self)
+        return compute(self, *arguments)
+
+    monkeypatch.setattr(bags, 'read_arm', note)
+    monkeypatch.setattr(Observations, '_compute', count)
+    recipe = Recipe(**QUICK, bags_in_choice=2)
+    identify(arm.robot, arm.bags, IdentifyOptions(recipe=recipe))
+    assert {path: read.count(path) for path in read} == {
+        path.absolute(): 1 + len(passes) for path in arm.bags[1:3]
+    }
 
 
-def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, read, monkeypatch):
-    """A second look at a bag does not read it; another fit, or one bag too many, does."""
-    first, second = (source_of(arm, bag, fit='kept') for bag in arm.bags[:2])
-    for source in (first, second, first, second):
-        survey_bag(source)
-    assert read == [first.path, second.path]
-    survey_bag(source_of(arm, arm.bags[0], fit='next'))
-    assert read == [first.path, second.path, first.path]
-    monkeypatch.setattr(many_bags, 'LARGEST_MEMORY', 0)
-    for _ in range(2):
-        survey_bag(source_of(arm, arm.bags[1], fit='small'))
-    assert read[3:] == [second.path] * 2
-
-
-@pytest.mark.parametrize(('room', 'times'), [(0, 2), (10**9, 1)])
-def test_files_are_kept_while_the_disk_has_room(arm, read, monkeypatch, room, times):
-    """What is on the disk takes no room in memory, and no more of the disk than it leaves free."""
-    for module in ('arrays', 'processing.blocks'):
-        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 100)
-    monkeypatch.setattr(many_bags, 'free_room', lambda: room)
-    # The masks of the rows, two bytes each, are in memory.
-    monkeypatch.setattr(many_bags, 'LARGEST_MEMORY', 20_000)
-    for _ in range(2):
-        survey_bag(source_of(arm, arm.bags[0], fit=f'room {room}'))
-    assert len(read) == times
-
-
-def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
-    """Generalized least squares looks at residuals side by side."""
+def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(
+    arm, local, monkeypatch
+):
+    """Instrumental variables look at two motions side by side."""
     monkeypatch.setattr(
         'robot_identification.estimation.inputs.read_arm',
         lambda *_, **__: pytest.fail('a bag was read'),
     )
-    options = IdentifyOptions(estimator='gls', recipe=RECIPE)
-    with pytest.raises(UsageError, match=r'estimator gls .* --scheduler leaves'):
-        identify(arm.robot, arm.bags[:2], options, InThisProcess())
+    options = IdentifyOptions(estimator='iv', recipe=RECIPE)
+    with pytest.raises(UsageError, match=r'estimator iv .* --scheduler leaves'):
+        identify(arm.robot, arm.bags[:2], options, local)
 
 
 def test_what_needs_all_rows_gets_them_here_however_many_bags(arm):
     """All bags take part in the choice then; nothing is left to be fitted from factors."""
     recipe = Recipe(**QUICK, bags_in_choice=2)
-    found = identify(arm.robot, arm.bags, IdentifyOptions(estimator='gls', recipe=recipe))
+    found = identify(arm.robot, arm.bags, IdentifyOptions(estimator='iv', recipe=recipe))
     assert [errors.bag for errors in found.cross_validation] == [str(bag) for bag in arm.bags]
 
 
 def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
     """The second of three bags is warm and has another offset, and takes no part in the choice."""
-    original = many_bags.process
+    original = bags.process
 
     def warm(recording, *arguments, **options):
         dataset = original(recording, *arguments, **options)
         temperature = np.full(dataset.effort.shape, 50.0 if 'bag1' in recording.source else 20.0)
         return replace(dataset, motion=replace(dataset.motion, temperature=temperature))
 
-    monkeypatch.setattr(many_bags, 'process', warm)
+    monkeypatch.setattr(bags, 'process', warm)
     recipe = Recipe(**QUICK, bags_in_choice=2)
     options = IdentifyOptions(friction='coulomb,viscous,offset', recipe=recipe)
     found = identify(arm.robot, arm.bags[:3], options)
@@ -394,36 +350,10 @@ def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
     assert found.model.temperature == pytest.approx(30.0, abs=0.5)
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
-def test_every_estimator_says_whether_it_needs_the_rows(few, name):
-    """Those that do not say so solve what came from elsewhere, or fail for another reason."""
-    _, apart, together = few
-    estimator = ESTIMATORS[name]()
-    if name == 'dictionary':
-        pytest.skip('its problem is another one: see the tests of whole identifications')
-
-    def solve(rows):
-        try:
-            return fit_parameters(rows, (), estimator).estimate.theta
-        except IdentificationError as error:
-            return error
-
-    here, elsewhere = solve(together), solve(apart)
-    if isinstance(here, IdentificationError):
-        assert str(elsewhere) == str(here) or estimator.needs_rows
-    elif estimator.needs_rows:
-        with pytest.raises(UsageError, match='leave out --scheduler'):
-            raise elsewhere
-    else:
-        np.testing.assert_allclose(
-            elsewhere, here, rtol=ROUNDING, atol=1e-7 * np.abs(here).max()
-        )
-
-
 @pytest.mark.parametrize(('arguments', 'kind'), [
-    ((), type(None)), (('--scheduler', 'local', '--processes', 1), LocalProcesses),
+    ((), type(None)), (('--scheduler', 'local', '--processes', 1), ProcessPoolExecutor),
 ])
-def test_the_command_takes_a_scheduler(arm, tmp_path, monkeypatch, arguments, kind):
+def test_the_command_makes_an_executor(arm, tmp_path, monkeypatch, arguments, kind):
     """Without the option everything is done by the process itself."""
     given = []
 

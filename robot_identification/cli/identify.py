@@ -21,7 +21,7 @@ from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import Identification, IdentifyArguments
 from robot_identification.files import check_writable
 from robot_identification.options import add_arguments, from_values
-from robot_identification.parallel import LOCAL, open_scheduler
+from robot_identification.parallel import LOCAL, open_executor
 from robot_identification.report import (
     RESULT_FILES, save_identification, summary_text, TABLE_FILES,
 )
@@ -64,10 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         show_tables(tables, robot.position_units)
     save_mapping(args.save_mapping, tables, args.force)
-    with open_scheduler(args.scheduler, args.processes) as scheduler:
-        found = identify(
-            robot, args.bags, options, None if args.scheduler is None else scheduler
-        )
+    with open_executor(args.scheduler, args.processes) as executor:
+        found = identify(robot, args.bags, options, executor)
     save_identification(
         found, args.output, args.command_line, force=args.force, with_tables=args.tables
     )

@@ -1,30 +1,30 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The fit of a chosen model to all recordings, here or on the processes of a scheduler."""
+"""The fit of a chosen model to all recordings, in this process or by an executor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-import secrets
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation.bags import (
+    Bag, BagSource, BagSurvey, process_bag, survey_bag, survey_of, training_data,
+)
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
 from robot_identification.estimation.inputs import Inputs, unit_notes
-from robot_identification.estimation.many_bags import (
-    BagObservations, BagSource, BagSurvey, hand_over, ManyBags, survey_bags,
-)
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import thin_rows
-from robot_identification.estimation.rows import TIME_BLOCKS
+from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.sample_count import FEWEST_FITTED
-from robot_identification.model import RobotModel
-from robot_identification.parallel import InThisProcess, Scheduler
+from robot_identification.model import KinematicFilter, RobotModel
+from robot_identification.parallel import run_jobs
 from robot_identification.processing import (
     find_stationary_joints, find_unexcited_joints, have_rotors,
 )
@@ -36,126 +36,170 @@ class FittedRecordings:
     """An estimate from all recordings, and what is known of the recordings as a whole."""
 
     robot: RobotModel  # the arm, with the sampling rate of the recordings where it had none
-    fit: Fit  # estimate and problem
     in_choice: Observations  # rows of the recordings that the choices were made on
     rows: tuple[BoolArray, ...]  # samples of each dataset that `in_choice` has
     unexcited: tuple[int, ...]  # joints of the datasets whose motion or effort shows nothing
-    stationary: tuple[int, ...]  # joints of all recordings that hardly moved
+    fit: Fit  # estimate and problem
+    everything: AllRecordings  # what is fitted to
+
+    @property
+    def temperatures(self) -> list[FloatArray]:
+        """Extreme joint temperatures of the surveyed bags that have them [degC]."""
+        return [
+            one.temperature_range for one in self.everything.surveys
+            if one.temperature_range is not None
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class AllRecordings:
+    """Rows of all recordings, and what is known of these as a whole."""
+
+    rows: Observations
+    unexcited: tuple[int, ...]  # joints whose motion or effort shows nothing
+    stationary: tuple[int, ...]  # joints that hardly moved
     # contradictions between the recordings and the drive gains
     contradictions: tuple[Contradiction, ...]
     # (n,) standard deviation of the effort in each recording
     standard_deviations: tuple[FloatArray, ...]
     temperature: FloatArray | None  # (n,) mean joint temperatures [degC]
     others: tuple[BagSurvey, ...] = ()  # bags that were not in the choices
-    surveys: tuple[BagSurvey, ...] = ()  # fitted bags that were surveyed on a scheduler
+    surveys: tuple[BagSurvey, ...] = ()  # fitted bags, where not all were in the choices
     notes: tuple[str, ...] = ()  # remarks on `others`
-
-    @property
-    def temperatures(self) -> list[FloatArray]:
-        """Mean joint temperatures of the surveyed bags that have them [degC]."""
-        return [one.temperature_range for one in self.surveys if one.temperature_range is not None]
 
 
 def fit_recordings(
-    inputs: Inputs, choice: Choice, options: IdentifyOptions, scheduler: Scheduler | None
+    inputs: Inputs, choice: Choice, options: IdentifyOptions, executor: Executor | None
 ) -> FittedRecordings:
     """
     Fit the chosen filter, friction and estimator to all recordings.
 
-    The scheduler reduces bags to their factors; None means this process, which keeps the
-    recordings of the choice in memory where these are all. Raises DataError if there are fewer
-    rows than parameters.
+    An executor reads the bags and reduces them to their factors; without one, recordings that the
+    choice has not read are read here in each pass. Raises DataError if there are fewer rows than
+    parameters, or bags lack rotor positions that the choice has; UsageError if bags state
+    different units and no option decides.
     """
     datasets, method, robot = choice.datasets, options.method, inputs.robot
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
+        inputs = replace(inputs, robot=robot)
     rows = tuple(thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice))
     unexcited = find_unexcited_joints(datasets)
     in_choice = method.observe(robot, choice.friction, datasets, rows)
-    contradictions = tuple(find_contradictions(robot, datasets))
-    if scheduler is not None or not inputs.are_all:
-        inputs = replace(inputs, robot=robot)
-        bags = survey_all(inputs, choice, options, scheduler or InThisProcess())
-        many = bags.fitted
-        return FittedRecordings(
-            robot,
-            fit_parameters(
-                BagObservations(many, method, in_choice.reduction, in_choice.data, TIME_BLOCKS),
-                many.unexcited_joints(), choice.estimator,
-                in_choice if len(inputs.hashes) == 1 else None,
+    if executor is None and inputs.are_all:
+        found = AllRecordings(
+            method.observe(
+                robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
+                time_blocks=TIME_BLOCKS,
             ),
-            in_choice, rows, unexcited, many.stationary_joints(),
-            tuple(dict.fromkeys((
-                *contradictions, *(
-                    one for bag in bags.others if bag.name not in bags.in_parts
-                    for one in bag.contradictions
-                ),
-            ))),
-            tuple(bag.standard_deviation for bag in many.surveys), many.mean_temperature(),
-            bags.others, many.surveys, bags.notes,
+            unexcited, find_stationary_joints(datasets),
+            tuple(find_contradictions(robot, datasets)),
+            tuple(dataset.effort[dataset.fitted].std(axis=0) for dataset in datasets),
+            mean_temperature(datasets),
         )
-    whole = method.observe(
-        robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
-        time_blocks=TIME_BLOCKS,
+    else:
+        found = _gather(inputs, choice, options, in_choice, executor)
+    # A single recording was in the choices at least in part.
+    part = in_choice if found.surveys and len(inputs.hashes) == 1 else None
+    fit = fit_parameters(found.rows, found.unexcited, choice.estimator, part)
+    return FittedRecordings(robot, in_choice, rows, unexcited, fit, found)
+
+
+def _gather(
+    inputs: Inputs, choice: Choice, options: IdentifyOptions, in_choice: Observations,
+    executor: Executor | None,
+) -> AllRecordings:
+    """Return the rows of all bags, of which some or parts were in the choices."""
+    method, has_rotors = options.method, have_rotors(choice.datasets)
+    sources = [
+        BagSource(
+            str(bag), bag.absolute(), digest, inputs.robot, inputs.unit, choice.kinematic_filter,
+            choice.delay, options.topic, options.joint_names, options.start, options.stop,
+            has_rotors, options.table_mapping,
+            None if inputs.command_delay is None else inputs.command_delay.value,
+        )
+        for bag, digest in inputs.hashes.items()
+    ]
+    bags = _read_all(sources, inputs, method.effort_filter, executor)
+    surveys = [one for one, _ in bags]
+    others, moving, notes = _check_others(surveys, inputs, choice, options)
+    used = {dataset.source for dataset in choice.datasets} | {one.name for one in moving}
+    fitted = [one for one in surveys if one.name in used]
+    stationary = set.intersection(*(set(one.stationary) for one in fitted))
+    constant_effort = set.intersection(*(set(one.constant_effort) for one in fitted))
+    in_parts = {found.source for found in inputs.recordings if found.whole is not None}
+    return AllRecordings(
+        Observations(
+            inputs.robot, in_choice.reduction, [part for one, part in bags if one.name in used],
+            offset_by_recording=method.estimator.chooses_terms, time_blocks=TIME_BLOCKS,
+            treatment=method.treatment, executor=executor,
+        ),
+        tuple(sorted(stationary | constant_effort)),
+        tuple(sorted(stationary)),
+        tuple(dict.fromkeys((
+            *find_contradictions(inputs.robot, choice.datasets), *(
+                one for bag in others if bag.name not in in_parts for one in bag.contradictions
+            ),
+        ))),
+        tuple(one.standard_deviation for one in fitted),
+        _mean_temperature(fitted),
+        tuple(others), tuple(fitted), tuple(notes),
     )
-    return FittedRecordings(
-        robot, fit_parameters(whole, unexcited, choice.estimator), in_choice, rows, unexcited,
-        find_stationary_joints(datasets), contradictions,
-        tuple(dataset.effort[dataset.fitted].std(axis=0) for dataset in datasets),
-        mean_temperature(datasets),
+
+
+def _read_all(
+    sources: Sequence[BagSource], inputs: Inputs, effort_filter: KinematicFilter | None,
+    executor: Executor | None,
+) -> list[tuple[BagSurvey, TrainingData | Bag]]:
+    """Survey bags; what was read already is not read again, but for other processes."""
+    at_hand = {one.source: one for one in inputs.read if executor is None}
+    elsewhere = run_jobs(
+        executor, survey_bag, [one for one in sources if one.name not in at_hand]
     )
+    bags: list[tuple[BagSurvey, TrainingData | Bag]] = []
+    for source in sources:
+        recording = at_hand.get(source.name)
+        if recording is None:
+            survey = next(elsewhere)
+            bags.append((survey, Bag(source, survey, effort_filter)))
+        else:
+            dataset = process_bag(source, recording)
+            bags.append((
+                survey_of(source, recording, dataset),
+                training_data(source.robot, dataset, dataset.fitted, effort_filter),
+            ))
+    return bags
 
 
-@dataclass(frozen=True, eq=False)
-class AllBags:
-    """All bags of an identification, of which only some were in the choices."""
-
-    fitted: ManyBags  # the bags that are fitted to
-    others: tuple[BagSurvey, ...]  # the bags that were not in the choices as a whole
-    in_parts: frozenset[str]  # names of those that were there in parts
-    notes: tuple[str, ...]  # remarks on `others`
-
-
-def survey_all(
-    inputs: Inputs, choice: Choice, options: IdentifyOptions, scheduler: Scheduler
-) -> AllBags:
-    """
-    Survey every bag on a scheduler and decide which are fitted to.
-
-    Different stated units, without an option that decides, raise a `UsageError`; bags that cannot
-    be used, or lack rotor positions that the choice has, a `DataError`.
-    """
-    has_rotors, fit = have_rotors(choice.datasets), secrets.token_hex(8)
-    if isinstance(scheduler, InThisProcess):
-        hand_over(fit, inputs.read)
-    bags = survey_bags(
-        [
-            BagSource(
-                str(bag), bag.absolute(), digest, fit, inputs.robot, inputs.unit,
-                choice.kinematic_filter, choice.delay, options.topic, options.joint_names,
-                options.start, options.stop, has_rotors, options.table_mapping,
-                None if inputs.command_delay is None else inputs.command_delay.value,
-            )
-            for bag, digest in inputs.hashes.items()
-        ],
-        scheduler,
-    )
+def _check_others(
+    surveys: Sequence[BagSurvey], inputs: Inputs, choice: Choice, options: IdentifyOptions
+) -> tuple[list[BagSurvey], list[BagSurvey], list[str]]:
+    """Return the bags that were not in the choices as a whole, those that move, and remarks."""
     wholes = {found.source for found in inputs.recordings if found.whole is None}
-    others = tuple(survey for survey in bags.surveys if survey.name not in wholes)
+    others = [one for one in surveys if one.name not in wholes]
     if options.effort_unit is None:
         _check_units(others, inputs.unit)
-    moving = tuple(
-        survey for survey in others
-        if survey.samples >= FEWEST_FITTED and len(survey.unseen) < inputs.robot.n
-    )
-    if has_rotors:
+    moving = [
+        one for one in others
+        if one.samples >= FEWEST_FITTED and len(one.unseen) < inputs.robot.n
+    ]
+    if have_rotors(choice.datasets):
         _check_rotors(moving)
     notes = _describe(others, moving, inputs.unit)
     if others:
         notes.append(_describe_choice(inputs, len(choice.datasets)))
-    used = [dataset.source for dataset in choice.datasets] + [one.name for one in moving]
-    in_parts = {found.source for found in inputs.recordings if found.whole is not None}
-    return AllBags(bags.only(used), others, frozenset(in_parts), tuple(notes))
+    return others, moving, notes
+
+
+def _mean_temperature(surveys: Sequence[BagSurvey]) -> FloatArray | None:
+    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
+    known = [one for one in surveys if one.temperature is not None]
+    if not known:
+        return None
+    mean: FloatArray = np.average(
+        [one.temperature for one in known], axis=0, weights=[one.samples for one in known]
+    )
+    return mean if np.all(np.isfinite(mean)) else None
 
 
 def _describe_choice(inputs: Inputs, count: int) -> str:

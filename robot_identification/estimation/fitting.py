@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
+from robot_identification.estimation.bags import training_data
 from robot_identification.estimation.estimate import Estimate, Estimator, StagedEstimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.robust import HuberWeights
@@ -22,14 +23,14 @@ from robot_identification.estimation.identifiability import (
     IdentifiableProblem, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import IdentificationProblem, Observations
-from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
+from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (
     BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, make_standard_parameters,
     reduce_to_base, RobotModel, StandardParameters,
 )
 from robot_identification.processing import (
-    Dataset, find_constant_effort_joints, with_smooth_effort,
+    Dataset,
 )
 from robot_identification.validation import (
     errors_at, Folds, hold_out, limit_outliers, Trial,
@@ -108,17 +109,6 @@ def make_reduction(
     known = two_encoders.terms(robot, [term.law.name for term in parameters.friction])
     parameters = replace(parameters, friction=parameters.friction + known)
     return two_encoders.reduce(robot, parameters, datasets)
-
-
-def training_data(
-    robot: RobotModel, dataset: Dataset, rows: BoolArray, effort_filter: KinematicFilter | None
-) -> TrainingData:
-    """Return some samples of a recording to estimate from; see `observe`."""
-    return TrainingData(
-        dataset, dataset.torque_per_effort(robot), rows,
-        None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
-        find_constant_effort_joints(dataset),
-    )
 
 
 def fit_parameters(

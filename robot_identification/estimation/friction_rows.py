@@ -131,7 +131,7 @@ def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
     for joint in range(robot.n):
         tables, motions, bags, samples = [], [], [], []
         for block in blocks:
-            part, rows = observations.data[block.bag], block.joints[joint]
+            part, rows = block.part, block.joints[joint]
             # Rows without effort are all zero there; a law would not be.
             if joint in part.constant_effort or not len(rows.samples):
                 continue

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.estimation.many_bags import spread_evenly
 from robot_identification.estimation.method import COMMAND, IdentifyOptions
 from robot_identification.files import file_sha256
 from robot_identification.model import describe_placeholders, EFFORT_UNITS, RobotModel
@@ -95,6 +94,13 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
             recordings, READ_FOR_EACH * recipe.samples_in_choice, (options.start, options.stop)
         )
     return Inputs(robot, hashes, chosen, recordings, unit, relative_scale, notes, delay)
+
+
+def spread_evenly(count: int, most: int) -> tuple[int, ...]:
+    """Return at most so many of the numbers from 0 to below `count`, ends included."""
+    if count <= most:
+        return tuple(range(count))
+    return tuple(np.round(np.linspace(0, count - 1, most)).astype(int).tolist())
 
 
 def take_position_errors(

@@ -100,9 +100,9 @@ def make_model(
                 None if inputs.command_delay is None else inputs.command_delay.value
             ),
         ),
-        temperature=fitted.temperature,
+        temperature=fitted.everything.temperature,
         provenance={
-            **describe_provenance(inputs, fitted.others, options),
+            **describe_provenance(inputs, fitted.everything.others, options),
             'two_encoders': have_rotors(choice.datasets),
         },
         quality={},
@@ -135,7 +135,11 @@ def examine_fit(
             fitted.robot, choice.datasets, fit.estimate.sigma,
             relative_scale=inputs.relative_scale,
         ),
-        recommend(fitted.robot, fit.estimate, find_covariance(fit.estimate), single),
+        recommend(
+            fitted.robot, fit.estimate, find_covariance(fit.estimate), single,
+            # Bags that are read in each pass need not be read for that.
+            fitted.in_choice if fitted.everything.surveys else fitted.everything.rows,
+        ),
         wide,
     )
 
@@ -176,13 +180,13 @@ def judge_identification(
             fitted.robot, datasets, list(fitted.rows), relative_scale=inputs.relative_scale,
         ),
         unidentifiable=fit.unidentifiable,
-        stationary_joints=tuple(names[joint] for joint in fitted.stationary),
+        stationary_joints=tuple(names[joint] for joint in fitted.everything.stationary),
         verdict=verdict,
         notes=(
-            *(note for note in (*inputs.notes, not_shown, *fitted.notes) if note),
+            *(note for note in (*inputs.notes, not_shown, *fitted.everything.notes) if note),
             *choice.notes,
             *offset_notes(
-                fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit,
+                fitted.robot, fit.estimate, fitted.everything.standard_deviations, inputs.unit,
                 relative_scale=inputs.relative_scale,
             ),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
@@ -213,7 +217,7 @@ def _judge(
     found = examined.findings
     against: list[str] = []
     assumed: list[str] = []
-    for one in fitted.contradictions:
+    for one in fitted.everything.contradictions:
         if not inputs.relative_scale:
             (against if one.of_several else assumed).append(one.text)
     if inputs.relative_scale:
@@ -243,7 +247,7 @@ def _covered(
     """Return ranges of motion and temperature that the model has seen."""
     ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
     ranges['speeds'] = np.max(
-        [ranges['speeds'], *(one.fastest for one in fitted.surveys)], axis=0
+        [ranges['speeds'], *(one.fastest for one in fitted.everything.surveys)], axis=0
     )
     return {
         **ranges, 'temperatures': temperatures_covered(choice.datasets, fitted.temperatures),

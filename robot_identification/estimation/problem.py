@@ -12,13 +12,19 @@ they are kept as matrices, of long ones computed again in every pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import groupby, pairwise
+import math
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
+from robot_identification.estimation.bags import Bag
 from robot_identification.estimation.rows import (
     BlockLabels, count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
     ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
@@ -27,6 +33,7 @@ from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
     Motion, RELEASED_BLOCKS, rigid_torque, RobotModel, run_friction,
 )
+from robot_identification.parallel import run_jobs
 from robot_identification.processing import fast_enough
 from robot_identification.texts import short_repr
 
@@ -105,8 +112,8 @@ class Observations:
         The arm.
     reduction : BaseReduction
         Meaning of the base parameters.
-    data : sequence of TrainingData
-        Recordings and the samples to take.
+    data : sequence of TrainingData or Bag
+        Recordings and the samples to take. Bags are read in each pass.
     offset_by_recording : bool
         Whether each recording has its own offset of every joint; the parameter is their mean.
     time_blocks : int
@@ -114,6 +121,10 @@ class Observations:
         scatter; they are no shorter than SHORTEST_BLOCK.
     treatment : RowTreatment
         What is done to the rows.
+    executor : Executor, optional
+        Passes over bags; by default this process.
+    kept : sequence of ObservationBlock, optional
+        The rows, where they are known.
 
     Raises
     ------
@@ -124,53 +135,86 @@ class Observations:
     ----------
     passes : int
         How often the rows were passed over.
-    has_rows : bool
-        Whether the rows themselves can be had, and not only what is made of them elsewhere.
+    recordings : int
+        Recordings that have their own offsets; 1 where they share them.
+    samples : int
+        Samples taken of all recordings.
+    duration : float
+        Time that the samples take [s].
+    distinct_duration : float
+        That time with repetitions of a motion counted once [s].
+    groups : int
+        Divisions of the rows: by time, and by parts of a period where a motion repeats itself.
 
     """
-
-    has_rows = True
 
     def __init__(
         self,
         robot: RobotModel,
         reduction: BaseReduction,
-        data: Sequence[TrainingData],
+        data: Sequence[TrainingData | Bag],
         *,
         offset_by_recording: bool = False,
         time_blocks: int = 1,
         treatment: RowTreatment = NO_TREATMENT,
+        executor: Executor | None = None,
+        kept: Sequence[ObservationBlock] | None = None,
     ) -> None:
         self.robot = robot
         self.reduction = reduction
-        self.data = tuple(data)
+        self._parts = tuple(data)
         self.offset_by_recording = offset_by_recording and len(data) > 1 and any(
             term.law.is_offset for term in reduction.parameters.friction
         )
         self.time_blocks = time_blocks
         self.treatment = treatment
+        self.executor = executor
         self.passes = 0
+        counts = [part.count for part in self._parts]
+        times = [count / part.rate for count, part in zip(counts, self._parts, strict=True)]
+        self.recordings = len(self._parts) if self.offset_by_recording else 1
+        self.samples, self.duration = sum(counts), float(sum(times))
+        # The number of the first recording among all of them, and the samples before it.
+        self._first, self._before = 0, 0
         self._layouts = make_layouts(
             robot, reduction, self.recordings,
-            has_rotors=all(part.dataset.motion.rotor is not None for part in self.data),
+            has_rotors=all(part.has_rotors for part in self._parts),
         )
-        self._kept: list[ObservationBlock] | None = None
-        numbers = sum(len(layout.columns) + 1 for layout in self._layouts) * sum(
-            int(part.rows.sum()) for part in self.data
-        )
-        if treatment.decimation is not None and numbers > DECIMATED_NUMBERS:
-            raise DataError(
-                f'{numbers // 10**6} million numbers are too many to filter together with their '
-                'torques: choose a part with --start/--stop, or another profile'
-            )
-        if numbers <= KEPT_NUMBERS or treatment.decimation is not None:
-            self._kept = list(self._compute())
+        self._kept = kept
+        numbers = self.samples * sum(len(layout.columns) + 1 for layout in self._layouts)
+        # Bags are read for what is asked of them alone.
+        if kept is None and not any(isinstance(part, Bag) for part in self._parts):
+            if treatment.decimation is not None and numbers > DECIMATED_NUMBERS:
+                raise DataError(
+                    f'{numbers // 10**6} million numbers are too many to filter together with '
+                    'their torques: choose a part with --start/--stop'
+                )
+            if numbers <= KEPT_NUMBERS or treatment.decimation is not None:
+                self._kept = list(self._compute())
+
+    @cached_property
+    def groups(self) -> int:
+        """Divisions of the rows: by time, and by parts of a period where a motion repeats."""
+        repeats = self.time_blocks > 1 and any(part.period is not None for part in self._parts)
+        return 2 if repeats else 1
+
+    @cached_property
+    def distinct_duration(self) -> float:
+        """Time that the samples take, repetitions of a motion counted once [s]."""
+        return float(sum(
+            min(part.period or math.inf, part.count / part.rate) for part in self._parts
+        ))
+
+    @property
+    def data(self) -> tuple[TrainingData, ...]:
+        """Return the recordings; bags are read, all of them."""
+        return tuple(part.load() for part in self._parts)
 
     def with_reduction(self, reduction: BaseReduction) -> Observations:
         """Return the same rows with other base parameters."""
         return Observations(
-            self.robot, reduction, self.data, offset_by_recording=self.offset_by_recording,
-            time_blocks=self.time_blocks, treatment=self.treatment,
+            self.robot, reduction, self._parts, offset_by_recording=self.offset_by_recording,
+            time_blocks=self.time_blocks, treatment=self.treatment, executor=self.executor,
         )
 
     def select(self, rows: Sequence[BoolArray]) -> Observations:
@@ -183,69 +227,46 @@ class Observations:
             Samples to take of each recording, among those that are there.
 
         """
-        part = Observations.__new__(Observations)
-        part.robot, part.reduction = self.robot, self.reduction
-        part.data = tuple(
-            replace(one, rows=chosen)
-            for one, chosen in zip(self.data, rows, strict=True)
-        )
-        part.offset_by_recording = self.offset_by_recording
-        part.time_blocks, part.treatment, part.passes = 1, self.treatment, 0
-        part._layouts = self._layouts
-        part._kept = None if self._kept is None else [
-            ObservationBlock(
-                block.bag, tuple(joint.select(rows[block.bag]) for joint in block.joints)
-            )
-            for block in self._kept
+        data = [
+            replace(part, rows=chosen)
+            for part, chosen in zip(self.data, rows, strict=True)
         ]
-        return part
+        return Observations(
+            self.robot, self.reduction, data, offset_by_recording=self.offset_by_recording,
+            treatment=self.treatment,
+            kept=None if self._kept is None else [
+                ObservationBlock(
+                    block.bag, data[block.bag],
+                    tuple(joint.select(rows[block.bag]) for joint in block.joints),
+                )
+                for block in self._kept
+            ],
+        )
+
+    def only(self, number: int) -> Observations:
+        """Return the rows of one recording in the unknowns and the blocks of time of all."""
+        one = copy(self)
+        # What is asked of all recordings is known before it is copied.
+        one.__dict__ |= {'groups': self.groups, 'distinct_duration': self.distinct_duration}
+        one._parts, one.executor, one._kept = (self._parts[number],), None, None
+        one._first = self._first + number
+        one._before = self._before + sum(part.count for part in self._parts[:number])
+        return one
 
     def untreated(self) -> Observations:
         """Return the rows as they were recorded, which is what errors are taken on."""
-        if self.treatment == NO_TREATMENT and all(part.effort is None for part in self.data):
+        data = self.data
+        if self.treatment == NO_TREATMENT and all(part.effort is None for part in data):
             return self
         return Observations(
-            self.robot, self.reduction,
-            [replace(part, effort=None) for part in self.data],
+            self.robot, self.reduction, [replace(part, effort=None) for part in data],
             offset_by_recording=self.offset_by_recording,
         )
-
-    @property
-    def recordings(self) -> int:
-        """Return the number of recordings that have their own offsets; 1 where they share them."""
-        return len(self.data) if self.offset_by_recording else 1
 
     @property
     def nuisance(self) -> int:
         """Return the number of unknowns that are no base parameters."""
         return self.robot.n * (self.recordings - 1)
-
-    @property
-    def samples(self) -> int:
-        """Return the number of samples taken of all recordings."""
-        return sum(int(part.rows.sum()) for part in self.data)
-
-    @property
-    def duration(self) -> float:
-        """Time that the samples take [s]."""
-        return float(sum(
-            np.count_nonzero(part.rows) / part.dataset.rate for part in self.data
-        ))
-
-    @property
-    def groups(self) -> int:
-        """Divisions of the rows: by time, and by parts of a period where a motion repeats."""
-        repeats = self.time_blocks > 1 and any(part.period is not None for part in self.data)
-        return 2 if repeats else 1
-
-    @property
-    def distinct_duration(self) -> float:
-        """Time that the samples take, repetitions of a motion counted once [s]."""
-        taken = [np.count_nonzero(part.rows) / part.dataset.rate for part in self.data]
-        distinct = [
-            min(part.period or time, time) for part, time in zip(self.data, taken, strict=True)
-        ]
-        return self.duration * sum(distinct) / sum(taken)
 
     @property
     def loaded(self) -> BoolArray:
@@ -264,11 +285,6 @@ class Observations:
         self.passes += 1
         yield from self._compute(with_load) if self._kept is None else self._kept
 
-    @property
-    def can_collect(self) -> bool:
-        """Return whether `collect` can be asked."""
-        return True
-
     def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:
         """
         Yield what a function makes of the rows: of all, or of each recording by itself.
@@ -276,11 +292,17 @@ class Observations:
         Parameters
         ----------
         function : callable
-            Takes rows in the same unknowns. What it returns for several recordings must be the
-            sum of what it returns for each.
+            Takes rows in the same unknowns; with an executor it must be picklable. What it returns
+            for several recordings must be the sum of what it returns for each.
 
         """
-        yield function(self)
+        if self.executor is None:
+            yield function(self)
+            return
+        self.passes += 1
+        yield from run_jobs(
+            self.executor, function, [self.only(number) for number in range(len(self._parts))]
+        )
 
     def matrix(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
         """
@@ -340,7 +362,7 @@ class Observations:
         count = count_time_blocks(self.duration, self.time_blocks)
         samples = np.array([sum(pile.count for pile in of_joint[:count]) for of_joint in piles])
         check_sample_count(
-            [part.dataset.source for part in self.data], int(samples.min()), self.reduction
+            [part.name for part in self._parts], int(samples.min()), self.reduction
         )
         by_joint = [
             [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]
@@ -380,29 +402,47 @@ class Observations:
             As in `factor`.
 
         """
-        labels, count = self.label_blocks()
-        piles = [
+        if self.executor is not None:
+            return self._reduce_elsewhere(theta, weigh)
+        piles, count = self._empty_piles()
+        for bag, blocks in groupby(self.blocks(with_load=theta is None), attrgetter('bag')):
+            labels = None
+            for block in blocks:
+                labels = labels or self.label_blocks(bag, block.part)
+                for joint, rows in enumerate(block.joints):
+                    table = self._table(joint, rows, theta)
+                    if theta is not None and weigh is not None:
+                        residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
+                        table = table * weigh(joint, residual)[:, None]
+                    parts = [labels.by_time(rows.samples)]
+                    if self.groups > 1:
+                        parts.append(count + labels.by_phase(rows.samples))
+                    _pile_up(piles[joint], table, parts)
+        return piles
+
+    def _empty_piles(self) -> tuple[list[list[QRAccumulator]], int]:
+        """Return nothing for each joint and block, and how many blocks of time there are."""
+        count = count_time_blocks(self.duration, self.time_blocks)
+        return [
             [QRAccumulator(len(layout.columns) + 1) for _ in range(self.groups * count)]
             for layout in self._layouts
-        ]
-        for block in self.blocks(with_load=theta is None):
-            for joint, rows in enumerate(block.joints):
-                table = self._table(joint, rows, theta)
-                if theta is not None and weigh is not None:
-                    residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
-                    table = table * weigh(joint, residual)[:, None]
-                divide = labels[block.bag]
-                parts = [divide.by_time(rows.samples)]
-                if self.groups > 1:
-                    parts.append(count + divide.by_phase(rows.samples))
-                for part in parts:
-                    edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
-                    for first, last in pairwise(edges):
-                        if last > first:
-                            piles[joint][part[first]].add(table[first:last])
-                # Blocks of time that are over hold their triangles alone.
-                for pile in piles[joint][: parts[0][-1] if len(parts[0]) else 0]:
-                    pile.settle()
+        ], count
+
+    def _reduce_elsewhere(
+        self, theta: FloatArray | None, weigh: Weighing | None
+    ) -> list[list[QRAccumulator]]:
+        """Accumulate the factors that an executor makes of each recording, in their order."""
+        self.passes += 1
+        piles, _ = self._empty_piles()
+        # Jobs that begin late must not take along what the first have seen.
+        reduce = partial(_reduce_one, theta=theta, weigh=deepcopy(weigh))
+        jobs = [self.only(number) for number in range(len(self._parts))]
+        for triangles, seen in run_jobs(self.executor, reduce, jobs):
+            if weigh is not None:
+                weigh.merge(seen)
+            for joint, of_joint in enumerate(triangles):
+                for block, (triangle, count) in of_joint.items():
+                    piles[joint][block].add(triangle, count)
         return piles
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
@@ -421,35 +461,32 @@ class Observations:
             where a joint has no row.
 
         """
-        torques = [np.full((int(part.rows.sum()), self.robot.n), np.nan) for part in self.data]
-        ranks = [np.cumsum(part.rows) - 1 for part in self.data]
+        torques = [np.full((part.count, self.robot.n), np.nan) for part in self._parts]
+        bag, ranks = -1, np.zeros(0, dtype=int)
         for block in self.blocks(with_load=False):
+            if block.bag != bag:
+                bag, ranks = block.bag, np.cumsum(block.part.rows) - 1
             for joint, rows in enumerate(block.joints):
                 matrix = self.matrix(joint, rows, theta)
-                places = ranks[block.bag][rows.samples]
-                torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
+                torques[bag][ranks[rows.samples], joint] = matrix @ theta[self.columns(joint)]
         return torques
 
-    def label_blocks(self) -> tuple[list[BlockLabels], int]:
-        """Return the blocks of the samples of each recording, and how many blocks there are."""
-        sizes = [int(part.rows.sum()) for part in self.data]
+    def label_blocks(self, bag: int, part: TrainingData) -> BlockLabels:
+        """Return the blocks of the samples of a recording."""
         count = count_time_blocks(self.duration, self.time_blocks)
-        labels = [
-            part.divide(sum(sizes[:bag]), sum(sizes), count) for bag, part in enumerate(self.data)
-        ]
-        return labels, count
+        before = self._before + sum(one.count for one in self._parts[:bag])
+        return part.divide(before, self.samples, count)
 
     def _compute(self, with_load: bool = True) -> Iterator[ObservationBlock]:
         loaded = with_load and any(layout.loaded.any() for layout in self._layouts)
-        for bag, part in enumerate(self.data):
+        for bag, unread in enumerate(self._parts):
+            part = unread.load()
             blocks = self._compute_bag(bag, part, loaded)
             if self.treatment.decimation is None:
                 yield from blocks
                 part.dataset.release()
             else:
-                yield decimate(
-                    list(blocks), part.dataset, self.treatment.decimation, self.robot.n
-                )
+                yield decimate(list(blocks), self.treatment.decimation)
 
     def _compute_bag(
         self, bag: int, part: TrainingData, with_load: bool
@@ -499,7 +536,7 @@ class Observations:
                 )
             if fast is not None:
                 joints = [of_joint.select(fast[:, j]) for j, of_joint in enumerate(joints)]
-            yield ObservationBlock(bag, tuple(joints))
+            yield ObservationBlock(bag, part, tuple(joints))
 
     def _table_of(
         self,
@@ -520,7 +557,10 @@ class Observations:
             table[:, layout.rotor] = motion.drive_side.ddq[:, joint]
         if layout.offsets.size:
             # Deviations from the mean offset add up to zero over the recordings.
-            table[:, layout.offsets] = -1.0 if bag == 0 else np.eye(self.recordings - 1)[bag - 1]
+            number = self._first + bag
+            table[:, layout.offsets] = -1.0
+            if number:
+                table[:, layout.offsets] = np.arange(1, self.recordings) == number
         table[:, -1] = tau[:, joint]
         return table
 
@@ -692,6 +732,31 @@ def stack_factors(
         z[rows] = weight * factor.triangle[:, -1]
         first += height
     return R, z
+
+
+def _pile_up(
+    piles: Sequence[QRAccumulator], table: FloatArray, groups: Sequence[IntArray]
+) -> None:
+    """Put rows (m, k + 1) on the piles that groups (m,) number, of which the first is by time."""
+    for numbers in groups:
+        edges = [0, *(1 + np.flatnonzero(np.diff(numbers))), len(numbers)]
+        for first, last in pairwise(edges):
+            if last > first:
+                piles[numbers[first]].add(table[first:last])
+    # Blocks of time that are over hold their triangles alone.
+    for pile in piles[: groups[0][-1] if len(groups[0]) else 0]:
+        pile.settle()
+
+
+def _reduce_one(
+    observations: Observations, *, theta: FloatArray | None, weigh: Weighing | None
+) -> tuple[list[dict[int, tuple[FloatArray, int]]], Weighing | None]:
+    """Return factor and samples of each joint, by block, and the weights with what they saw."""
+    seen = deepcopy(weigh)
+    return [
+        {block: (pile.triangle(), pile.count) for block, pile in enumerate(piles) if pile.count}
+        for piles in observations.reduce(theta, seen)
+    ], seen
 
 
 def build_problem(

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
+from robot_identification.estimation.bags import BagSurvey
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.estimate import Estimate, PriorTerm
 from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.inputs import Inputs
-from robot_identification.estimation.many_bags import BagSurvey
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, slices_of, triangle_of
@@ -25,8 +26,15 @@ FEWEST_PARTS = 6
 # Rows that are gathered before they are reduced.
 PILE_ROWS = 4096
 
-# Weights of the rows of a joint by their residuals [N m]: (joint, residual) -> weights.
-Weighing = Callable[[int, FloatArray], FloatArray]
+
+class Weighing(Protocol):
+    """Weights of rows by their residuals, which they have seen in parts."""
+
+    def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
+        """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+
+    def merge(self, other: Any) -> None:
+        """Take the residuals that another has seen, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +48,30 @@ class TrainingData:
     effort: FloatArray | None = None
     # Joints whose effort was not really recorded: their rows say nothing.
     constant_effort: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the recording, as messages call it."""
+        return self.dataset.source
+
+    @property
+    def count(self) -> int:
+        """Return the number of samples that are taken."""
+        return int(np.count_nonzero(self.rows))
+
+    @property
+    def rate(self) -> float:
+        """Return the sampling rate [Hz]."""
+        return self.dataset.rate
+
+    @property
+    def has_rotors(self) -> bool:
+        """Return whether the rotors have positions of their own."""
+        return self.dataset.motion.rotor is not None
+
+    def load(self) -> TrainingData:
+        """Return it: its samples are there."""
+        return self
 
     @property
     def period(self) -> float | None:
@@ -103,6 +135,7 @@ class ObservationBlock:
     """Consecutive rows of all joints."""
 
     bag: int  # number of the recording
+    part: TrainingData  # the recording
     joints: tuple[JointRows, ...]  # length n
 
 
@@ -125,16 +158,15 @@ class _Layout:
     offsets: IntArray
 
 
-def decimate(
-    blocks: Sequence[ObservationBlock], dataset: Dataset, cutoff: float, n: int
-) -> ObservationBlock:
+def decimate(blocks: Sequence[ObservationBlock], cutoff: float) -> ObservationBlock:
     """Return the rows of a recording after a common low-pass, as many as it leaves meaning."""
+    part, dataset, n = blocks[0].part, blocks[0].part.dataset, len(blocks[0].joints)
     joints = []
     for joint in range(n):
         rows = [block.joints[joint] for block in blocks]
-        table = np.concatenate([part.table for part in rows])
-        samples = np.concatenate([part.samples for part in rows])
-        load = np.concatenate([part.load for part in rows])
+        table = np.concatenate([one.table for one in rows])
+        samples = np.concatenate([one.samples for one in rows])
+        load = np.concatenate([one.load for one in rows])
         kept: list[IntArray] = []
         filtered = []
         for segment in dataset.segments:
@@ -155,7 +187,7 @@ def decimate(
             np.asfortranarray(np.concatenate(filtered)), load[at] if load.size else load,
             samples[at],
         ))
-    return ObservationBlock(blocks[0].bag, tuple(joints))
+    return ObservationBlock(blocks[0].bag, part, tuple(joints))
 
 
 def count_time_blocks(duration: float, most: int) -> int:

@@ -19,7 +19,6 @@ from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.sample_count import check_enough_samples, check_motion
 from robot_identification.model import KinematicFilter, RobotModel
-from robot_identification.parallel import beside
 from robot_identification.processing import Dataset, find_unexcited_joints, process
 from robot_identification.recording import Recording
 
@@ -68,20 +67,16 @@ def choose(
         )
         return correct_choice(robot, choice, options, unexcited)
 
-    def attempt_others() -> list[Choice]:
-        return [attempt(kinematic_filter) for kinematic_filter in filters[1:]]
-
-    with beside(attempt_others, apart=len(filters) > 1) as others:
-        report(0.0, 'judging the effort')
-        effort = check_effort_meaning(
-            robot, survey.datasets, options, has_scale=with_prior,
-            stated=options.effort_unit is not None or any(
-                'effort_unit' in recording.metadata for recording in recordings
-            ),
-        )
-        cutoffs = ', '.join(f'{kinematic_filter.cutoff:g}' for kinematic_filter in filters)
-        report(0.25, f'choosing by cross-validation, cut-off {cutoffs} Hz')
-        tried = [attempt(filters[0]), *others()]
+    report(0.0, 'judging the effort')
+    effort = check_effort_meaning(
+        robot, survey.datasets, options, has_scale=with_prior,
+        stated=options.effort_unit is not None or any(
+            'effort_unit' in recording.metadata for recording in recordings
+        ),
+    )
+    cutoffs = ', '.join(f'{kinematic_filter.cutoff:g}' for kinematic_filter in filters)
+    report(0.25, f'choosing by cross-validation, cut-off {cutoffs} Hz')
+    tried = [attempt(kinematic_filter) for kinematic_filter in filters]
     if effort.warning:
         survey = replace(survey, notes=(*survey.notes, effort.warning))
     return replace(_best(tried, survey, options), effort=effort.text)

@@ -44,16 +44,18 @@ def prior_decided(estimate: Estimate) -> tuple[str, ...]:
 
 def recommend(
     robot: RobotModel, estimate: Estimate, covariance: Covariance,
-    unidentifiable: Sequence[str] = (),
+    unidentifiable: Sequence[str] = (), recorded: Observations | None = None,
 ) -> tuple[Recommendation, ...]:
     """
     Return what would show the parameters that the data did not, most helpful first.
 
-    Parameters that are `unidentifiable` were left out of the problem. An estimate without its
+    Parameters that are `unidentifiable` were left out of the problem. `recorded` has the motion
+    that they are looked for in, by default that of the estimate; an estimate without its
     observations raises a `UsageError`.
     """
     problem = estimate.problem
-    if problem is None or problem.observations is None:
+    recorded = recorded or (None if problem is None else problem.observations)
+    if problem is None or recorded is None:
         raise UsageError('a recommendation needs the recorded motion: identify from the bags')
     reduction = problem.reduction
     findings = _findings(reduction.names, estimate, covariance, unidentifiable)
@@ -68,7 +70,7 @@ def recommend(
         free=np.append(~held_by_bounds(estimate), np.ones(len(unidentifiable), dtype=bool)),
         rows=_eliminate(known, R[:, reduction.rank:]),
         weights=estimate.weights,
-        motion=_recorded_motion(problem.observations),
+        motion=_recorded_motion(recorded),
     ))
 
 
@@ -89,8 +91,7 @@ def _findings(
 
 def _recorded_motion(observations: Observations) -> Motion:
     """Return samples spread evenly over what was fitted."""
-    motions = []
-    total = sum(int(part.rows.sum()) for part in observations.data)
+    motions, total = [], observations.samples
     for part in observations.data:
         at = np.flatnonzero(part.rows)
         count = max(round(SAMPLES * len(at) / max(total, 1)), 1) if len(at) else 0

@@ -13,15 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 import multiprocessing
+from multiprocessing.connection import Connection
 import os
 from pathlib import Path
+import traceback
 from typing import Any
 
 from robot_identification import identify
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.model import RobotModel
-from robot_identification.parallel import BACKGROUND_NICENESS, DONE, FAILED, Worker
+from robot_identification.parallel import (
+    BACKGROUND_NICENESS, ending_signals_wait, follow_parent,
+)
 from robot_identification.report import RESULT_FILES, save_identification
 
 # Share of the progress at which writing begins; chosen: the report's figures take their time.
@@ -50,10 +54,16 @@ class JobProcess:
 
     def __init__(self, job: IdentificationJob) -> None:
         self._output = job.output
-        # The second job need not wait for imports.
+        # Not a fork, which would copy the locks of other threads; the second job need not wait for
+        # imports.
         multiprocessing.set_forkserver_preload([__name__])
-        self._worker = Worker('forkserver')
-        self._worker.start(_work, job, with_reports=True)
+        context = multiprocessing.get_context('forkserver')
+        self._connection, other = context.Pipe(duplex=False)
+        self._process = context.Process(target=_serve, args=(other, job), daemon=True)
+        with ending_signals_wait():
+            self._process.start()
+        # The end of the process is then seen here as the end of the connection.
+        other.close()
 
     def wait(
         self, report: Callable[[float, str], None], is_aborted: Callable[[], bool]
@@ -66,19 +76,16 @@ class JobProcess:
         """
         try:
             while True:
-                while not self._worker.connection.poll(POLL):
+                while not self._connection.poll(POLL):
                     if is_aborted():
                         raise AbortedError('the identification was aborted, nothing is written')
-                kind, content = self._worker.receive()
-                if kind == DONE:
-                    return dict(content)
-                if kind == FAILED:
-                    known = isinstance(content, (IdentificationError, OSError))
-                    raise IdentificationError(
-                        str(content) if known else f'unexpected {content!r}'
-                    ) from content
+                content = self._connection.recv()
+                if isinstance(content, dict):
+                    return content
+                if isinstance(content, IdentificationError):
+                    raise content
                 report(*content)
-        except EOFError as error:
+        except (EOFError, OSError) as error:
             raise IdentificationError(
                 'the process of the identification was killed, which the system does when memory '
                 'is short: make room, or identify from fewer bags'
@@ -87,11 +94,25 @@ class JobProcess:
             self._stop()
 
     def _stop(self) -> None:
-        number = self._worker.pid
-        self._worker.stop()
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
         for name in RESULT_FILES:
-            for leftover in self._output.glob(f'.{name}.{number}.*'):
+            for leftover in self._output.glob(f'.{name}.{self._process.pid}.*'):
                 leftover.unlink(missing_ok=True)
+
+
+def _serve(connection: Connection, job: IdentificationJob) -> None:
+    """Send progress, then the result or the error of a job."""
+    follow_parent()
+    try:
+        found: object = _work(job, connection.send)
+    except (IdentificationError, OSError) as error:
+        found = IdentificationError(str(error))
+    except Exception as error:
+        traceback.print_exc()
+        found = IdentificationError(f'unexpected {error!r}')
+    connection.send(found)
 
 
 def _work(job: IdentificationJob, report: Callable[[tuple[float, str]], None]) -> dict[str, Any]:

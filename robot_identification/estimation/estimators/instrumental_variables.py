@@ -342,7 +342,10 @@ def _cut(
         at = int(np.searchsorted(rows.samples, edge, 'right'))
         before.append(JointRows(rows.table[:at], rows.load[:at], rows.samples[:at]))
         after.append(JointRows(rows.table[at:], rows.load[at:], rows.samples[at:]))
-    return ObservationBlock(block.bag, tuple(before)), ObservationBlock(block.bag, tuple(after))
+    return (
+        ObservationBlock(block.bag, block.part, tuple(before)),
+        ObservationBlock(block.bag, block.part, tuple(after)),
+    )
 
 
 def _ranks(data: Sequence[TrainingData]) -> list[IntArray]:

@@ -28,7 +28,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 import math
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -89,12 +91,8 @@ class ResidualSums:
     """Sums of residuals, which are zero at samples left out."""
 
     squares: FloatArray  # of each joint, (n,) [(N m)^2]
-    products: FloatArray  # autocovariance, (n, lags + 1), of no more lags than there are
+    products: FloatArray  # autocovariance, (n, lags + 1)
     samples: int  # their number
-
-    def filled(self, lags: int) -> FloatArray:
-        """Return the autocovariance up to so many lags, shape (n, lags + 1)."""
-        return np.pad(self.products, ((0, 0), (0, lags + 1 - self.products.shape[1])))
 
 
 def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
@@ -117,7 +115,7 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
 def _best_covariance(estimate: Estimate) -> Covariance:
     observations = problem_of(estimate).observations
     try:
-        if observations is not None and observations.can_collect and not estimate.weighted:
+        if observations is not None and not estimate.weighted:
             seen = _sum_residuals(estimate, observations)
             if _are_solved(estimate, seen):
                 return hac_covariance(estimate, seen=seen)
@@ -222,7 +220,7 @@ def hac_covariance(
     """
     problem = problem_of(estimate)
     observations = problem.observations
-    if observations is None or not observations.can_collect:
+    if observations is None:
         raise UsageError(
             "covariance 'hac' needs the recordings themselves, not only their factors: take "
             "'blocks'"
@@ -350,7 +348,7 @@ def _sum_windows(
         if sums is None or block.bag != bag:
             total += 0.0 if sums is None else sums.finish()
             bag = block.bag
-            part = observations.data[bag]
+            part = block.part
             sums = PhaseSums(
                 len(total), length, part.dataset.stamps, part.period, part.dataset.rate
             ) if by_phase and part.period is not None else WindowSums(len(total), length)
@@ -413,13 +411,13 @@ def _assemble(
 
 def _sum_residuals(estimate: Estimate, observations: Observations) -> ResidualSums:
     """Return the sums of the residuals of an estimate over all recordings."""
-    lags = 2 * longest_lag(observations.samples)
     parts = list(observations.collect(partial(
-        _residual_sums, theta=np.append(estimate.theta, estimate.nuisance), lags=lags
+        _residual_sums, theta=np.append(estimate.theta, estimate.nuisance),
+        lags=2 * longest_lag(observations.samples),
     )))
     return ResidualSums(
         np.sum([part.squares for part in parts], axis=0),
-        np.sum([part.filled(lags) for part in parts], axis=0),
+        np.sum([part.products for part in parts], axis=0),
         sum(part.samples for part in parts),
     )
 
@@ -427,19 +425,25 @@ def _sum_residuals(estimate: Estimate, observations: Observations) -> ResidualSu
 def _residual_sums(
     observations: Observations, *, theta: FloatArray, lags: int
 ) -> ResidualSums:
-    """Return sums of the residuals; products of no more lags than a recording has samples."""
-    squares = np.zeros(observations.robot.n)
-    longest = max(len(part.rows) for part in observations.data)
-    products = np.zeros((len(squares), min(lags, longest) + 1))
-    samples = 0
-    for part, torque in zip(observations.data, observations.torque(theta), strict=True):
-        residual = np.zeros(part.dataset.effort.shape)
-        residual[part.rows] = np.nan_to_num(
-            part.dataset.effort[part.rows] * part.torque_per_effort - torque
-        )
-        squares += np.sum(residual**2, axis=0)
-        products += autocovariance(residual, products.shape[1] - 1)
-        samples += int(np.count_nonzero(np.any(residual != 0.0, axis=1)))
+    """Return sums of the residuals of some recordings."""
+    n = observations.robot.n
+    squares, products, samples = np.zeros(n), np.zeros((n, lags + 1)), 0
+    for _, blocks in groupby(observations.blocks(with_load=False), attrgetter('bag')):
+        residual: FloatArray | None = None
+        for block in blocks:
+            effort, scale = block.part.dataset.effort, block.part.torque_per_effort
+            if residual is None:
+                residual = np.zeros(effort.shape)
+            for joint, rows in enumerate(block.joints):
+                matrix = observations.matrix(joint, rows, theta)
+                residual[rows.samples, joint] = (
+                    effort[rows.samples, joint] * scale[joint]
+                    - matrix @ theta[observations.columns(joint)]
+                )
+        if residual is not None:
+            squares += np.sum(residual**2, axis=0)
+            products += autocovariance(residual, lags)
+            samples += int(np.count_nonzero(np.any(residual != 0.0, axis=1)))
     return ResidualSums(squares, products, samples)
 
 

@@ -162,7 +162,7 @@ def _rows(
     theta, root = unknowns
     rows = block.joints[joint]
     matrix, columns = observations.matrix(joint, rows, theta), observations.columns(joint)
-    q = observations.data[block.bag].dataset.motion.q[rows.samples, joint]
+    q = block.part.dataset.motion.q[rows.samples, joint]
     of_bodies = np.zeros(len(theta))
     bodies = np.flatnonzero(observations.reduction.independent < 10 * observations.robot.n)
     of_bodies[bodies] = theta[bodies]

@@ -19,7 +19,7 @@ from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import read_text, ResultFolder, write_atomically
-from robot_identification.parallel import available_processors, LOCAL, open_scheduler
+from robot_identification.parallel import available_processors, LOCAL, open_executor
 from robot_identification.report import json_text
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.health import compare_sizes, judge_health
@@ -127,7 +127,8 @@ def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[str]:
     if options.scheduler == LOCAL:
         yield from work_locally(jobs, options.processes or available_processors())
         return
-    with open_scheduler(options.scheduler, options.processes) as cluster:
+    with open_executor(options.scheduler, options.processes) as cluster:
+        assert cluster is not None
         yield from work_on(cluster, jobs)
 
 

@@ -136,17 +136,17 @@ def _factors(
         )
         for dataset in datasets
     ], time_blocks=TIME_BLOCKS, treatment=RowTreatment(slowest=SLOWEST))
-    labels, _ = observations.label_blocks()
     parts: dict[int, list[FloatArray]] = {}
     samples = np.zeros(robot.n, dtype=int)
     width = reduction.rank + robot.n * (len(datasets) - 1) + 2
     for block in observations.blocks():
+        labels = observations.label_blocks(block.bag, block.part)
         for joint, rows in enumerate(block.joints):
             table = np.zeros((len(rows.samples), width))
             table[:, observations.columns(joint)] = rows.table[:, :-1]
             table[:, -2], table[:, -1] = added[block.bag][rows.samples, joint], rows.tau
             samples[joint] += len(table)
-            label = labels[block.bag].by_time(rows.samples)
+            label = labels.by_time(rows.samples)
             for part in np.unique(label):
                 triangles = parts.setdefault(
                     int(part), [np.zeros((0, width)) for _ in range(robot.n)]

@@ -118,7 +118,7 @@ def test_limits_must_be_there(arm, reduction):
 def drop_rows(observations, present):
     """Leave out the rows of samples in which a joint is not present (N, n)."""
     blocks = [
-        ObservationBlock(block.bag, tuple(
+        ObservationBlock(block.bag, block.part, tuple(
             JointRows(
                 rows.table[present[rows.samples, joint]], rows.load,
                 rows.samples[present[rows.samples, joint]],

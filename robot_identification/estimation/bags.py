@@ -1,0 +1,247 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Bags that a fit reads in each of its passes, in this process or in others.
+
+What crosses between processes are descriptions of bags, estimates and triangular factors, never
+samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from robot_identification.arrays import (
+    BoolArray, FloatArray, LARGEST_IN_MEMORY, release, slices_of,
+)
+from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation.rows import divided_period, TrainingData
+from robot_identification.files import file_sha256
+from robot_identification.model import KinematicFilter, RobotModel
+from robot_identification.processing import (
+    check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints,
+    held_joint_remarks, process, read_arm, with_position_error, with_smooth_effort,
+)
+from robot_identification.recording import read_command, Recording
+from robot_identification.validation import Contradiction, find_contradictions
+
+
+@dataclass(frozen=True, eq=False)
+class BagSource:
+    """Source of a dataset: a bag and how it is processed, in any process."""
+
+    name: str  # the bag, as messages call it
+    path: Path  # where it is; the same on all machines
+    sha256: str  # hash of its content
+    robot: RobotModel  # the arm, with its drive gains where effort is in ampere
+    unit: str  # of the effort, one of EFFORT_UNITS
+    kinematic_filter: KinematicFilter  # smoothing of the kinematics
+    delay: float = 0.0  # of the effort, compensated [s]
+    topic: str | None = None  # joint-state topic
+    joint_names: Mapping[str, str] | None = None  # model name by bag name, where they differ
+    start: float | None = None  # begin of the window after the first joint state [s]
+    stop: float | None = None  # and its end [s]
+    rotor_side: bool = True  # use the positions of the rotors where they were recorded
+    mapping: Path | None = None  # columns and units of a table
+    command_delay: float | None = None  # of commands whose position error is the effort [s]
+
+
+@dataclass(frozen=True, eq=False)
+class BagSurvey:
+    """Survey of a bag before it is fitted."""
+
+    name: str
+    samples: int  # samples that parameters are estimated from
+    rate: float  # sampling rate [Hz]
+    period: float | None  # after which the motion repeats itself [s], see `divided_period`
+    stationary: tuple[int, ...]  # joints that hardly move
+    constant_effort: tuple[int, ...]  # joints that move while their effort never changes
+    # (n,) mean of each joint while it was fitted [deg C], if recorded
+    temperature: FloatArray | None
+    temperature_range: FloatArray | None  # (2, n) its lowest and highest then
+    # (n,) standard deviation of the effort in the samples that are fitted [A or N m]
+    standard_deviation: FloatArray
+    has_rotors: bool  # the rotors' positions are used
+    fastest: FloatArray  # (n,) largest speed of each joint in the samples that are fitted [rad/s]
+    contradictions: tuple[Contradiction, ...]  # where the effort contradicts the URDF
+    stated_unit: str | None  # unit of the effort as the bag has it
+    robot_note: str  # on the robot's name
+    completeness: str  # how much of a damaged bag could be read
+    notes: tuple[str, ...]  # what a reader should know of the data
+
+    @property
+    def unseen(self) -> tuple[int, ...]:
+        """Joints that hardly move, or whose effort never changes."""
+        return tuple(sorted({*self.stationary, *self.constant_effort}))
+
+
+@dataclass(frozen=True, eq=False)
+class Bag:
+    """A bag as training data that are read again in each pass; see `TrainingData`."""
+
+    source: BagSource
+    survey: BagSurvey
+    effort_filter: KinematicFilter | None = None  # smoothing of the effort that is fitted
+
+    @property
+    def name(self) -> str:
+        """Return the bag, as messages call it."""
+        return self.source.name
+
+    @property
+    def count(self) -> int:
+        """Return the number of samples that are taken."""
+        return self.survey.samples
+
+    @property
+    def rate(self) -> float:
+        """Return the sampling rate [Hz]."""
+        return self.survey.rate
+
+    @property
+    def period(self) -> float | None:
+        """Time after which the motion repeats itself [s], where its parts make enough blocks."""
+        return self.survey.period
+
+    @property
+    def has_rotors(self) -> bool:
+        """Return whether the rotors have positions of their own."""
+        return self.survey.has_rotors
+
+    def load(self) -> TrainingData:
+        """Read the bag; see `read_bag`."""
+        dataset = process_bag(self.source, read_bag(self.source))
+        return training_data(self.source.robot, dataset, dataset.fitted, self.effort_filter)
+
+
+def training_data(
+    robot: RobotModel, dataset: Dataset, rows: BoolArray, effort_filter: KinematicFilter | None
+) -> TrainingData:
+    """
+    Return some samples of a recording to estimate from.
+
+    `rows` (N,) mask the samples to take; `effort_filter` smooths the effort that is fitted.
+    """
+    return TrainingData(
+        dataset, dataset.torque_per_effort(robot), rows,
+        None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
+        find_constant_effort_joints(dataset),
+    )
+
+
+def survey_bag(source: BagSource) -> BagSurvey:
+    """Read a bag and return what is to be known of it before it is fitted; see `read_bag`."""
+    recording = read_bag(source)
+    return survey_of(source, recording, process_bag(source, recording))
+
+
+def process_bag(source: BagSource, recording: Recording) -> Dataset:
+    """Return a bag that was read as it is fitted."""
+    return process(
+        recording, source.kinematic_filter, source.unit, start=source.start, stop=source.stop,
+        robot=source.robot, delay=source.delay, rotor_side=source.rotor_side,
+    )
+
+
+def survey_of(source: BagSource, recording: Recording, dataset: Dataset) -> BagSurvey:
+    """Return what is to be known of a bag."""
+    robot, fitted = source.robot, dataset.fitted
+    temperature = None
+    if dataset.motion.temperature is not None and fitted.any():
+        temperature = _mean_and_range(dataset, dataset.motion.temperature)
+    return BagSurvey(
+        name=source.name,
+        samples=int(np.count_nonzero(fitted)),
+        rate=dataset.rate,
+        period=divided_period(dataset),
+        stationary=find_stationary_joints([dataset]),
+        constant_effort=find_constant_effort_joints(dataset),
+        temperature=None if temperature is None else temperature[0],
+        temperature_range=None if temperature is None else temperature[1:],
+        standard_deviation=_deviation_of_effort(dataset),
+        has_rotors=dataset.motion.rotor is not None,
+        fastest=_fastest(dataset),
+        contradictions=find_contradictions(robot, [dataset]) if fitted.any() else (),
+        stated_unit=recording.metadata.get('effort_unit'),
+        robot_note=check_robot_name(recording, robot.name),
+        completeness=recording.completeness.describe() or 'complete',
+        notes=(
+            *held_joint_remarks(robot, recording, (source.start, source.stop)), *dataset.notes,
+        ),
+    )
+
+
+def read_bag(source: BagSource) -> Recording:
+    """
+    Return a bag.
+
+    Raises UsageError if it is missing for this process; DataError if it is another file than was
+    named, or cannot be used.
+    """
+    if not source.path.exists():
+        raise UsageError(
+            f'{source.path} is not there for a worker process: bags must be on a file system that '
+            'all machines share, under the same path'
+        )
+    found = file_sha256(source.path)
+    if found != source.sha256:
+        raise DataError(
+            f'{source.path} is another file for a worker process (SHA-256 {found[:12]}..) than '
+            f'where the command was given ({source.sha256[:12]}..), or was changed since: bags '
+            'must be on a file system that all machines share, and finished'
+        )
+    robot, names = source.robot, source.joint_names or {}
+    recording = read_arm(
+        robot, source.path, topic=source.topic, names=names, mapping=source.mapping
+    )
+    if source.command_delay is not None:
+        recording = with_position_error(
+            read_command(recording, names, robot.encoders, source.mapping), source.command_delay
+        )
+    return replace(recording, source=source.name)
+
+
+def _deviation_of_effort(dataset: Dataset) -> FloatArray:
+    """Return the standard deviation of what is fitted, shape (n,); zero of nothing."""
+    count = int(np.count_nonzero(dataset.fitted))
+    n = dataset.effort.shape[1]
+    if count <= LARGEST_IN_MEMORY:
+        return dataset.effort[dataset.fitted].std(axis=0) if count else np.zeros(n)
+    mean, variance = np.zeros(n), np.zeros(n)
+    for effort in _fitted_parts(dataset, dataset.effort):
+        mean += effort.sum(axis=0) / count
+    for effort in _fitted_parts(dataset, dataset.effort):
+        variance += np.sum((effort - mean) ** 2, axis=0) / count
+    deviation: FloatArray = np.sqrt(variance)
+    return deviation
+
+
+def _fitted_parts(dataset: Dataset, signal: FloatArray) -> Iterator[FloatArray]:
+    """Yield what is fitted of a signal (N, n), of a long one part by part."""
+    for rows in slices_of(len(dataset)):
+        yield np.asarray(signal[rows])[dataset.fitted[rows]]
+        release(signal)
+        release(dataset.fitted)
+
+
+def _fastest(dataset: Dataset) -> FloatArray:
+    """Return the largest speed of each joint in what is fitted, shape (n,) [rad/s]."""
+    fastest: FloatArray = np.max([
+        np.abs(dq).max(axis=0, initial=0.0) for dq in _fitted_parts(dataset, dataset.motion.dq)
+    ], axis=0)
+    return fastest
+
+
+def _mean_and_range(dataset: Dataset, signal: FloatArray) -> FloatArray:
+    """Return mean, least and largest value of what is fitted of a signal, shape (3, n)."""
+    count = np.count_nonzero(dataset.fitted)
+    parts = [
+        (part.sum(axis=0), part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf))
+        for part in _fitted_parts(dataset, signal)
+    ]
+    totals, lowest, highest = (np.array(values) for values in zip(*parts, strict=True))
+    return np.stack([totals.sum(axis=0) / count, lowest.min(axis=0), highest.max(axis=0)])
