@@ -13,7 +13,7 @@ from robot_identification import identify
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
     add_json_option, add_output_option, add_robot_options, add_save_mapping_option,
-    add_tables_option, RECORDING, robot_from_options,
+    RECORDING, robot_from_options,
 )
 from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
@@ -23,7 +23,7 @@ from robot_identification.files import check_writable
 from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import LOCAL, open_executor
 from robot_identification.report import (
-    RESULT_FILES, save_identification, summary_text, TABLE_FILES,
+    RESULT_FILES, save_identification, summary_text,
 )
 from robot_identification.validation import errors_content, verdict_content
 
@@ -48,13 +48,12 @@ def add_parser(subparsers: Any) -> None:
     )
     add_save_mapping_option(parser)
     add_output_option(parser, 'folder for model, report and results')
-    add_tables_option(parser)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Identify and write the results."""
-    for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
+    for name in RESULT_FILES:
         check_writable(args.output / name, args.force)
     options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
     robot = robot_from_options(args)
@@ -66,9 +65,7 @@ def run(args: argparse.Namespace) -> int:
     save_mapping(args.save_mapping, tables, args.force)
     with open_executor(args.scheduler, args.processes) as executor:
         found = identify(robot, args.bags, options, executor)
-    save_identification(
-        found, args.output, args.command_line, force=args.force, with_tables=args.tables
-    )
+    save_identification(found, args.output, args.command_line, force=args.force)
     for note in found.notes:
         warn(note)
     refused = not_identifiable(found, args.output)

@@ -154,14 +154,6 @@ def add_mapping_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_tables_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the tables of a paper."""
-    parser.add_argument(
-        '--tables', action='store_true',
-        help='write the tables of a paper, too: tables/*.csv and, for LaTeX, tables/*.tex',
-    )
-
-
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument(

@@ -12,7 +12,7 @@ from typing import Any
 from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_model_argument, add_output_option, add_tables_option,
+    add_json_option, add_mapping_option, add_model_argument, add_output_option,
     RECORDING, result_folder,
 )
 from robot_identification.cli.output import print_json, warn
@@ -22,7 +22,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import (
-    GroundTruthComparison, render_validation_report, table_files, validation_tables,
+    GroundTruthComparison, render_validation_report,
     validation_text,
 )
 from robot_identification.studies.rollout import run_rollout
@@ -31,8 +31,6 @@ from robot_identification.validation import (
 )
 
 RESULT_FILES = ('validation.json', 'report.html')
-# Of --tables.
-TABLE_FILES = ('tables/errors.csv', 'tables/errors.tex')
 
 
 def add_parser(subparsers: Any) -> None:
@@ -56,13 +54,12 @@ def add_parser(subparsers: Any) -> None:
     add_arguments(parser, IdentifyArguments, ('start', 'stop'))
     add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
-    add_tables_option(parser)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Validate and write the results."""
-    for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
+    for name in RESULT_FILES:
         check_writable(args.output / name, args.force)
     model = load_model(args.model).with_mapping(args.mapping)
     if args.consistent:
@@ -74,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         validated = validated._replace(
             validation=validated.validation.with_rollouts(rollouts)
         )
-    write_validation(model, validated, result_folder(args), args.tables)
+    write_validation(model, validated, result_folder(args))
     validation, _, notes = validated
     for note in notes:
         warn(note)
@@ -88,20 +85,13 @@ def run(args: argparse.Namespace) -> int:
 
 def write_validation(
     model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
-    with_tables: bool = False, truth: GroundTruthComparison | None = None,
+    truth: GroundTruthComparison | None = None,
 ) -> None:
-    """
-    Write figures and report of a validation, on request with the tables of a paper.
-
-    `truth` is that of a simulated robot.
-    """
+    """Write figures and report of a validation; `truth` is that of a simulated robot."""
     validation, datasets, notes = validated
     report = render_validation_report(
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
         notes, command_line=folder.command_line, truth=truth,
     )
-    tables = table_files(validation_tables(validation)) if with_tables else {}
-    contents = {
-        'validation.json': validation_json(validation), 'report.html': report, **tables,
-    }
+    contents = {'validation.json': validation_json(validation), 'report.html': report}
     write_results(folder.path, contents, folder.force)

@@ -46,7 +46,6 @@ class IdentificationJob:
     options: IdentifyOptions  # everything else
     output: Path  # folder of the results
     force: bool = False  # whether results that are there are overwritten
-    with_tables: bool = False  # whether the tables of a paper are written, too
 
 
 class JobProcess:
@@ -122,9 +121,7 @@ def _work(job: IdentificationJob, report: Callable[[tuple[float, str]], None]) -
         report=lambda share, stage: report((SAVING * share, stage)),
     )
     report((SAVING, 'writing'))
-    save_identification(
-        found, job.output, 'the identifier node', force=job.force, with_tables=job.with_tables,
-    )
+    save_identification(found, job.output, 'the identifier node', force=job.force)
     return {
         'model': str(job.output / RESULT_FILES[0]),
         'verdict': found.verdict.level,

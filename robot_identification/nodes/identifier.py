@@ -31,7 +31,7 @@ from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
 from robot_identification.options import from_values, options_of
-from robot_identification.report import RESULT_FILES, TABLE_FILES
+from robot_identification.report import RESULT_FILES
 from std_msgs.msg import Float32, String
 
 LISTENING_PERIOD = 0.05  # [s]; chosen: the end of a replay is noticed at once for a person
@@ -214,15 +214,12 @@ class Identifier(Node):
             raise UsageError('set identify.output, and identify.bags or call ~/listen, first')
         output = write_path(self, 'identify.output')
         force = self.get_parameter('identify.force').value
-        with_tables = self.get_parameter('identify.tables').value
-        for name in (*RESULT_FILES, *(TABLE_FILES if with_tables else ())):
+        for name in RESULT_FILES:
             check_writable(output / name, force, 'set identify.force true to overwrite it')
         options = _options(self)
         joints = [joint for joint in self.get_parameter('joints').value if joint]
         robot = robot_from_parameters(self, self._description.read(), joints or None)
-        job = IdentificationJob(
-            robot, tuple(self._bags()), options, output, force, with_tables
-        )
+        job = IdentificationJob(robot, tuple(self._bags()), options, output, force)
         self._on_progress(0.0, 'starting')
         self._set_state('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
         found = JobProcess(job).wait(self._on_progress, self._is_aborted)
@@ -282,7 +279,6 @@ def _declare_identification(node: Node) -> None:
     declare(node, 'identify.bags', [''], "bags to identify from; ['']: the messages of ~/listen")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite existing results')
-    declare(node, 'identify.tables', False, 'write the tables of a paper, too')
     for one in options_of(IdentifyArguments):
         declare(
             node, f'identify.{one.key}', one.parameter_default, one.parameter_description,

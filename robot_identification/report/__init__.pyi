@@ -12,16 +12,12 @@ from .formatting import (
 )
 from .json_file import json_text as json_text
 from .page import Meaning as Meaning, render_page as render_page
-from .paper_tables import table_files as table_files, validation_tables as validation_tables
 from .plot import (
     BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
     Panel as Panel, Picture as Picture, POINTS_PER_INCH as POINTS_PER_INCH,
     PREDICTED as PREDICTED, RESIDUAL as RESIDUAL, text_at as text_at,
 )
-from .save import (
-    RESULT_FILES as RESULT_FILES, save_identification as save_identification,
-    TABLE_FILES as TABLE_FILES,
-)
+from .save import RESULT_FILES as RESULT_FILES, save_identification as save_identification
 from .tables import coefficients as coefficients
 from .text_report import (
     short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,

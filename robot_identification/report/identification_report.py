@@ -45,12 +45,11 @@ def render_identification_report(
     fitted: Sequence[Scored] | None = None,
     *,
     command_line: str = '',
-    has_tables: bool = False,
 ) -> str:
     """
     Return the report of an identification, one HTML file that needs no network.
 
-    `fitted` is of `score_fit`, and `has_tables` says that tables/ is written next to the page.
+    `fitted` is of `score_fit`.
     """
     model, datasets = identification.model, identification.datasets
     fitted = score_fit(identification) if fitted is None else fitted
@@ -70,7 +69,6 @@ def render_identification_report(
         verdict=identification.verdict,
         reasons=sort_reasons(identification.verdict),
         command_line=command_line,
-        has_tables=has_tables,
         error_tables=list(map(
             compared_error_table, identification.cross_validation,
             [one.errors for one in fitted], identification.prior,

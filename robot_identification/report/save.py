@@ -12,38 +12,28 @@ from robot_identification.files import write_results
 from robot_identification.model import dump_model
 from robot_identification.report.explanation import score_fit
 from robot_identification.report.identification_report import render_identification_report
-from robot_identification.report.paper_tables import identification_tables, table_files
 from robot_identification.report.text_report import results_text
 
 RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
 
 
-TABLE_FILES = tuple(
-    f'tables/{name}.{kind}' for name in ('parameters', 'friction', 'errors')
-    for kind in ('csv', 'tex')
-)
-
-
 def save_identification(
-    found: Identification, directory: Path, command_line: str, *, force: bool,
-    with_tables: bool = False,
+    found: Identification, directory: Path, command_line: str, *, force: bool
 ) -> None:
     """
-    Write model, report and results into a folder, on request with the tables of a paper.
+    Write model, report and results into a folder.
 
     Raises UsageError if one of the files exists already and `force` is not set.
     """
-    tables = table_files(identification_tables(found)) if with_tables else {}
     fitted = score_fit(found)
     write_results(
         directory,
         {
             'identified_model.yaml': dump_model(found.model),
             'report.html': render_identification_report(
-                found, fitted, command_line=command_line, has_tables=with_tables
+                found, fitted, command_line=command_line
             ),
             'results.txt': results_text(found, fitted),
-            **tables,
         },
         force,
     )

@@ -8,15 +8,12 @@ import io
 import math
 import re
 
-from builders import run_command
 import pytest
 from report import report_cases
-from robot_identification.cli import identify as cli_identify
-from robot_identification.report.paper_tables import (
+from reproductions.paper_tables import (
     csv_text, escape_latex, identification_tables, latex_text, PaperTable, table_files,
     validation_tables,
 )
-from robot_identification.report.save import RESULT_FILES, TABLE_FILES
 from robot_identification.validation.validation import validate
 
 AWKWARD = 'a_b & 50% $x$ #1 {y} ~ ^2 \\end{table} <z>'
@@ -34,7 +31,10 @@ def read(text):
 def test_csv_holds_the_numbers_of_the_model(found):
     """All base parameters that are not friction, friction term by term, errors by joint."""
     files = table_files(identification_tables(found))
-    assert set(files) == set(TABLE_FILES)
+    assert set(files) == {
+        f'tables/{name}.{kind}' for name in ('parameters', 'friction', 'errors')
+        for kind in ('csv', 'tex')
+    }
     model = found.model
     errors = dict(zip(model.reduction.names, model.standard_errors, strict=True))
     values = dict(zip(model.reduction.names, model.theta_base, strict=True))
@@ -111,23 +111,3 @@ def test_a_validation_has_its_errors(found):
     files = table_files(validation_tables(validation))
     assert set(files) == {'tables/errors.csv', 'tables/errors.tex'}
     assert [row['recording'] for row in read(files['tables/errors.csv'])] == ['unseen'] * 2
-
-
-def test_commands_write_tables_where_asked(found, tmp_path, monkeypatch, without_pictures):
-    """With --tables, and they are not overwritten without --force."""
-    monkeypatch.setattr(cli_identify, 'identify', lambda *_: found)
-
-    def identify(*more):
-        return run_command('identify', 'bag', '--robot', 'ur5', '-o', tmp_path, *more)
-
-    assert identify().code == 0
-    assert not (tmp_path / 'tables').exists()
-    done = identify('--tables', '--force')
-    assert done.code == 0, done.err
-    assert all((tmp_path / name).exists() for name in (*TABLE_FILES, *RESULT_FILES))
-    assert 'tables/' in (tmp_path / 'report.html').read_text(encoding='utf-8')
-    for name in RESULT_FILES:
-        (tmp_path / name).unlink()
-    refused = identify('--tables')
-    assert refused.code == 2 and 'parameters.csv' in refused.err
-    assert not any((tmp_path / name).exists() for name in RESULT_FILES)

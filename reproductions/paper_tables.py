@@ -1,7 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tables of a paper, each as CSV and as LaTeX: parameters, friction, errors."""
+"""
+The tables of a paper, each as CSV and as LaTeX: parameters, friction, errors.
+
+`table_files` of `identification_tables` or `validation_tables` are their names and contents.
+"""
 
 from __future__ import annotations
 
