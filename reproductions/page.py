@@ -17,8 +17,7 @@ from reproductions.reproduction import (
     Cell, Outcome, picture_file, Reproduction, reproduction_content,
 )
 from robot_identification.files import write_results
-from robot_identification.report.formatting import number
-from robot_identification.report.json_file import json_text
+from robot_identification.report.formatting import json_text, number
 from robot_identification.report.page import render_page
 
 _PAGES = Path(__file__).resolve().parent / 'pages'

@@ -11,7 +11,7 @@ import io
 from typing import TYPE_CHECKING
 
 from reproductions.reproduction import Picture, picture_of
-from robot_identification.report.canvas import new_figure
+from robot_identification.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,8 +18,8 @@ import math
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.report.formatting import effort_unit_text, number
-from robot_identification.report.parameter_table import parameter_rows
-from robot_identification.report.tables import friction_table, inertial_coefficients
+from robot_identification.report.friction import friction_table
+from robot_identification.report.parameters import inertial_coefficients
 from robot_identification.texts import csv_cell, printable
 from robot_identification.validation import BagErrors, Validation
 
@@ -141,7 +141,6 @@ def _latex_cell(cell: Cell) -> str:
 
 def _parameters(identification: Identification) -> PaperTable:
     model = identification.model
-    shown = {entry.name for entry in inertial_coefficients(model)}
     return PaperTable(
         'parameters',
         f'Base parameters of {model.robot.name}',
@@ -151,13 +150,11 @@ def _parameters(identification: Identification) -> PaperTable:
         ),
         tuple(
             (
-                row.coefficient.name, row.coefficient.expression, row.coefficient.unit, row.urdf,
-                row.coefficient.value, row.coefficient.standard_error,
-                100.0 * row.coefficient.relative, row.low, row.high,
+                row.name, row.expression, row.unit, row.urdf, row.value, row.standard_error,
+                100.0 * row.relative, row.low, row.high,
                 'prior' if row.by_prior else 'data',
             )
-            for row in parameter_rows(model, identification.decided_by_prior)
-            if row.coefficient.name in shown
+            for row in inertial_coefficients(model, identification.decided_by_prior)
         ),
     )
 

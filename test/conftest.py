@@ -27,7 +27,7 @@ from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate
-from robot_identification.report import identification_report, residual_section, validation_report
+from robot_identification.report import effort_figures, reports, residuals
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
@@ -164,12 +164,11 @@ def without_pictures():
     """Leave the pictures out of a module's reports, which take half of the time of a command."""
     picture = singular_value_picture(np.array([2.0, 1.0]))
     with pytest.MonkeyPatch.context() as patch:
-        for module in (identification_report, validation_report):
-            patch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
-        patch.setattr(identification_report, 'singular_value_picture', lambda values: picture)
-        patch.setattr(identification_report, 'correlation_picture', lambda model: picture)
-        patch.setattr(identification_report, 'friction_picture', lambda points: picture)
-        patch.setattr(residual_section, 'residual_picture', lambda residual: picture)
+        patch.setattr(effort_figures, 'drawn_bags', lambda joints, bags: 0)
+        patch.setattr(reports, 'singular_value_picture', lambda values: picture)
+        patch.setattr(reports, 'correlation_picture', lambda model: picture)
+        patch.setattr(reports, 'friction_picture', lambda points: picture)
+        patch.setattr(residuals, 'residual_picture', lambda residual: picture)
         yield
 
 

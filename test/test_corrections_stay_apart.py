@@ -33,7 +33,7 @@ PLACES = {
     'estimation', 'validation/validation.py', 'validation/__init__.pyi',
     'prediction/comparison.py', 'prediction/sample_corrections.py',
     'prediction/torque_predictor.py',
-    'nodes/live_prediction.py', 'report/corrections_section.py', 'report/explanation.py',
+    'nodes/live_prediction.py', 'report/corrections.py', 'report/explanation.py',
     'report/truth.py', 'cli/demo.py', 'cli/validate.py',
 }
 USES = re.compile(

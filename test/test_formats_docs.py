@@ -44,7 +44,7 @@ from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
-from robot_identification.report.json_file import json_text
+from robot_identification.report.formatting import json_text
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
 from robot_identification.studies.comparison.comparison import compare_models

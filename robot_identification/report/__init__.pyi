@@ -7,18 +7,20 @@ from .figures import (
     temperature_picture as temperature_picture, WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
 )
 from .formatting import (
-    fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
-    sliding_text as sliding_text, text_table as text_table, wrap as wrap,
+    fixed as fixed, json_text as json_text, NOT_AVAILABLE as NOT_AVAILABLE, number as number,
+    percent as percent, sliding_text as sliding_text, text_table as text_table, wrap as wrap,
 )
-from .json_file import json_text as json_text
 from .page import Meaning as Meaning, render_page as render_page
+from .parameters import coefficients as coefficients
 from .plot import (
     BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
     Panel as Panel, Picture as Picture, POINTS_PER_INCH as POINTS_PER_INCH,
     PREDICTED as PREDICTED, RESIDUAL as RESIDUAL, text_at as text_at,
 )
-from .save import RESULT_FILES as RESULT_FILES, save_identification as save_identification
-from .tables import coefficients as coefficients
+from .reports import (
+    render_validation_report as render_validation_report, RESULT_FILES as RESULT_FILES,
+    save_identification as save_identification,
+)
 from .text_report import (
     short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,
     summary_text as summary_text, validation_text as validation_text,
@@ -30,4 +32,3 @@ from .trajectory_report import (
 from .truth import (
     compare_with_truth as compare_with_truth, GroundTruthComparison as GroundTruthComparison,
 )
-from .validation_report import render_validation_report as render_validation_report

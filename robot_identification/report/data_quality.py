@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from robot_identification.recording import (
     Damage, METADATA_FILE, NOT_KNOWN, read_driver_record, read_metadata,
 )
 from robot_identification.report.formatting import number, percent
-from robot_identification.report.tables import data_facts
 
 # What recorders note of a run that a reader asks for, and what it is called.
 NOTED = {
@@ -26,27 +24,24 @@ NOTED = {
 }
 
 
-@dataclass(frozen=True)
-class RecordingQuality:
-    """The quality of one recording."""
-
-    bag: str
-    facts: tuple[tuple[str, str], ...]  # what is known of it, in words
-    # Why samples were left out, how many, and their share of all.
-    excluded: tuple[tuple[str, int, float], ...]
-
-
 def recording_quality(
     dataset: Dataset, provenance: Mapping[str, Any] | None = None
-) -> RecordingQuality:
-    """Return the quality of a recording; the provenance of the model says how much was read."""
-    facts = [
-        fact for fact in data_facts(dataset) if fact[0] not in ('Set aside', 'Parts without a gap')
-    ]
-    return RecordingQuality(
-        dataset.source,
-        (*facts, *_timing(dataset), ('Read', _completeness(dataset, provenance or {}))),
-        _left_out(dataset),
+) -> tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, int, float], ...]]:
+    """
+    Return the name of a recording, what is known of it in words, and what was left out.
+
+    The latter is why samples were left out, how many, and their share of all. The provenance of
+    the model says how much was read.
+    """
+    read = ('Read', _completeness(dataset, provenance or {}))
+    return dataset.source, (*_reading(dataset), *_timing(dataset), read), _left_out(dataset)
+
+
+def training_bags(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
+    """Return path and hash of the bags that a model was identified from."""
+    return tuple(
+        (str(bag.get('path', '')), str(bag.get('sha256', '')))
+        for bag in model.provenance.get('bags', ())
     )
 
 
@@ -63,6 +58,25 @@ def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
     # Those of the operator first, in their order.
     titles = (*(title for title in NOTED.values() if title in noted), *noted)
     return tuple((title, ', '.join(noted[title])) for title in dict.fromkeys(titles))
+
+
+def _reading(dataset: Dataset) -> list[tuple[str, str]]:
+    """Return in words how many samples a recording has, and how many count."""
+    facts = [
+        (
+            'Samples read', f'{len(dataset)} over {number(np.ptp(dataset.stamps))} s' if
+            dataset.whole is None else
+            f'{len(dataset)} of {dataset.whole}, in evenly spread parts: those below are of them'
+        ),
+        ('Rate', f'{number(dataset.rate, 4)} Hz by the median interval'),
+    ]
+    if dataset.found_delay is not None:
+        facts.append(('Delay', dataset.found_delay.describe(dataset.delay)))
+    return [
+        *facts,
+        ('Scored', str(np.count_nonzero(dataset.scored))),
+        ('Fit for estimation', str(np.count_nonzero(dataset.fitted))),
+    ]
 
 
 def _of_driver(custom: Mapping[str, str]) -> list[tuple[str, str]]:

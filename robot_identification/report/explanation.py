@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Explanation of the errors: the worst joint and the limits of the standard errors."""
+"""Explanation of the errors: against the URDF, the worst joint, and what efforts are made of."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, IndexArray
 from robot_identification.estimation import Identification
-from robot_identification.model import IdentifiedModel, standard_torque, StandardParameters
+from robot_identification.model import (
+    IdentifiedModel, massless_joints, Motion, standard_torque, StandardParameters,
+)
 from robot_identification.processing import Dataset
 from robot_identification.report.formatting import effort_unit_text, fixed, number, percent
-from robot_identification.validation import BagErrors, errors_on, predict_effort
+from robot_identification.validation import BagErrors, errors_on, predict_effort, Verdict
 
+# Letters of the reasons that stand open, chosen: with them the answers fill a screen of 1280 by
+# 800 pixels at most.
+OPEN_LETTERS = 480
 # A part of the error above this is called most of it, one below the other is not its cause.
 MAIN_SHARE = 0.7
 MINOR_SHARE = 0.3
@@ -24,6 +29,17 @@ MINOR_SHARE = 0.3
 REST_SHARE = 0.8
 # The middle of the sizes of white noise lies at this multiple of its standard deviation.
 MEDIAN_OF_NORMAL = 0.6745
+# Class of the style sheet, and name, of every part; rotors are part of inertia.
+PARTS = (
+    ('gravity', 'gravity'),
+    ('inertia', 'inertia, rotors included'),
+    ('velocity', 'Coriolis and centrifugal'),
+    ('friction', 'friction'),
+    ('unexplained', 'unexplained'),
+)
+# Samples that are looked at, of all recordings together; chosen: the RMS of a motion is known to
+# two digits.
+MOST_SAMPLES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +61,101 @@ def score_fit(identification: Identification) -> tuple[Scored, ...]:
         )
         for dataset in identification.datasets
         for predicted in [predict_effort(identification.model, dataset)]
+    )
+
+
+@dataclass(frozen=True)
+class UrdfComparison:
+    """Errors of a model beside those of the URDF on the same samples."""
+
+    # Mean NRMSE of both; NaN where it is not known.
+    ours: float
+    urdf: float
+    lost: tuple[str, ...]  # joints that the URDF predicts better
+    joints: int  # of which both errors are known
+    fitted: bool  # whether friction was fitted in addition to the URDF, to the very samples
+
+    @property
+    def name(self) -> str:
+        """Return what the errors of the URDF are called wherever they stand."""
+        return f'URDF {"with" if self.fitted else "without"} friction'
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether there is something to compare."""
+        return math.isfinite(self.ours) and math.isfinite(self.urdf)
+
+    def describe(self) -> str:
+        """Return the answer in words."""
+        if not self.is_known:
+            return 'Not known: there is no effort of the URDF to compare with.'
+        share, won = 1.0 - self.ours / self.urdf, self.joints - len(self.lost)
+        change = f'{abs(share):.0%} {"smaller" if share > 0.0 else "larger"}'.replace('%', ' %')
+        fitted = ' fitted to these very samples' if self.fitted else ''
+        return (
+            f'{"Yes" if share > 0.0 else "No"}: the error is {change} than that of the '
+            f'{self.name}{fitted}, and smaller on {won} of {self.joints} joints.'
+        )
+
+
+def sort_reasons(verdict: Verdict) -> tuple[list[str], list[str]]:
+    """
+    Return what limits a model, as much of it as fits the first screen, and the rest.
+
+    Reasons that are the size of an error are not among them.
+    """
+    limits = [reason for reason in verdict.reasons if reason not in verdict.errors]
+    letters = np.cumsum([len(reason) for reason in limits])
+    count = max(1, int(np.searchsorted(letters, OPEN_LETTERS, side='right')))
+    return limits[:count], limits[count:]
+
+
+def compare_with_fitted_urdf(
+    bags: Sequence[BagErrors], prior: Sequence[BagErrors]
+) -> UrdfComparison:
+    """Compare held-out errors with those of the URDF whose friction was fitted to the samples."""
+    return _compare(bags, [bag.nrmse for bag in prior], fitted=True)
+
+
+def compare_with_urdf(bags: Sequence[BagErrors]) -> UrdfComparison:
+    """Compare errors with those of the URDF's bodies alone."""
+    return _compare(bags, [bag.urdf_nrmse for bag in bags], fitted=False)
+
+
+def _compare(
+    bags: Sequence[BagErrors], urdf: Sequence[FloatArray], *, fitted: bool
+) -> UrdfComparison:
+    ours, theirs = np.array([bag.nrmse for bag in bags]), np.array(urdf)
+    unknown = ~(np.isfinite(ours) & np.isfinite(theirs))
+    own, other = (np.ma.array(values, mask=unknown).mean(axis=0) for values in (ours, theirs))
+    known = ~unknown.all(axis=0)
+    means = [
+        float(values[known].mean()) if known.any() else math.nan for values in (own, other)
+    ]
+    return UrdfComparison(
+        means[0], means[1],
+        tuple(bags[0].joints[joint] for joint in np.flatnonzero(known & (other < own))),
+        int(known.sum()), fitted,
+    )
+
+
+def urdf_words(model: IdentifiedModel) -> str:
+    """Return what the prediction of the URDF is that errors on recordings stand beside."""
+    if model.relative_scale:
+        return (
+            'URDF: not available. The drive gains are unknown, so its torques cannot be compared '
+            'with currents.'
+        )
+    massless = massless_joints(model.robot)
+    missing = (
+        '' if not massless
+        else ' It has no masses: it predicts zero.' if len(massless) == model.robot.n
+        else f' It has no masses at {", ".join(massless)}: it predicts zero there.'
+    )
+    gains = " with the model's drive gains" if model.effort_unit == 'A' else ''
+    return (
+        f"URDF: NRMSE of the URDF's own masses and inertias{gains}, without friction and rotors, "
+        f'on the same samples.{missing}'
     )
 
 
@@ -179,3 +290,50 @@ def _noise_of(effort: FloatArray) -> float:
 def _quantity(value: float, unit: str) -> str:
     """Return a number with its unit, which no line break separates."""
     return f'{number(value)} {effort_unit_text(unit)}'.replace(' ', '\N{NO-BREAK SPACE}')
+
+
+def joint_contributions(
+    model: IdentifiedModel, bags: Sequence[Scored]
+) -> list[tuple[str, list[float], list[float]]]:
+    """
+    Return what the effort of every joint is made of, over all recordings.
+
+    Joint, RMS of the parts in the order of `PARTS` in the unit of the recording, and these over
+    their sum: all zero where there is no effort.
+    """
+    squares, count = np.zeros((len(PARTS), model.robot.n)), 0
+    for bag in bags:
+        rows = np.flatnonzero(bag.rows)
+        rows = rows[:: 1 + len(rows) * len(bags) // MOST_SAMPLES]
+        parts = effort_parts(model, bag, rows)
+        left = bag.dataset.effort[rows] - parts.sum(axis=0)
+        squares += np.sum(np.concatenate([parts, left[None]]) ** 2, axis=1)
+        count += len(rows)
+        bag.dataset.release()
+    rms = np.sqrt(squares / max(count, 1))
+    return [
+        (name, own.tolist(), (own / (own.sum() or 1.0)).tolist())
+        for name, own in zip(model.robot.joint_names, rms.T, strict=True)
+    ]
+
+
+def effort_parts(model: IdentifiedModel, bag: Scored, rows: IndexArray) -> FloatArray:
+    """
+    Return the parts of a predicted effort at some samples (m,), shape (4, m, n).
+
+    In the bag's unit, in the order of `PARTS`, which the unexplained closes; their sum is the
+    prediction. Friction is what bodies and rotors leave of it: offsets and corrections are in it.
+    """
+    n, theta, parameters = model.robot.n, model.theta_lifted, model.parameters
+    motion = bag.dataset.motion.rows(rows)
+    bodies, still = StandardParameters(n, (), False), np.zeros_like(motion.q)
+    gravity, held, moved = (
+        standard_torque(model.robot, bodies, theta[: 10 * n], Motion(motion.q, dq, ddq))
+        for dq, ddq in ((still, still), (motion.dq, still), (motion.dq, motion.ddq))
+    )
+    inertia = moved - held
+    if parameters.reflected_inertia:
+        inertia = inertia + motion.drive_side.ddq * theta[parameters.reflected_inertia_slice]
+    parts = np.array([gravity, inertia, held - gravity]) * model.effort_per_torque
+    friction = bag.predicted[rows] - parts.sum(axis=0)
+    return np.concatenate([parts, friction[None]])

@@ -1,14 +1,17 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numbers and words as reports show them."""
+"""Numbers, words and tables as reports show them, and JSON for scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+import json
 import math
 import textwrap
+from typing import Any
 
+from robot_identification.files import to_finite
 from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.texts import printable
 
@@ -96,3 +99,8 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
         ]).rstrip()
         for line in lines
     ]
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return the text of a JSON file; arrays become lists, what is not finite becomes null."""
+    return json.dumps(to_finite(content), indent=2, allow_nan=False) + '\n'

@@ -16,7 +16,7 @@ from robot_identification.estimation import (
     solve_weighted,
 )
 from robot_identification.model import IdentifiedModel
-from robot_identification.report.correlation import covariance_from_model
+from robot_identification.report.parameters import covariance_from_model
 
 ROTOR = 'rotor inertia'
 # A group is needed if chance makes it look so in one of a hundred cases at most.

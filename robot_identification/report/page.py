@@ -77,6 +77,7 @@ def _environment() -> Environment:
         sentence=lambda text: text[:1].upper() + text[1:],
         unit=lambda text: text.replace('^2', '²'),
         typed=_typed,
+        lines=lambda text: Markup('<br>').join(text.split('\n')),
     )
     return environment
 

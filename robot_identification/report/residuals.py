@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Residuals of a prediction, joint by joint: size, shape and memory."""
+"""Residuals of a prediction, joint by joint: size, shape and memory, in figures and pictures."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.processing import Dataset
 from robot_identification.report.explanation import Scored
-from robot_identification.report.formatting import number
+from robot_identification.report.figures import decimate, MARGINS, WIDTH
+from robot_identification.report.formatting import effort_unit_text, number
+from robot_identification.report.plot import (
+    BAND, BARS, Drawing, MEASURED, Panel, Picture, PREDICTED, RESIDUAL,
+)
 from robot_identification.validation import (
     autocovariance, contiguous_parts, independent_share, ljung_box, noise_deviation,
 )
+import scipy
 
 # Share of the autocorrelations of white noise that stay within the band, and its half width for
 # one sample.
@@ -30,6 +35,14 @@ WHITE_SHARE = 0.8
 # Below this, a correlation with the motion is nothing to look for.
 CORRELATED = 0.3
 SIGNALS = ('position', 'velocity', 'acceleration', 'direction')
+HEIGHT = 4.4  # [inches]
+# Between the panels: labels need as much as at the edge [inch].
+GAPS = (0.78, 0.62)
+BINS, QUANTILES, SPECTRUM_POINTS = 50, 150, 300
+# The histogram ends here, in standard deviations; what lies beyond is in its outermost bins.
+WIDEST = 5.0
+SPECTRUM_SECONDS = 2.0  # of a segment, for a resolution of 0.5 Hz
+SHORTEST_SPECTRUM = 32  # [samples]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +112,33 @@ class JointResidual:
         return SIGNALS[int(np.argmax(sizes))] if sizes.max() > CORRELATED else ''
 
 
-@dataclass(frozen=True)
-class ResidualSize:
-    """Size of the residual of a joint."""
+@dataclass(frozen=True, eq=False)
+class ResidualSection:
+    """The residuals of all joints."""
 
-    # The joint, and the unit of its effort.
-    joint: str
-    unit: str
-    # Of the size of the residual, in `unit`.
-    mean: float
-    median: float
-    deviation: float  # standard deviation of the residual, in `unit`
-    # The same three over the noise of the effort: with the deviation 1 nothing but noise is left.
-    # NaN where the effort has no noise.
-    normalized: tuple[float, float, float]
+    verdict: str  # whether they are white noise, and what that means
+    sizes: tuple[tuple[str, list[float]], ...]  # by joint: its name, `residual_figures`
+    memories: tuple[JointResidual, ...]  # by joint
+    pictures: tuple[Picture, ...]  # by joint
+
+    @property
+    def independent_share(self) -> float:
+        """Independent samples over samples, the median over joints; 1 where there is none."""
+        shares = [one.independent / len(one) for one in self.memories]
+        known = [share for share in shares if np.isfinite(share)]
+        return float(np.median(known)) if known else 1.0
+
+
+def residual_section(bags: Sequence[Scored]) -> ResidualSection:
+    """Return the section on the residuals of recordings of the same joints in one unit."""
+    sizes, memories, pictures = [], [], []
+    for residual in collect_residuals(bags):
+        sizes.append((residual.joint, residual_figures(residual)))
+        pictures.append(residual_picture(residual))
+        memories.append(residual.without_samples())
+    return ResidualSection(
+        whiteness_words(memories), tuple(sizes), tuple(memories), tuple(pictures)
+    )
 
 
 def collect_residuals(bags: Sequence[Scored]) -> Iterator[JointResidual]:
@@ -127,13 +153,16 @@ def collect_residuals(bags: Sequence[Scored]) -> Iterator[JointResidual]:
             bag.dataset.release()
 
 
-def residual_size(residual: JointResidual) -> ResidualSize:
-    """Return mean and median size and standard deviation, physical and over the noise."""
+def residual_figures(residual: JointResidual) -> list[float]:
+    """
+    Return mean and median size and standard deviation, then the same over the noise.
+
+    With the last 1 nothing but noise is left. NaN where the effort has no noise.
+    """
     size = np.abs(residual.values)
-    figures = (float(size.mean()), float(np.median(size)), float(residual.values.std()))
+    figures = [float(size.mean()), float(np.median(size)), float(residual.values.std())]
     noise = residual.noise if residual.noise > 0.0 else math.nan
-    mean, median, deviation = (value / noise for value in figures)
-    return ResidualSize(residual.joint, residual.unit, *figures, (mean, median, deviation))
+    return [*figures, *(value / noise for value in figures)]
 
 
 def whiteness_words(residuals: Sequence[JointResidual]) -> str:
@@ -206,3 +235,102 @@ def _correlation(one: FloatArray, other: FloatArray) -> float:
     first, second = one - one.mean(), other - other.mean()
     size = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / size if size > 0.0 else math.nan
+
+
+def residual_picture(residual: JointResidual) -> Picture:
+    """Draw the distribution and the autocorrelation of the residual of a joint."""
+    drawing = Drawing(WIDTH, HEIGHT)
+    histogram, quantiles, memory, spectrum = drawing.panels(
+        MARGINS, rows=(1.0, 1.0), columns=2, gaps=GAPS
+    )
+    unit = effort_unit_text(residual.unit)
+    _draw_histogram(histogram, residual.values, unit)
+    _draw_quantiles(quantiles, residual.values)
+    _draw_memory(memory, residual)
+    _draw_spectrum(spectrum, residual, unit)
+    return drawing.picture(
+        residual.joint,
+        f'Residual of {residual.joint}: histogram with the normal curve, quantiles against those '
+        'of the normal distribution, autocorrelation with its 99 % band, spectrum',
+    )
+
+
+def segment_length(samples: int, rate: float) -> int:
+    """Return the samples of a segment of a spectrum; 0 where there are too few for any."""
+    length = min(samples, int(max(SPECTRUM_SECONDS * rate, SHORTEST_SPECTRUM)))
+    return length if length >= SHORTEST_SPECTRUM else 0
+
+
+def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
+    """
+    Return frequencies [Hz] and the amplitude density of a residual, both of shape (m,).
+
+    The mean over the parts without a gap, by Welch's method; the integral of its square is the
+    residual's variance. Empty where no part is long enough.
+    """
+    length = segment_length(max(map(len, residual.parts), default=0), residual.rate)
+    if not length:
+        return np.zeros(0), np.zeros(0)
+    frequencies = np.zeros(0)
+    density, weight = np.zeros(length // 2 + 1), 0
+    for part in residual.parts:
+        if len(part) >= length:
+            frequencies, own = scipy.signal.welch(part, residual.rate, nperseg=length)
+            density += len(part) * own
+            weight += len(part)
+    return frequencies[1:], np.sqrt(density[1:] / weight)
+
+
+def _draw_histogram(panel: Panel, values: FloatArray, unit: str) -> None:
+    centre, deviation = float(values.mean()), float(values.std())
+    reach = min(float(np.abs(values - centre).max()), WIDEST * deviation) or 1.0
+    shown = np.clip(values, centre - reach, centre + reach)
+    heights, edges = np.histogram(
+        shown, BINS, range=(centre - reach, centre + reach), density=True
+    )
+    panel.bars(edges, heights, BARS)
+    if deviation > 0.0:
+        at = np.linspace(centre - reach, centre + reach, 200)
+        normal = np.exp(-0.5 * ((at - centre) / deviation) ** 2)
+        panel.curve(at, normal / (np.sqrt(2.0 * np.pi) * deviation), PREDICTED, 1.2)
+    panel.label('share', f'residual [{unit}]')
+    panel.y.set_limits(0.0, 1.05 * panel.y.high)
+    panel.y.ticked = False
+
+
+def _draw_quantiles(panel: Panel, values: FloatArray) -> None:
+    share = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    # Both ends, where heavy tails show, are drawn as far as there are samples.
+    tail = 0.5 / len(values)
+    share = np.unique(np.concatenate([[tail], np.clip(share, tail, 1.0 - tail), [1.0 - tail]]))
+    normal = scipy.special.ndtri(share)
+    deviation = float(values.std()) or 1.0
+    panel.curve(normal[[0, -1]], normal[[0, -1]], MEASURED, 1.2)
+    panel.dots(
+        normal, (np.quantile(values, share) - values.mean()) / deviation, RESIDUAL, 2.2
+    )
+    panel.label('quantile, in std', 'of the normal curve')
+    panel.x.margin = 0.03
+
+
+def _draw_memory(panel: Panel, residual: JointResidual) -> None:
+    lags = np.arange(len(residual.autocorrelation)) / residual.rate
+    found = np.nan_to_num(residual.autocorrelation)
+    panel.band(-residual.band, residual.band, BAND)
+    panel.curve(*decimate(lags, found, 400), RESIDUAL, 1.0)
+    panel.level(0.0)
+    panel.y.set_limits(min(-0.3, float(found.min()) - 0.05), 1.05)
+    panel.label('autocorrelation', 'lag [s]')
+
+
+def _draw_spectrum(panel: Panel, residual: JointResidual, unit: str) -> None:
+    frequencies, amplitude = spectrum_of(residual)
+    positive = amplitude > 0.0
+    if positive.any():
+        panel.x.logarithmic = panel.y.logarithmic = True
+        # White noise of the same variance would have this density everywhere.
+        panel.level(float(residual.values.std()) / np.sqrt(residual.rate / 2.0), MEASURED, 1.2)
+        panel.curve(
+            *decimate(frequencies[positive], amplitude[positive], SPECTRUM_POINTS), RESIDUAL, 1.0
+        )
+    panel.label(f'[{unit}/√Hz]', 'frequency [Hz]')

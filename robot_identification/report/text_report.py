@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
-from robot_identification.report.corrections_section import corrections_lines, corrections_section
-from robot_identification.report.explanation import score_fit, Scored
+from robot_identification.report.corrections import corrections_lines, corrections_section
+from robot_identification.report.data_quality import training_bags
+from robot_identification.report.explanation import score_fit, Scored, urdf_words
 from robot_identification.report.formatting import (
     effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, sliding_text,
     text_table, wrap,
 )
-from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
-from robot_identification.report.tables import (
-    Coefficient, compared_error_table, error_table, ErrorTable, friction_table, FrictionTable,
-    inertial_coefficients, JointErrors, training_bags, urdf_words,
+from robot_identification.report.friction import friction_table, FrictionTable
+from robot_identification.report.parameters import Coefficient, inertial_coefficients
+from robot_identification.report.residuals import (
+    collect_residuals, residual_figures, whiteness_words,
 )
 from robot_identification.validation import BagErrors, Validation, Verdict
 
@@ -55,7 +57,7 @@ def results_text(
     for held_out, fit, prior in zip(
         identification.cross_validation, fitted, identification.prior, strict=True
     ):
-        lines += _error_lines(compared_error_table(held_out, fit.errors, prior))
+        lines += _error_lines(held_out, prior.nrmse, prior.nrmse_mean, fit.errors)
     lines += _correction_lines(identification, fitted)
     lines += _residual_lines(fitted)
     lines += _section('Base parameters')
@@ -120,18 +122,16 @@ def _summary_table(identification: Identification) -> list[str]:
         for side in (identification.cross_validation, identification.prior)
     ]
     table = friction_table(identification.model)
-    plain = {entry.joint: entry for entry in table.nearest}
+    plain = {joint: (coulomb, viscous) for joint, coulomb, viscous, _ in table.nearest}
     header: tuple[str, ...] = ('joint', 'NRMSE held out', 'URDF with friction')
     if plain:
         coulomb, viscous, _ = table.nearest_units
         header = (*header, f'Coulomb [{coulomb}]', f'viscous [{viscous}]')
+    unknown = (NOT_AVAILABLE, NOT_AVAILABLE)
     rows: list[tuple[str, ...]] = []
     for joint, own, prior in zip(identification.model.robot.joint_names, *scores, strict=True):
-        entry = plain.get(joint)
-        cells = (NOT_AVAILABLE, NOT_AVAILABLE) if entry is None else (
-            number(entry.coulomb), number(entry.viscous)
-        )
-        rows.append((joint, fixed(own), fixed(prior), *(cells if plain else ())))
+        cells = plain.get(joint, unknown) if plain else ()
+        rows.append((joint, fixed(own), fixed(prior), *cells))
     means = (
         fixed(float(np.ma.filled(np.ma.masked_invalid(score).mean(), np.nan))) for score in scores
     )
@@ -148,8 +148,9 @@ def validation_text(model: IdentifiedModel, validation: Validation) -> str:
         *wrap(urdf_words(model)),
     ]
     for errors in validation.bags:
-        training = errors.bag in validation.training
-        lines += _error_lines(error_table(errors), training=training) + _detail_lines(errors)
+        seen = ', training data' if errors.bag in validation.training else ''
+        lines += _error_lines(errors, errors.urdf_nrmse, errors.urdf_nrmse_mean, seen=seen)
+        lines += _detail_lines(errors)
     return _joined(lines)
 
 
@@ -180,22 +181,31 @@ def _section(title: str) -> list[str]:
     return ['', title, '-' * len(title)]
 
 
-def _error_lines(table: ErrorTable, *, training: bool = False) -> list[str]:
-    unit = effort_unit_text(table.errors.unit)
-    normalized = ('NRMSE held out', 'training', 'URDF with friction') if table.compared else (
-        'NRMSE', 'URDF without friction')
-    header = ('joint', *normalized, f'RMSE [{unit}]', 'moving', 'bias')
+def _error_lines(
+    errors: BagErrors, prior: FloatArray, prior_mean: float, fit: BagErrors | None = None,
+    seen: str = '',
+) -> list[str]:
+    """Return errors beside the NRMSE (n,) of the URDF, and of the fit where they are held out."""
+    unit = effort_unit_text(errors.unit)
+    normalized = [errors.nrmse, prior] if fit is None else [errors.nrmse, fit.nrmse, prior]
+    means = [errors.nrmse_mean, *([] if fit is None else [fit.nrmse_mean]), prior_mean]
+    header = (
+        'joint', *(
+            ('NRMSE', 'URDF without friction') if fit is None else
+            ('NRMSE held out', 'training', 'URDF with friction')
+        ), f'RMSE [{unit}]', 'moving', 'bias',
+    )
     rows = [
-        (*_normalized(row, table.compared), number(row.rmse), number(row.rmse_moving),
-         number(row.bias))
-        for row in table.rows
+        (
+            name, *(fixed(values[joint]) for values in normalized), number(errors.rmse[joint]),
+            number(errors.rmse_moving[joint]), number(errors.bias[joint]),
+        )
+        for joint, name in enumerate(errors.joints)
     ]
-    mean = (*_normalized(table.mean, table.compared), '', '', '')
     return [
         '',
-        *wrap(f'{table.errors.bag}{", training data" if training else ""}, '
-              f'{table.errors.samples} samples'),
-        *text_table(header, [*rows, mean]),
+        *wrap(f'{errors.bag}{seen}, {errors.samples} samples'),
+        *text_table(header, [*rows, ('mean', *map(fixed, means), '', '', '')]),
     ]
 
 
@@ -220,11 +230,8 @@ def _residual_lines(bags: Sequence[Scored]) -> list[str]:
     unit = effort_unit_text(bags[0].dataset.effort_unit)
     rows, memories = [], []
     for residual in collect_residuals(bags):
-        size = residual_size(residual)
-        figures = (size.mean, size.median, size.deviation, *size.normalized)
-        rows.append((
-            residual.joint, *(number(value) for value in figures), fixed(residual.lag_one, 2),
-        ))
+        figures = map(number, residual_figures(residual))
+        rows.append((residual.joint, *figures, fixed(residual.lag_one, 2)))
         memories.append(residual.without_samples())
     header = (
         'joint', f'mean [{unit}]', 'median', 'std', '/ noise: mean', 'median', 'std', 'lag 1',
@@ -274,11 +281,6 @@ def _detail_lines(errors: BagErrors) -> list[str]:
               'the band of 95 % that it states, in motion and at rest.'),
         *text_table(('joint', 'NRMSE without corrections', 'in the band', 'at rest'), bands),
     ]
-
-
-def _normalized(row: JointErrors, compared: bool) -> tuple[str, ...]:
-    others = (fixed(row.fit), fixed(row.prior)) if compared else (fixed(row.prior),)
-    return (row.joint, fixed(row.nrmse), *others)
 
 
 def _error_words(model: IdentifiedModel) -> str:
@@ -343,10 +345,7 @@ def _nearest_lines(table: FrictionTable) -> list[str]:
     header = ('joint', f'Coulomb [{coulomb}]', f'viscous [{viscous}]', f'up to [{speed}]')
     return [
         'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
-        *text_table(header, [
-            (plain.joint, number(plain.coulomb), number(plain.viscous), number(plain.fastest))
-            for plain in table.nearest
-        ]),
+        *text_table(header, table.nearest),
         '',
         'All terms',
     ]

@@ -18,8 +18,9 @@ from robot_identification.excitation import (
     Experiment, motion_limits, MotionLimits, Obstacle, tool_frame, tool_path, Trajectory,
 )
 from robot_identification.model import rigid_torque, RobotModel
-from robot_identification.report.canvas import new_figure, picture_of
-from robot_identification.report.figures import GAP, MARGINS, WIDE_LABELS
+from robot_identification.report.figures import (
+    GAP, MARGINS, new_figure, picture_of, WIDE_LABELS,
+)
 from robot_identification.report.figures import WIDTH as PAGE_WIDTH
 from robot_identification.report.plot import Drawing, Picture
 import scipy

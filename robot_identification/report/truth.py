@@ -40,24 +40,6 @@ class GroundTruthComparison:
     # standard deviation of that effort; NaN where that was not done.
     unseen_nrmse: FloatArray
 
-    def __post_init__(self) -> None:
-        sizes = {
-            len(values)
-            for values in (
-                self.names, self.units, self.true_values, self.estimated_values,
-                self.standard_errors,
-            )
-        }
-        joints = {
-            len(values)
-            for values in (self.true_drive_gains, self.used_drive_gains, self.unseen_nrmse)
-        }
-        if len(sizes) != 1 or len(joints) != 1:
-            raise ValueError(
-                'a truth must give all values of every parameter and of every joint, got '
-                f'{sorted(sizes)} of parameters and {sorted(joints)} of joints'
-            )
-
     @property
     def errors(self) -> FloatArray:
         """Estimated minus true values, shape (b,)."""

@@ -52,7 +52,7 @@ def test_a_node_says_that_ros_is_missing():
 
 
 FIGURE = """
-import robot_identification.report.identification_report
+import robot_identification.report.reports
 import matplotlib
 import matplotlib.pyplot as plt
 plt.figure().savefig('/dev/null', format='svg')

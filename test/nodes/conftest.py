@@ -15,7 +15,7 @@ from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
-from robot_identification.report.save import save_identification
+from robot_identification.report.reports import save_identification
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
 

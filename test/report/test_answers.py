@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import JointTest
-from robot_identification.report.answers import (
+from robot_identification.report.explanation import (
     compare_with_fitted_urdf, compare_with_urdf, OPEN_LETTERS, sort_reasons,
 )
 from robot_identification.report.formatting import fixed
@@ -66,13 +66,13 @@ def test_every_reason_is_shown_once(found):
     verdict = replace(found.verdict, reasons=(
         'x' * (OPEN_LETTERS + 1), *found.verdict.reasons, *'abc',
     ))
-    reasons = sort_reasons(verdict)
-    assert reasons.first == ('x' * (OPEN_LETTERS + 1),)
-    assert verdict.errors and sorted((*reasons.first, *reasons.others, *verdict.errors)) == sorted(
+    first, others = sort_reasons(verdict)
+    assert first == ['x' * (OPEN_LETTERS + 1)]
+    assert verdict.errors and sorted((*first, *others, *verdict.errors)) == sorted(
         verdict.reasons
     )
-    assert sort_reasons(replace(verdict, reasons=tuple('abc'))).first == tuple('abc')
-    assert sort_reasons(replace(verdict, reasons=())).first == ()
+    assert sort_reasons(replace(verdict, reasons=tuple('abc')))[0] == list('abc')
+    assert sort_reasons(replace(verdict, reasons=()))[0] == []
 
 
 # --- what pages of studies say first -----------------------------------------------------

@@ -18,9 +18,10 @@ from reproductions.page import render_report
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.reports import (
+    render_identification_report, render_validation_report,
+)
 from robot_identification.report.trajectory_report import render_trajectory_report
-from robot_identification.report.validation_report import render_validation_report
 from robot_identification.studies.break_away.report import render_break_away_report
 from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report

@@ -12,18 +12,15 @@ from robot_identification.files import dump_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.recording import DRIVER, DriverRecord, NOT_KNOWN
-from robot_identification.report.bodies import link_bodies
-from robot_identification.report.correlation import (
-    correlation_picture, covariance_from_model, strongest_pairs,
-)
 from robot_identification.report.data_quality import recorder_notes, recording_quality
 from robot_identification.report.explanation import Scored
-from robot_identification.report.friction_figures import (
+from robot_identification.report.friction import (
     bin_friction, friction_picture, friction_points, sliding_friction,
 )
 from robot_identification.report.needed_terms import find_needed_terms, schwarz_criterion
-from robot_identification.report.parameter_table import (
-    largest_change, parameter_classes, parameter_rows, urdf_values,
+from robot_identification.report.parameters import (
+    body_rows, coefficients, correlation_picture, covariance_from_model, largest_change,
+    parameter_classes, strongest_pairs, urdf_values,
 )
 from robot_identification.validation.validation import predict_effort
 
@@ -44,15 +41,15 @@ def bags(found):
 
 def test_intervals_hold_the_truth(found):
     """Of all parameters but a few: 95 of 100 do by their definition, the noise being white."""
-    rows = parameter_rows(found.model, ('Ia2',))
+    rows = coefficients(found.model, ('Ia2',))
     truth = found.model.reduction.K @ found.model.theta_consistent
     inside = [row.low <= value <= row.high for row, value in zip(rows, truth, strict=True)]
     # Four of thirty outside happen in one of fifteen arms.
     assert np.mean(inside) > 0.85
     for row in rows:
         middle = 0.5 * (row.low + row.high)
-        assert row.coefficient.value == pytest.approx(middle)
-        assert row.by_prior == (row.coefficient.name == 'Ia2')
+        assert row.value == pytest.approx(middle)
+        assert row.by_prior == (row.name == 'Ia2')
 
 
 def test_urdf_values_are_the_combinations_of_the_urdf(found):
@@ -73,40 +70,43 @@ def test_urdf_values_are_the_combinations_of_the_urdf(found):
 
 def test_the_parameter_furthest_from_the_urdf_is_named(found):
     model = found.model
-    rows = parameter_rows(model, ())
+    rows = coefficients(model)
     place = next(i for i, row in enumerate(rows) if np.isfinite(row.urdf))
     theta = model.theta_base.copy()
-    theta[place] = rows[place].urdf + 1e3 * rows[place].coefficient.standard_error
-    row, far = largest_change(parameter_rows(replace(model, theta_base=theta), ()))
-    assert row.coefficient.name == rows[place].coefficient.name
+    theta[place] = rows[place].urdf + 1e3 * rows[place].standard_error
+    row, far = largest_change(coefficients(replace(model, theta_base=theta)))
+    assert row.name == rows[place].name
     assert far == pytest.approx(1e3)
 
 
 def test_every_standard_parameter_has_one_class(found):
     """Those that no motion shows have a reason each."""
     model = found.model
-    classes = parameter_classes(model)
-    names = [name for kind in classes for name in kind.parameters]
+    classes, by_reason = parameter_classes(model)
+    names = [name for members in classes.values() for name in members]
     assert sorted(names) == sorted(model.parameters.names)
-    reasons = [name for _, some in classes[-1].reasons for name in some]
-    assert sorted(reasons) == sorted(classes[-1].parameters)
+    reasons = [name for some in by_reason.values() for name in some]
+    assert sorted(reasons) == sorted(classes['unidentifiable'])
 
 
 def test_bodies_are_those_of_the_consistent_parameters(found):
     """Mass, centre and eigenvalues; the sum of the latter is the trace of the pseudo-inertia."""
     model = found.model
-    bodies = link_bodies(model)
-    assert [body.joint for body in bodies] == list(model.robot.joint_names)
+    bodies = body_rows(model)
+    assert [joint for joint, *_ in bodies] == list(model.robot.joint_names)
     for body, own in zip(bodies, model.theta_consistent[:30].reshape(-1, 10), strict=True):
-        assert body.can_exist
-        assert body.mass == body.urdf_mass == own[0]
-        np.testing.assert_allclose(np.array(body.center) * body.mass, own[1:4])
-        assert sum(body.eigenvalues) == pytest.approx(np.trace(pseudo_inertia(own)))
+        mass, urdf_mass, centre, eigenvalues = (
+            np.array(cell.split(', '), dtype=float) for cell in body[1:5]
+        )
+        assert 'yes' in body[5]
+        assert mass == urdf_mass == pytest.approx(own[0], rel=1e-3)
+        np.testing.assert_allclose(centre, own[1:4] / own[0], atol=1e-4)
+        assert sum(eigenvalues) == pytest.approx(np.trace(pseudo_inertia(own)), rel=0.05)
     hollow = model.theta_consistent.copy()
     hollow[4] = -1.0
-    first, *others = link_bodies(replace(model, theta_consistent=hollow))
-    assert not first.can_exist and all(body.can_exist for body in others)
-    assert link_bodies(replace(model, theta_consistent=None)) == ()
+    first, *others = body_rows(replace(model, theta_consistent=hollow))
+    assert 'no' in first[5] and all('yes' in body[5] for body in others)
+    assert body_rows(replace(model, theta_consistent=None)) == []
 
 
 def test_strongest_pairs_are_those_of_the_covariance(found):
@@ -117,8 +117,7 @@ def test_strongest_pairs_are_those_of_the_covariance(found):
     covariance[0, 2] = covariance[2, 0] = -0.97 * size
     pairs, strong = strongest_pairs(replace(model, covariance=covariance))
     names = model.reduction.names
-    assert (pairs[0].first, pairs[0].second) == (names[0], names[2])
-    assert pairs[0].correlation == pytest.approx(-0.97)
+    assert pairs[0] == (names[0], names[2], '-0.970')
     assert strong == 1
     held = replace(model, covariance=np.zeros_like(covariance))
     assert covariance_from_model(held).held.all()
@@ -233,17 +232,17 @@ def test_data_quality_counts_what_is_missing(found):
     kept[[100, 101, 102, 400, 401]] = False
     # Only stamps and counts are asked for.
     lossy = replace(dataset, stamps=dataset.stamps[kept])
-    facts = dict(recording_quality(lossy).facts)
+    facts = dict(recording_quality(lossy)[1])
     assert '5 missing' in facts['Samples that came']
     assert facts['Longest interval'] == '40.0 ms'
     assert facts['Gaps'] == 'none; 1 part without a gap'
     # Rounding of the stamps is all the jitter there is.
     assert facts['Jitter'].startswith('< 0.001 ms')
-    excluded = {reason: count for reason, count, _ in recording_quality(dataset).excluded}
+    excluded = {reason: count for reason, count, _ in recording_quality(dataset)[2]}
     assert excluded == {
         'duplicate (scored, not fitted)': 3, 'outside the window, only run through the filter': 10,
     }
-    assert dict(recording_quality(dataset, found.model.provenance).facts)['Read'] == 'complete'
+    assert dict(recording_quality(dataset, found.model.provenance)[1])['Read'] == 'complete'
 
 
 def test_what_the_recorder_noted_is_found_in_the_bags(found, tmp_path):

@@ -10,11 +10,13 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from robot_identification.model.regressor import standard_torque
-from robot_identification.report.contributions import effort_parts, joint_contributions
-from robot_identification.report.explanation import score_fit, Scored
-from robot_identification.report.figures import worst_part
-from robot_identification.report.residual_figures import residual_picture, spectrum_of
-from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
+from robot_identification.report.effort_figures import worst_part
+from robot_identification.report.explanation import (
+    effort_parts, joint_contributions, score_fit, Scored,
+)
+from robot_identification.report.residuals import (
+    collect_residuals, residual_figures, residual_picture, spectrum_of, whiteness_words,
+)
 from robot_identification.validation.validation import errors_on
 
 SAMPLES = 4000
@@ -81,16 +83,16 @@ def test_what_goes_with_the_motion_is_named(recording):
 def test_sizes_are_those_of_a_normal_residual(recording):
     """Mean and median size of a normal variable are 0.798 and 0.674 standard deviations."""
     first, _ = collected([scored(recording, report_cases.NOISE * noise())])
-    size = residual_size(first)
+    sizes = np.array(residual_figures(first))
     spread = report_cases.NOISE
     # Four standard errors of 4000 samples.
     np.testing.assert_allclose(
-        [size.mean, size.median, size.deviation],
+        sizes[:3],
         spread * np.array([0.798, 0.674, 1.0]), rtol=0.06,
     )
     # The effort's own noise is as large, so that nothing but noise is left.
-    assert size.normalized[2] == pytest.approx(1.0, abs=0.15)
-    assert size.normalized[0] / size.mean == pytest.approx(size.normalized[2] / size.deviation)
+    assert sizes[5] == pytest.approx(1.0, abs=0.15)
+    np.testing.assert_allclose(sizes[3:] / sizes[:3], sizes[5] / sizes[2])
 
 
 def test_recordings_are_put_together(recording):
@@ -204,15 +206,16 @@ def test_parts_are_those_of_rigid_body_mechanics(found):
 
 def test_shares_add_up_and_noise_is_unexplained(found):
     """The recording is the model and white noise of a known size."""
-    for one in joint_contributions(found.model, score_fit(found)):
-        assert sum(one.shares) == pytest.approx(1.0)
+    for _, rms, shares in joint_contributions(found.model, score_fit(found)):
+        assert sum(shares) == pytest.approx(1.0)
         # Of 290 samples: five standard errors of an RMS.
-        assert one.rms[-1] == pytest.approx(report_cases.NOISE, rel=5.0 / np.sqrt(2.0 * 290.0))
+        assert rms[-1] == pytest.approx(report_cases.NOISE, rel=5.0 / np.sqrt(2.0 * 290.0))
 
 
 def test_a_joint_without_effort_has_no_shares(found):
     bag, = score_fit(found)
     still = replace(bag, dataset=replace(bag.dataset, effort=0.0 * bag.dataset.effort))
     nothing = replace(found.model, theta_base=np.zeros(len(found.model.theta_base)))
-    for one in joint_contributions(nothing, [replace(still, predicted=0.0 * bag.predicted)]):
-        assert set(one.shares) == {0.0}
+    flat = replace(still, predicted=0.0 * bag.predicted)
+    for _, _, shares in joint_contributions(nothing, [flat]):
+        assert set(shares) == {0.0}

@@ -21,7 +21,7 @@ from robot_identification.excitation.tool_motion import tool_frame, tool_path
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.report.arm_figure import arm_drawing, joint_positions, project, SIZE
+from robot_identification.report.effort_figures import arm_drawing, joint_positions, project, SIZE
 from robot_identification.report.trajectory_figure import (
     box_corners, plot_trajectory, trajectory_png,
 )

@@ -18,8 +18,8 @@ from reproductions.reproduction import (
     reproduction_content, SCHEMA_VERSION, SEEDS, statement, Table,
 )
 from reproductions.seeds import compare_found, compare_ratios, interval_of, ratios_to_itself
-from robot_identification.report.canvas import new_figure
-from robot_identification.report.json_file import json_text
+from robot_identification.report.figures import new_figure
+from robot_identification.report.formatting import json_text
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
 PROSE = (

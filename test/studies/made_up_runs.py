@@ -9,7 +9,7 @@ from builders import joint_states, write_bag
 from identified_arms import WarmArm
 import numpy as np
 from robot_identification.files import dump_yaml
-from robot_identification.report.json_file import json_text
+from robot_identification.report.formatting import json_text
 from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
 from robot_identification.studies.campaign.health import judge_health
 from robot_identification.studies.campaign.report import CampaignOutcome

@@ -11,7 +11,7 @@ import json
 import numpy as np
 import pytest
 from robot_identification.files import parse_yaml, ResultFolder
-from robot_identification.report.json_file import json_text
+from robot_identification.report.formatting import json_text
 from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints
 from robot_identification.studies.friction_map.estimate import (
     FrictionMap, FrictionPoint, HARMONIC, UNKNOWN,

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.model.corrections.correction import Corrections
-from robot_identification.report.corrections_section import (
+from robot_identification.report.corrections import (
     _mean_coherence, _spectra, corrections_lines, corrections_section,
 )
 from robot_identification.report.explanation import score_fit
-from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.reports import render_identification_report
 from robot_identification.report.text_report import results_text
 from robot_identification.validation.validation import predict_effort
 
@@ -27,19 +27,19 @@ def test_errors_are_those_of_the_predictions(identification, fitted):
     model = identification.model
     section = corrections_section(identification, fitted)
     corrected = {model.robot.joint_names[one.joint] for one in model.corrections.offline}
-    assert {one.joint for one in section.joints} == corrected
+    assert {joint for joint, _ in section.rows} == corrected
     dataset, rows = fitted[0].dataset, fitted[0].rows
     moving = dataset.moving[rows]
-    for one in section.joints:
-        joint = model.robot.joint_names.index(one.joint)
+    for name, (_, errors, *_) in section.rows:
+        joint = model.robot.joint_names.index(name)
         for number, plain in enumerate((True, False)):
             effort = predict_effort(model, dataset, corrected=not plain)
             left = (dataset.effort - effort)[rows, joint][moving[:, joint]]
             # Three digits are shown.
-            assert float(one.parts[0][number]) == pytest.approx(
+            assert float(errors[number]) == pytest.approx(
                 np.sqrt(np.mean(left**2)), rel=6e-3
             )
-        assert float(one.parts[0][1]) < float(one.parts[0][0])
+        assert float(errors[1]) < float(errors[0])
 
 
 def test_coherence_is_what_a_filter_could_predict(fitted):

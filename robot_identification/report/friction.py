@@ -1,22 +1,25 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction of each joint over its speed: what was measured, in bins, under the model's curve."""
+"""Friction of each joint: its coefficients, and measured and modelled over its speed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import (
-    IdentifiedModel, rigid_and_transmitted_torque, steady_columns,
+    FrictionLaw, FrictionTerm, IdentifiedModel, nearest_plain_friction,
+    rigid_and_transmitted_torque, sliding_speeds, steady_columns,
 )
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, single_panel
-from robot_identification.report.formatting import effort_unit_text
+from robot_identification.report.formatting import effort_unit_text, number
+from robot_identification.report.parameters import Coefficient, coefficients, unit_text
 from robot_identification.report.plot import (
     BAND as BAND_COLOUR, MEASURED, Picture, PREDICTED, RESIDUAL, SAMPLES,
 )
@@ -27,6 +30,129 @@ HEIGHT = 2.9  # [inches]
 MOST_SAMPLES, MOST_DOTS = 40_000, 600
 BINS, FEWEST_IN_BIN = 24, 10
 CURVE_POINTS = 120  # chosen: smooth at the resolution of the figure
+
+
+@dataclass(frozen=True)
+class FrictionEntry:
+    """One term of the friction of a joint."""
+
+    term: str  # kind of a dictionary's term, or law with symbol
+    # The constant that distinguishes it from others of its kind, with its unit; empty if none.
+    constant: str
+    coefficient: Coefficient | None  # none where the data do not determine it
+
+
+@dataclass(frozen=True)
+class FrictionTable:
+    """Friction by joint, in two arrangements: a grid, or one line for each term."""
+
+    # Of the grid: law with symbol, and unit, of every coefficient.
+    columns: tuple[tuple[str, str], ...]
+    # Of the grid: joint and its coefficients; None where the joint has no such law, or the data do
+    # not determine it.
+    rows: tuple[tuple[str, tuple[Coefficient | None, ...]], ...]
+    groups: tuple[tuple[str, tuple[FrictionEntry, ...]], ...]  # the lines: joint and its terms
+    # Shape constants in words, of laws that all joints have alike; others stand beside terms.
+    constants: tuple[str, ...]
+    # Of joints with a dictionary: joint, Coulomb and viscous friction nearest to it, and the speed
+    # up to which they are; the units of these three.
+    nearest: tuple[tuple[str, str, str, str], ...]
+    nearest_units: tuple[str, ...]
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """All coefficients, joint by joint."""
+        return tuple(
+            entry.coefficient for _, entries in self.groups for entry in entries
+            if entry.coefficient
+        )
+
+
+def friction_table(model: IdentifiedModel) -> FrictionTable:
+    """Return the friction coefficients of a model by joint."""
+    parameters, joints = model.parameters, model.robot.joint_names
+    found = {entry.name: entry for entry in coefficients(model)}
+    columns: dict[tuple[FrictionLaw, int], None] = {}
+    cells: dict[tuple[int, FrictionLaw, int], Coefficient | None] = {}
+    lines: dict[int, list[FrictionEntry]] = {index: [] for index in range(len(joints))}
+    everywhere = {
+        law for law, count in Counter(term.law for term in parameters.friction).items()
+        if count == len(joints)
+    }
+    for term, place in parameters.friction_columns:
+        for k, name in enumerate(parameters.names[place]):
+            columns[term.law, k] = None
+            cells[term.joint, term.law, k] = found.get(name)
+            words, constant = term.law.label(k)
+            if term.law not in everywhere and not constant:
+                constant = _constants_beside(term, k)
+            constant = model.robot.unit(constant, term.joint)
+            lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
+    nearest_units, nearest = _nearest_friction(model)
+    return FrictionTable(
+        columns=tuple(
+            (f'{law.name} {law.symbols[k]}', model.robot.units(unit_text(law.units[k], model)))
+            for law, k in columns
+        ),
+        rows=tuple(
+            (joint, tuple(cells.get((index, law, k)) for law, k in columns))
+            for index, joint in enumerate(joints) if columns
+        ),
+        groups=tuple(
+            (joint, tuple(lines[index])) for index, joint in enumerate(joints) if columns
+        ),
+        constants=tuple(
+            f'{law.name}: {name} {f"{value:g}" if isinstance(value, float) else value}'
+            for law in dict.fromkeys(law for law, _ in columns)
+            for name, value in law.constants().items()
+            if law in everywhere and not law.is_sparse
+        ),
+        nearest=nearest,
+        nearest_units=nearest_units,
+    )
+
+
+def _constants_beside(term: FrictionTerm, k: int) -> str:
+    """Return what stands beside coefficient k: its share of the constants, the last the rest."""
+    law = term.law
+    if law.is_sparse:
+        return ''
+    errors = dict(zip(law.shape, term.constant_errors, strict=False))
+    texts = [
+        f'{name} {number(value, 3) if isinstance(value, float) else value}'
+        + (f' +- {number(errors[name], 2)}' if errors.get(name, 0.0) > 0.0 else '')
+        for name, value in law.constants().items()
+    ]
+    return ', '.join(texts[k:] if k == len(law.symbols) - 1 else texts[k:k + 1])
+
+
+def _nearest_friction(
+    model: IdentifiedModel
+) -> tuple[tuple[str, ...], tuple[tuple[str, str, str, str], ...]]:
+    """Return units and rows of `FrictionTable.nearest`."""
+    speeds, loads = model.quality.get('speeds'), model.quality.get('loads')
+    if speeds is None or loads is None:
+        return (), ()
+    units = (unit_text('N m', model), unit_text('N m s/rad', model), 'rad/s')
+    found, own_units = [], []
+    for term, columns in model.parameters.friction_columns:
+        fastest = float(speeds[term.joint])
+        if term.law.is_sparse and fastest > 0.0:
+            coulomb, viscous = nearest_plain_friction(
+                term.law, model.theta_lifted[columns], sliding_speeds(fastest),
+                float(loads[term.joint]),
+            )
+            found.append((
+                model.robot.joint_names[term.joint], number(coulomb), number(viscous),
+                number(fastest),
+            ))
+            own_units.append([model.robot.unit(unit, term.joint) for unit in units])
+    # Those of joints that turn and of joints that slide.
+    columns_of_units = zip(*own_units, strict=True)
+    return tuple(' or '.join(dict.fromkeys(column)) for column in columns_of_units), tuple(found)
+
+
+# --- friction over speed -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +168,9 @@ class FrictionPoints:
     # (3, k): of samples at similar velocity: its mean, mean friction, and standard deviation of
     # it.
     bins: FloatArray
-    # Of the model in steady sliding, backward and forward: velocities, torques and the standard
-    # errors of these, shape (3, m) each.
+    # Of the model in steady sliding at the mean load, backward and forward: velocities, torques
+    # and the standard errors of these, shape (3, m) each.
     curve: tuple[FloatArray, ...]
-    load: float  # mean size of the torque of bodies and rotors, at which the curve is drawn
     temperature: float  # mean [deg C]; NaN where it was not recorded
 
 
@@ -173,5 +298,5 @@ def _of_joint(
         effort_unit_text(model.effort_unit) if model.relative_scale
         else model.robot.unit('N m', joint),
         model.robot.unit('rad/s', joint), speed, friction, bin_friction(speed, friction), curve,
-        load, temperature,
+        temperature,
     )

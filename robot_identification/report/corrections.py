@@ -19,9 +19,7 @@ from robot_identification.report.formatting import (
     effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
 )
 from robot_identification.report.plot import Drawing, Picture, PREDICTED, RESIDUAL
-from robot_identification.report.residual_figures import (
-    SHORTEST_SPECTRUM, SPECTRUM_POINTS, SPECTRUM_SECONDS,
-)
+from robot_identification.report.residuals import segment_length, SPECTRUM_POINTS
 from robot_identification.validation import (
     contiguous_parts, ErrorDetails, measure_details, predict_effort,
 )
@@ -36,25 +34,25 @@ PARTS = ('moving', 'resting', 'low', 'high')
 
 
 @dataclass(frozen=True)
-class CorrectedJoint:
-    """A joint with corrections: every pair is an error without and with them."""
-
-    joint: str
-    groups: tuple[str, ...]  # each with the share of the squared error that it explains
-    held_out: tuple[str, str]  # NRMSE on held-out blocks
-    parts: tuple[tuple[str, str], ...]  # RMS errors of PARTS on the samples that were fitted
-    # Mean coherence above the split with measured minus smooth velocity.
-    coherence: tuple[str, str]
-    spectrum: Picture | None
-
-
-@dataclass(frozen=True)
 class CorrectionsSection:
-    """Section of the corrections; `split` is the frequency between low and high [Hz]."""
+    """Section of the corrections, by joint that has some."""
 
-    unit: str
-    split: str
-    joints: tuple[CorrectedJoint, ...]
+    unit: str  # of the RMS errors
+    split: str  # frequency between low and high [Hz]
+    # Joint, and without and with corrections: NRMSE on held-out blocks, RMS errors of PARTS on the
+    # samples that were fitted, mean coherence above the split with measured minus smooth velocity.
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    # Joint, and its groups, each with the share of the squared error that it explains.
+    groups: tuple[tuple[str, str], ...]
+    spectra: tuple[Picture, ...]
+
+    def table(self, arrow: str, unit: str = '') -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return header and rows; the arrow stands between errors without and with them."""
+        header = (
+            'joint', 'NRMSE, held out', f'moving{unit}', 'at rest', f'below {self.split} Hz',
+            'above', 'coherence',
+        )
+        return header, [(joint, *map(arrow.join, pairs)) for joint, pairs in self.rows]
 
 
 def corrections_section(
@@ -65,69 +63,49 @@ def corrections_section(
     if not model.corrections.offline:
         return None
     plain = [predict_effort(model, one.dataset, corrected=False) for one in fitted]
-    before, after = (
-        [measure_details(one.dataset, effort, one.rows) for one, effort in pairs]
-        for pairs in (
-            list(zip(fitted, plain, strict=True)), [(one, one.predicted) for one in fitted],
-        )
-    )
+    before = [
+        measure_details(one.dataset, effort, one.rows)
+        for one, effort in zip(fitted, plain, strict=True)
+    ]
+    after = [measure_details(one.dataset, one.predicted, one.rows) for one in fitted]
     held = model.quality['cross_validation']
-    joints = sorted({one.joint for one in model.corrections.offline})
+    rows, groups, pictures = [], [], []
+    for joint in sorted({one.joint for one in model.corrections.offline}):
+        name, spectra = model.robot.joint_names[joint], _spectra(fitted, plain, joint)
+        rows.append((name, (
+            (_mean(held['without_corrections']['nrmse'], joint), _mean(held['nrmse'], joint)),
+            *(
+                (number(_rms(before, part, joint)), number(_rms(after, part, joint)))
+                for part in PARTS
+            ),
+            _mean_coherence(spectra, after[0].split),
+        )))
+        groups.append((name, _groups(model, joint)))
+        if spectra is not None:
+            pictures.append(_draw(spectra, name, model.effort_unit))
     return CorrectionsSection(
-        effort_unit_text(model.effort_unit), number(after[0].split, 2),
-        tuple(
-            CorrectedJoint(
-                model.robot.joint_names[joint],
-                _groups(model, joint),
-                (
-                    fixed(_mean(held['without_corrections']['nrmse'], joint)),
-                    fixed(_mean(held['nrmse'], joint)),
-                ),
-                tuple(
-                    (number(_rms(before, part, joint)), number(_rms(after, part, joint)))
-                    for part in PARTS
-                ),
-                _mean_coherence(spectra, after[0].split),
-                _draw(spectra, model.robot.joint_names[joint], model.effort_unit),
-            )
-            for joint, spectra in (
-                (joint, _spectra(fitted, plain, joint)) for joint in joints
-            )
-        ),
+        effort_unit_text(model.effort_unit), number(after[0].split, 2), tuple(rows),
+        tuple(groups), tuple(pictures),
     )
 
 
 def corrections_lines(section: CorrectionsSection) -> list[str]:
     """Return the table as text."""
-    header = (
-        'joint', 'NRMSE, held out', f'moving [{section.unit}]', 'at rest',
-        f'below {section.split} Hz', 'above', 'coherence',
-    )
-    rows = [
-        (
-            one.joint, f'{one.held_out[0]} > {one.held_out[1]}',
-            *(f'{before} > {after}' for before, after in (*one.parts, one.coherence)),
-        )
-        for one in section.joints
-    ]
-    return [
-        *text_table(header, rows), '',
-        *(
-            line for one in section.joints
-            for line in wrap(f'{one.joint}: {"; ".join(one.groups)}')
-        ),
-    ]
+    lines = [*text_table(*section.table(' > ', f' [{section.unit}]')), '']
+    for joint, groups in section.groups:
+        lines += wrap(f'{joint}: {groups}')
+    return lines
 
 
-def _groups(model: IdentifiedModel, joint: int) -> tuple[str, ...]:
-    return tuple(
+def _groups(model: IdentifiedModel, joint: int) -> str:
+    return '; '.join(
         f'{one.group.meaning} ({one.group.name}, {percent(one.decrease)})'
         for one in model.corrections.offline if one.joint == joint
     )
 
 
-def _mean(nrmse: Sequence[Sequence[float]], joint: int) -> float:
-    return float(np.nanmean([of_bag[joint] for of_bag in nrmse]))
+def _mean(nrmse: Sequence[Sequence[float]], joint: int) -> str:
+    return fixed(float(np.nanmean([of_bag[joint] for of_bag in nrmse])))
 
 
 def _rms(details: Sequence[ErrorDetails], part: str, joint: int) -> float:
@@ -168,8 +146,8 @@ def _spectra(
         contiguous_parts(dataset, one.rows), key=lambda part: part.stop - part.start
     )
     count = part.stop - part.start
-    length = min(count, int(max(SPECTRUM_SECONDS * dataset.rate, SHORTEST_SPECTRUM)))
-    if length < SHORTEST_SPECTRUM:
+    length = segment_length(count, dataset.rate)
+    if not length:
         return None
     residuals = [
         (dataset.effort - effort)[one.rows, joint][part] for effort in (without, one.predicted)
@@ -199,10 +177,8 @@ def _mean_coherence(spectra: _Spectra | None, split: float) -> tuple[str, str]:
     return before, after
 
 
-def _draw(spectra: _Spectra | None, name: str, unit: str) -> Picture | None:
+def _draw(spectra: _Spectra, name: str, unit: str) -> Picture:
     """Draw what is left without and with corrections, and how it follows the velocity."""
-    if spectra is None:
-        return None
     both = spectra.coherence is not None
     drawing = Drawing(WIDTH, HEIGHT + (LOWER_HEIGHT if both else 0.0))
     panels = drawing.panels(
