@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation import (
-    Experiment, motion_limits, MotionLimits, Obstacle, tool_frame, tool_path, Trajectory,
+    Experiment, motion_limits, Obstacle, tool_frame, tool_path, Trajectory,
 )
 from robot_identification.model import rigid_torque, RobotModel
 from robot_identification.report.figures import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
 WIDTH, ROW_HEIGHT, PATH_HEIGHT = 11.0, 1.15, 4.3
 RESOLUTION = 130.0  # [dots per inch]
@@ -39,9 +38,8 @@ INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
 FAR = 4.0
 # What is seen around the path, as a share of its size: walls of a cell are larger than the arm.
 ROUND = 0.25
-KINDS = (
-    ('q', 'position', 'rad'), ('dq', 'velocity', 'rad/s'), ('ddq', 'acceleration', 'rad/s²'),
-)
+# Name, values (m, n), lower and upper limits (n,) and unit.
+Curves = tuple[str, FloatArray, FloatArray, FloatArray, str]
 # Axes of the root frame, across and up.
 VIEWS = ((0, 1), (0, 2), (1, 2))
 
@@ -55,7 +53,6 @@ def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Exper
     projections, with the boxes of the cell. Raises UsageError if the experiment names an unknown
     joint.
     """
-    limits = motion_limits(robot, experiment)
     above = ROW_HEIGHT * robot.n + 0.6
     figure = new_figure(WIDTH, above + PATH_HEIGHT, RESOLUTION)
     rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, PATH_HEIGHT]))
@@ -66,8 +63,8 @@ def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Exper
         fontsize=FONT_SIZE + 2, parse_math=False,
     )
     _draw_joints(
-        rows[0].subplots(robot.n, len(KINDS), sharex=True, squeeze=False), robot, trajectory,
-        limits,
+        rows[0].subplots(robot.n, 3, sharex=True, squeeze=False), robot,
+        *_curves(robot, trajectory, experiment),
     )
     rows[1].suptitle(
         f'path of {tool_frame(robot)} in the root frame (dot: start and end; square: base; grey: '
@@ -87,6 +84,22 @@ def trajectory_png(robot: RobotModel, trajectory: Trajectory, experiment: Experi
     return buffer.getvalue()
 
 
+def _curves(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[FloatArray, tuple[Curves, ...]]:
+    """Return times (m,), and position, velocity, acceleration and torque of all joints there."""
+    limits = motion_limits(robot, experiment)
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    motion = trajectory.sample(t)
+    torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
+    return t, (
+        ('position', motion.q, limits.lower, limits.upper, 'rad'),
+        ('velocity', motion.dq, -limits.velocity, limits.velocity, 'rad/s'),
+        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, 'rad/s²'),
+        ('torque', torque, -limits.torque, limits.torque, 'N m'),
+    )
+
+
 def joint_pictures(
     robot: RobotModel, trajectory: Trajectory, experiment: Experiment
 ) -> tuple[Picture, ...]:
@@ -95,16 +108,7 @@ def joint_pictures(
 
     Torques are those of the description's bodies, without friction.
     """
-    limits = motion_limits(robot, experiment)
-    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
-    motion = trajectory.sample(t)
-    torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
-    rows = (
-        ('position', motion.q, limits.lower, limits.upper, 'rad'),
-        ('velocity', motion.dq, -limits.velocity, limits.velocity, 'rad/s'),
-        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, 'rad/s²'),
-        ('torque', torque, -limits.torque, limits.torque, 'N m'),
-    )
+    t, rows = _curves(robot, trajectory, experiment)
     pictures = []
     for joint, name in enumerate(robot.joint_names):
         drawing = Drawing(PAGE_WIDTH, 4.4)
@@ -142,17 +146,9 @@ def path_pictures(
 
 
 def _draw_joints(
-    panels: NDArray[np.object_], robot: RobotModel, trajectory: Trajectory, limits: MotionLimits
+    panels: NDArray[np.object_], robot: RobotModel, t: FloatArray, rows: Sequence[Curves]
 ) -> None:
-    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
-    motion = trajectory.sample(t)
-    bounds = {
-        'q': (limits.lower, limits.upper),
-        'dq': (-limits.velocity, limits.velocity),
-        'ddq': (-limits.acceleration, limits.acceleration),
-    }
-    for column, (kind, title, unit) in enumerate(KINDS):
-        values, (lower, upper) = getattr(motion, kind), bounds[kind]
+    for column, (title, values, lower, upper, unit) in enumerate(rows[:3]):
         for joint in range(robot.n):
             axes = panels[joint, column]
             axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
