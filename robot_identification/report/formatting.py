@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 import json
 import math
 import textwrap
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from robot_identification.files import to_finite
-from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.model import EFFORT_UNITS
 from robot_identification.texts import printable
+
+if TYPE_CHECKING:
+    # Scripts that only write JSON need no NumPy.
+    from robot_identification.model import RobotModel
 
 TEXT_WIDTH = 100  # [columns]
 NOT_AVAILABLE = 'n/a'
