@@ -184,9 +184,10 @@ def difference(driver: Driver, rate: float) -> float:
     """Return the largest difference of answers from the causal prediction [N m]."""
     numbers = np.array(sorted(driver.answers))
     rows = numbers % len(driver.measured.stamps)
-    offline = TorquePredictor(driver.model).run(
+    effort, _ = TorquePredictor(driver.model).run(
         FIRST_STAMP + numbers / rate, driver.measured.q[rows], driver.measured.dq[rows]
-    ).effort / driver.model.effort_per_torque
+    )
+    offline = effort / driver.model.effort_per_torque
     live = np.array([
         deserialize_message(driver.answers[number], JointState).effort for number in numbers
     ])

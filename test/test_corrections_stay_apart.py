@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1] / 'robot_identification'
 PLACES = {
     'model/corrections', 'model/identified_model.py', 'model/model_file.py', 'model/__init__.pyi',
     'estimation', 'validation/validation.py', 'validation/__init__.pyi',
-    'prediction/comparison.py', 'prediction/sample_corrections.py',
+    'prediction/comparison.py', 'prediction/sample_torque.py',
     'prediction/torque_predictor.py',
     'nodes/live_prediction.py', 'report/corrections.py', 'report/explanation.py',
     'report/truth.py', 'cli/demo.py', 'cli/validate.py',

@@ -118,7 +118,7 @@ def test_prediction_follows(twin):
     assert unseen < 1.2 * fitted
     q, dq, _ = twin.runs[1].measured
     stamps = twin.runs[1].stamps[:100]
-    whole = TorquePredictor(twin.model).run(stamps, q[:100], dq[:100]).effort
+    whole = TorquePredictor(twin.model).run(stamps, q[:100], dq[:100])[0]
     live = TorquePredictor(twin.model)
     for k in range(100):
         np.testing.assert_array_equal(live.step(stamps[k], q[k], dq[k]).effort, whole[k])

@@ -154,7 +154,7 @@ ARRAY_CALLS = {
     'inertia_and_bias': lambda model, q: RigidTorque(model.robot).inertia_and_bias(q, q),
     'MomentumObserver': lambda model, q: MomentumObserver(model).step(0.01, q, q, q, q),
     'step': lambda model, q: TorquePredictor(model).step(0.0, q, q).effort,
-    'run': lambda model, q: TorquePredictor(model).run([0.0], [q], [q]).effort,
+    'run': lambda model, q: TorquePredictor(model).run([0.0], [q], [q])[0],
     'FeedForward': lambda model, q: FeedForward(model).step(0.0, q, q, q, q),
 }
 

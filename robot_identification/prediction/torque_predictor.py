@@ -13,8 +13,7 @@ import numpy as np
 from robot_identification.arrays import as_floats, BoolArray, FloatArray, joint_vectors
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel, Motion
-from robot_identification.prediction.sample_corrections import SampleCorrections
-from robot_identification.prediction.sample_torque import SampleTorque
+from robot_identification.prediction.sample_torque import SampleCorrections, SampleTorque
 from robot_identification.processing import causal_coefficients, CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS
 from robot_identification.validation import make_prediction_deviation
 
@@ -64,38 +63,11 @@ class Prediction(NamedTuple):
         )
 
 
-class PredictedRecording(NamedTuple):
-    """
-    Causal prediction of a recording.
-
-    Attributes
-    ----------
-    effort : ndarray, shape (N, n)
-        In the unit of the recorded effort.
-    motion : Motion
-        The smoothed kinematics that it belongs to.
-
-    """
-
-    effort: FloatArray
-    motion: Motion
-
-
 def lacks_temperature(model: IdentifiedModel, temperature: FloatArray | None) -> BoolArray:
     """
-    Return which joints have friction that needs a temperature and get none.
+    Return which joints (n,) have friction that needs a temperature and get none.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    temperature : ndarray, shape (n,), optional
-        NaN where unknown [deg C].
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-
+    `temperature` (n,) is NaN where it is unknown [deg C].
     """
     return _lack(_friction_with_temperature(model), temperature)
 
@@ -320,7 +292,7 @@ class TorquePredictor:
         q: FloatArray,
         dq: FloatArray,
         temperature: FloatArray | None = None,
-    ) -> PredictedRecording:
+    ) -> tuple[FloatArray, Motion]:
         """
         Predict a whole recording, sample by sample as `step` does.
 
@@ -335,8 +307,10 @@ class TorquePredictor:
 
         Returns
         -------
-        PredictedRecording
-            NaN where `step` returns None.
+        effort : ndarray, shape (N, n)
+            In the unit of the recorded effort; NaN where `step` returns None.
+        motion : Motion
+            The smoothed kinematics that it belongs to.
 
         """
         q, dq = as_floats('q', q), as_floats('dq', dq)
@@ -355,4 +329,4 @@ class TorquePredictor:
                 effort[k] = prediction.effort
                 kinematics[:, k] = prediction.q, prediction.dq, prediction.ddq
         smooth_q, smooth_dq, ddq = kinematics
-        return PredictedRecording(effort, Motion(smooth_q, smooth_dq, ddq, temperature))
+        return effort, Motion(smooth_q, smooth_dq, ddq, temperature)

@@ -57,7 +57,7 @@ def test_samples_equal_the_recording(model, rng, gap, limit):
     for rows, torque in correction_blocks(model.corrections.live, model.robot, signals, limit):
         expected[rows] += torque * model.effort_per_torque
     predictor = TorquePredictor(model)
-    found = predictor.run(stamps, dataset.motion.q, dataset.measured_dq).effort
+    found = predictor.run(stamps, dataset.motion.q, dataset.measured_dq)[0]
     # Filters as a matrix here and as SciPy's recursion there: rounding of torques of some tens.
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
     assert predictor.restarts == (2 if gap else 1)

@@ -41,7 +41,7 @@ def test_step_by_step_equals_the_batch(identification, rng):
     stamps = identification.datasets[0].stamps[:300]
     q = motion.q[:300]
     dq = motion.dq[:300] + 1e-3 * rng.normal(size=(300, 6))
-    whole = TorquePredictor(model).run(stamps, q, dq).effort
+    whole = TorquePredictor(model).run(stamps, q, dq)[0]
     stepwise = TorquePredictor(model)
     for k in range(300):
         prediction = stepwise.step(stamps[k], q[k], dq[k])
@@ -82,7 +82,7 @@ def test_delay_is_as_stated(viscous):
     t = np.arange(500) / RATE
     dq = np.zeros((500, 3))
     dq[:, 0] = 0.7 * t
-    smooth = predictor.run(t, np.zeros((500, 3)), dq).effort[:, 0] * 2.0 / 2.0
+    smooth = predictor.run(t, np.zeros((500, 3)), dq)[0][:, 0] * 2.0 / 2.0
     lag = (dq[-1, 0] - smooth[-1]) / 0.7
     assert lag == pytest.approx(predictor.delay, rel=1e-6)
     assert predictor.delay == pytest.approx(np.sqrt(2.0) / (2.0 * np.pi * 30.0), rel=0.02)
@@ -100,12 +100,12 @@ def test_filters_start_anew_after_a_gap_or_a_clock_that_jumps(robots, jump):
     q, dq = recording(t)
     stamps = np.where(np.arange(200) < 120, t, t + jump)
     predictor = TorquePredictor(model)
-    first = predictor.run(stamps[:120], q[:120], dq[:120]).effort
+    first = predictor.run(stamps[:120], q[:120], dq[:120])[0]
     before = predictor.restarts
-    second = predictor.run(stamps[120:], q[120:], dq[120:]).effort
+    second = predictor.run(stamps[120:], q[120:], dq[120:])[0]
     assert predictor.restarts == before + 1
     fresh = TorquePredictor(model)
-    anew = fresh.run(stamps[120:], q[120:], dq[120:]).effort
+    anew = fresh.run(stamps[120:], q[120:], dq[120:])[0]
     np.testing.assert_allclose(second, anew, rtol=1e-12)
     assert np.all(np.isfinite(first))
 
@@ -148,7 +148,7 @@ def test_a_repeated_stamp_gives_no_prediction(viscous):
     assert predictor.step(1.0, q, dq) is None
     assert predictor.step(1.002, q, dq) is not None
     rows = np.zeros((3, 3))
-    assert np.isnan(predictor.run(np.array([2.0, 2.0, 2.002]), rows, rows).effort[1]).all()
+    assert np.isnan(predictor.run(np.array([2.0, 2.0, 2.002]), rows, rows)[0][1]).all()
 
 
 def test_rates_and_cut_offs_must_be_known_and_positive(robots, viscous):
@@ -161,5 +161,5 @@ def test_rates_and_cut_offs_must_be_known_and_positive(robots, viscous):
             TorquePredictor(viscous, **options)
     # One above what the rate allows is lowered.
     t = np.arange(40) / 20.0
-    effort = TorquePredictor(viscous, rate=20.0, cutoff=30.0).run(t, *recording(t)).effort
+    effort = TorquePredictor(viscous, rate=20.0, cutoff=30.0).run(t, *recording(t))[0]
     assert np.all(np.isfinite(effort))
