@@ -20,27 +20,14 @@ from robot_identification.validation import make_prediction_deviation
 
 class Prediction(NamedTuple):
     """
-    Prediction of the model at one joint state.
+    Prediction of the model at one joint state; all arrays are (n,).
 
-    Attributes
-    ----------
-    torque : ndarray, shape (n,)
-        Joint torque [N m].
-    correction : ndarray, shape (n,)
-        What the corrections of the model add to it for a prediction of the effort [N m].
-    effort : ndarray, shape (n,)
-        Both in the unit of the recorded effort.
-    friction : ndarray, shape (n,)
-        The part of `torque` that is friction [N m].
-    q, dq, ddq : ndarray, shape (n,)
-        The smoothed kinematics that the effort belongs to [rad], [rad/s], [rad/s^2].
-    temperature : ndarray, shape (n,), optional
-        Of the joints, as it was given [deg C].
-    measured_dq : ndarray, shape (n,)
-        Velocity as measured where `dq` is smooth, and late [rad/s].
-    measured_friction : ndarray, shape (n,)
-        Friction at that velocity [N m].
-
+    `torque` is that of the joints [N m], `correction` what the corrections of the model add to it
+    for a prediction of the effort [N m], `effort` both in the unit of the recorded effort, and
+    `friction` the part of `torque` that is friction [N m]. They belong to the smoothed kinematics
+    `q` [rad], `dq` [rad/s] and `ddq` [rad/s^2]; `temperature` [deg C] is as it was given.
+    `measured_dq` [rad/s] is the velocity as measured where `dq` is smooth, and late, and
+    `measured_friction` [N m] the friction at it.
     """
 
     torque: FloatArray
@@ -126,20 +113,9 @@ class TorquePredictor:
     about ``0.23 / cutoff`` each. A model whose effort lags behind position by a delay takes the
     kinematics of that much before; one whose effort runs ahead takes the present ones.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    rate : float, optional
-        Rate of the joint states [Hz]; by default the one the model was identified at.
-    cutoff : float
-        Of the causal low-pass [Hz].
-
-    Raises
-    ------
-    UsageError
-        If no rate is known, or rate or cut-off are not positive.
-
+    `rate` is that of the joint states [Hz], by default the one the model was identified at, and
+    `cutoff` that of the causal low-pass [Hz]. Raises UsageError if no rate is known, or rate or
+    cut-off are not positive.
     """
 
     def __init__(
@@ -186,19 +162,10 @@ class TorquePredictor:
 
     def deviation(self, motion: Motion) -> FloatArray | None:
         """
-        Return the standard deviation of the predicted effort, in its unit.
+        Return the standard deviation (N, n) of the predicted effort, in its unit.
 
-        Parameters
-        ----------
-        motion : Motion
-            Smooth kinematics of N predictions.
-
-        Returns
-        -------
-        ndarray, shape (N, n), or None
-            None of a model that does not state it, and with another cut-off than the usual one,
-            of which nothing is known.
-
+        `motion` are the smooth kinematics of N predictions. None of a model that does not state
+        it, and with another cut-off than the usual one, of which nothing is known.
         """
         return None if self._deviation is None else self._deviation(motion)
 
@@ -221,21 +188,10 @@ class TorquePredictor:
         """
         Predict at one joint state.
 
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s].
-        q, dq : ndarray, shape (n,)
-            Measured position [rad] and velocity [rad/s].
-        temperature : ndarray, shape (n,), optional
-            Of the joints, as it was read last [deg C]; NaN where unknown.
-
-        Returns
-        -------
-        Prediction or None
-            None for a sample that is not finite or beyond what a joint can have, for one that
-            repeats the stamp before, and without a temperature that friction needs.
-
+        `stamp` is its stamp [s], `q` and `dq` (n,) are measured position [rad] and velocity
+        [rad/s], and `temperature` (n,) is that of the joints as it was read last [deg C], NaN
+        where unknown. Returns None for a sample that is not finite or beyond what a joint can
+        have, for one that repeats the stamp before, and without a temperature that friction needs.
         """
         signals = self._signals
         try:
@@ -287,31 +243,15 @@ class TorquePredictor:
         return mixed
 
     def run(
-        self,
-        stamps: FloatArray,
-        q: FloatArray,
-        dq: FloatArray,
+        self, stamps: FloatArray, q: FloatArray, dq: FloatArray,
         temperature: FloatArray | None = None,
     ) -> tuple[FloatArray, Motion]:
         """
-        Predict a whole recording, sample by sample as `step` does.
+        Return effort and smooth motion of a whole recording, sample by sample as `step` does.
 
-        Parameters
-        ----------
-        stamps : ndarray, shape (N,)
-            Stamps [s].
-        q, dq : ndarray, shape (N, n)
-            Measured positions [rad] and velocities [rad/s].
-        temperature : ndarray, shape (N, n), optional
-            Of the joints [deg C].
-
-        Returns
-        -------
-        effort : ndarray, shape (N, n)
-            In the unit of the recorded effort; NaN where `step` returns None.
-        motion : Motion
-            The smoothed kinematics that it belongs to.
-
+        `stamps` (N,) are in s; `q` [rad], `dq` [rad/s] and `temperature` [deg C] are measured,
+        each (N, n). The effort (N, n) is in the unit of the recorded one, and NaN where `step`
+        returns None.
         """
         q, dq = as_floats('q', q), as_floats('dq', dq)
         n = self._model.robot.n
