@@ -178,24 +178,6 @@ def explain_worst_joint(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple
     )
 
 
-def neighbour_correlation(bags: Sequence[Scored]) -> float:
-    """
-    Return the correlation of neighbouring residuals, the median over joints and bags.
-
-    White residuals, which standard errors assume, have 0.
-    """
-    values = []
-    for bag in bags:
-        for joint in range(bag.predicted.shape[1]):
-            residual = (bag.dataset.effort[:, joint] - bag.predicted[:, joint])[bag.rows]
-            centred = residual - residual.mean() if len(residual) > 1 else np.zeros(0)
-            power = float(centred @ centred)
-            if power > 0.0:
-                values.append(float(centred[1:] @ centred[:-1]) / power)
-        bag.dataset.release()
-    return float(np.median(values)) if values else math.nan
-
-
 def _size_of_error(bag: Scored, joint: int) -> str:
     errors, unit = bag.errors, bag.errors.unit
     measured = bag.dataset.effort[bag.rows, joint]

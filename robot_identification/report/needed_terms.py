@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 import math
 
@@ -63,13 +64,20 @@ def find_needed_terms(
         and estimate.prior is None and estimate.damping is None and not estimate.active.any()
         and len(estimate.weights) == estimate.problem.n
     )
-    return tuple(
-        _test_group(
-            model, covariance, estimate if is_plain else None, joint, kind, chosen,
-            independent_share,
-        )
-        for (joint, kind), chosen in _groups(model).items()
-    )
+    found = []
+    for (joint, kind), group in _groups(model).items():
+        chosen = [row for row in group if not covariance.held[row]]
+        statistic, p_value, white_p, bic = (math.nan,) * 4
+        # With too little data for so many at once the page says that it is not determined.
+        with suppress(DataError):
+            if chosen:
+                test = joint_test(model.theta_base, covariance, chosen)
+                statistic, p_value = test.statistic, test.p_value
+        if chosen and is_plain:
+            white_p, bic = _against_smaller(estimate, covariance, chosen, independent_share)
+        names = tuple(model.reduction.names[row] for row in chosen)
+        found.append(NeededGroup(joint, kind, names, statistic, p_value, white_p, bic))
+    return tuple(found)
 
 
 def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
@@ -92,27 +100,6 @@ def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
         (joints[joint], kind): groups[joint, kind]
         for joint, kind in sorted(groups, key=lambda key: key[0])
     }
-
-
-def _test_group(
-    model: IdentifiedModel, covariance: Covariance, estimate: Estimate | None, joint: str,
-    kind: str, chosen: list[int], share: float,
-) -> NeededGroup:
-    names = model.reduction.names
-    chosen = [row for row in chosen if not covariance.held[row]]
-    statistic, p_value, white_p, bic = (math.nan,) * 4
-    if chosen:
-        try:
-            test = joint_test(model.theta_base, covariance, chosen)
-            statistic, p_value = test.statistic, test.p_value
-        except DataError:
-            # Too little data for so many at once: the page says that it is not determined.
-            pass
-    if chosen and estimate is not None:
-        white_p, bic = _against_smaller(estimate, covariance, chosen, share)
-    return NeededGroup(
-        joint, kind, tuple(names[row] for row in chosen), statistic, p_value, white_p, bic
-    )
 
 
 def _against_smaller(

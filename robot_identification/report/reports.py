@@ -22,7 +22,7 @@ from robot_identification.report.data_quality import (
 from robot_identification.report.effort_figures import effort_section
 from robot_identification.report.explanation import (
     compare_with_fitted_urdf, compare_with_urdf, explain_worst_joint, joint_contributions,
-    neighbour_correlation, PARTS, score_fit, Scored, sort_reasons, urdf_words,
+    PARTS, score_fit, Scored, sort_reasons, urdf_words,
 )
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.report.friction import friction_picture, friction_points, friction_table
@@ -91,7 +91,6 @@ def render_identification_report(
         prior_better=beside_urdf.lost,
         nrmse_mean=sum(bag.nrmse_mean for bag in held_out) / len(held_out),
         worst_joint=explain_worst_joint(model, scored),
-        correlation=neighbour_correlation(scored),
         corrections=corrections_section(identification, fitted),
         parameters=entries,
         largest_change=largest_change(entries),

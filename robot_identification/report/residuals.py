@@ -54,8 +54,9 @@ class JointResidual:
     samples: int  # number of samples m
     # (m,): measured minus predicted, in `unit`; empty once it is not needed any more.
     values: FloatArray
-    # Standard deviation of what neighbouring samples of the effort do not share, at most.
-    noise: float
+    # Mean and median size and standard deviation, then the same over the noise of the effort: with
+    # the last 1 nothing but noise is left. NaN where the effort has no noise.
+    figures: tuple[float, ...]
     autocorrelation: FloatArray  # (lags + 1,): from lag zero; NaN where the residual is zero
     rate: float  # samples in a second [Hz]
     white_probability: float  # that white noise is as correlated, by Ljung and Box
@@ -117,28 +118,30 @@ class ResidualSection:
     """The residuals of all joints."""
 
     verdict: str  # whether they are white noise, and what that means
-    sizes: tuple[tuple[str, list[float]], ...]  # by joint: its name, `residual_figures`
-    memories: tuple[JointResidual, ...]  # by joint
+    joints: tuple[JointResidual, ...]  # by joint, without samples
     pictures: tuple[Picture, ...]  # by joint
+
+    @property
+    def neighbour_correlation(self) -> float:
+        """Correlation of neighbouring residuals, the median over joints; NaN of none."""
+        known = [one.lag_one for one in self.joints if np.isfinite(one.lag_one)]
+        return float(np.median(known)) if known else math.nan
 
     @property
     def independent_share(self) -> float:
         """Independent samples over samples, the median over joints; 1 where there is none."""
-        shares = [one.independent / len(one) for one in self.memories]
+        shares = [one.independent / len(one) for one in self.joints]
         known = [share for share in shares if np.isfinite(share)]
         return float(np.median(known)) if known else 1.0
 
 
 def residual_section(bags: Sequence[Scored]) -> ResidualSection:
     """Return the section on the residuals of recordings of the same joints in one unit."""
-    sizes, memories, pictures = [], [], []
+    joints, pictures = [], []
     for residual in collect_residuals(bags):
-        sizes.append((residual.joint, residual_figures(residual)))
         pictures.append(residual_picture(residual))
-        memories.append(residual.without_samples())
-    return ResidualSection(
-        whiteness_words(memories), tuple(sizes), tuple(memories), tuple(pictures)
-    )
+        joints.append(residual.without_samples())
+    return ResidualSection(whiteness_words(joints), tuple(joints), tuple(pictures))
 
 
 def collect_residuals(bags: Sequence[Scored]) -> Iterator[JointResidual]:
@@ -151,18 +154,6 @@ def collect_residuals(bags: Sequence[Scored]) -> Iterator[JointResidual]:
         yield _of_joint(bags, joint)
         for bag in bags:
             bag.dataset.release()
-
-
-def residual_figures(residual: JointResidual) -> list[float]:
-    """
-    Return mean and median size and standard deviation, then the same over the noise.
-
-    With the last 1 nothing but noise is left. NaN where the effort has no noise.
-    """
-    size = np.abs(residual.values)
-    figures = [float(size.mean()), float(np.median(size)), float(residual.values.std())]
-    noise = residual.noise if residual.noise > 0.0 else math.nan
-    return [*figures, *(value / noise for value in figures)]
 
 
 def whiteness_words(residuals: Sequence[JointResidual]) -> str:
@@ -205,13 +196,17 @@ def _of_joint(bags: Sequence[Scored], joint: int) -> JointResidual:
             parts.append(residual[part])
             products += autocovariance(centred[part][:, None], lags)[0]
     joined = values[0] if len(values) == 1 else np.concatenate(values)
+    size = np.abs(joined)
+    figures = float(size.mean()), float(np.median(size)), float(joined.std())
+    noise = float(np.nanmedian(noises)) if np.isfinite(noises).any() else math.nan
+    noise = noise if noise > 0.0 else math.nan
     is_zero = not products[0] > 0.0
     return JointResidual(
         joint=first.joint_names[joint],
         unit=first.effort_unit,
         samples=len(joined),
         values=joined,
-        noise=float(np.nanmedian(noises)) if np.isfinite(noises).any() else math.nan,
+        figures=(*figures, *(figure / noise for figure in figures)),
         autocorrelation=np.full(lags + 1, np.nan) if is_zero else products / products[0],
         rate=rate,
         white_probability=ljung_box(products, len(joined)),

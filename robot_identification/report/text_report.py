@@ -20,9 +20,7 @@ from robot_identification.report.formatting import (
 )
 from robot_identification.report.friction import friction_table, FrictionTable
 from robot_identification.report.parameters import Coefficient, inertial_coefficients
-from robot_identification.report.residuals import (
-    collect_residuals, residual_figures, whiteness_words,
-)
+from robot_identification.report.residuals import collect_residuals, whiteness_words
 from robot_identification.validation import BagErrors, Validation, Verdict
 
 # With more, the table would not fit: one line a coefficient then.
@@ -230,7 +228,7 @@ def _residual_lines(bags: Sequence[Scored]) -> list[str]:
     unit = effort_unit_text(bags[0].dataset.effort_unit)
     rows, memories = [], []
     for residual in collect_residuals(bags):
-        figures = map(number, residual_figures(residual))
+        figures = map(number, residual.figures)
         rows.append((residual.joint, *figures, fixed(residual.lag_one, 2)))
         memories.append(residual.without_samples())
     header = (

@@ -15,7 +15,7 @@ from robot_identification.report.explanation import (
     effort_parts, joint_contributions, score_fit, Scored,
 )
 from robot_identification.report.residuals import (
-    collect_residuals, residual_figures, residual_picture, spectrum_of, whiteness_words,
+    collect_residuals, residual_picture, spectrum_of, whiteness_words,
 )
 from robot_identification.validation.validation import errors_on
 
@@ -83,7 +83,7 @@ def test_what_goes_with_the_motion_is_named(recording):
 def test_sizes_are_those_of_a_normal_residual(recording):
     """Mean and median size of a normal variable are 0.798 and 0.674 standard deviations."""
     first, _ = collected([scored(recording, report_cases.NOISE * noise())])
-    sizes = np.array(residual_figures(first))
+    sizes = np.array(first.figures)
     spread = report_cases.NOISE
     # Four standard errors of 4000 samples.
     np.testing.assert_allclose(
