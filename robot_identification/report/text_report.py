@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -84,11 +84,7 @@ def short_verdict_lines(verdict: Verdict, first: Sequence[str] = ()) -> list[str
     """Return the most important reasons of a verdict, after others, and what to do next."""
     reasons = [*first, *verdict.reasons]
     lines = [f'By use: {verdict.describe_uses()}'] if verdict.limits else []
-    for reason in reasons[:MOST_REASONS]:
-        lines += wrap(reason, first='  - ')
-    left = len(reasons) - MOST_REASONS
-    if left > 0:
-        lines += wrap(f'{left} more in the report', first='  - ')
+    lines += _first_of(reasons, MOST_REASONS)
     lines += wrap(verdict.next_step, first='Next step: ')
     if verdict.assumptions:
         lines += wrap(
@@ -165,18 +161,25 @@ def _heading(what: str, model: IdentifiedModel) -> list[str]:
 
 def _verdict_lines(verdict: Verdict) -> list[str]:
     lines = [f'Verdict: {verdict.level.upper()}', f'By use: {verdict.describe_uses()}']
-    for reason in verdict.reasons:
-        lines += wrap(reason, first='  - ')
+    lines += _listed(verdict.reasons)
     lines += wrap(verdict.next_step, first='Next step: ')
     if verdict.assumptions:
         lines += ['What the data cannot tell, and you must check:']
-    for assumption in verdict.assumptions:
-        lines += wrap(assumption, first='  - ')
-    return lines
+    return [*lines, *_listed(verdict.assumptions)]
 
 
 def _section(title: str) -> list[str]:
     return ['', title, '-' * len(title)]
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in wrap(text, first='  - ')]
+
+
+def _first_of(texts: Sequence[str], most: int) -> list[str]:
+    """Return the first of some texts as a list, and how many more there are."""
+    left = len(texts) - most
+    return _listed([*texts[:most], *([f'{left} more in the report'] if left > 0 else [])])
 
 
 def _error_lines(
@@ -193,13 +196,11 @@ def _error_lines(
             ('NRMSE held out', 'training', 'URDF with friction')
         ), f'RMSE [{unit}]', 'moving', 'bias',
     )
-    rows = [
-        (
-            name, *(fixed(values[joint]) for values in normalized), number(errors.rmse[joint]),
-            number(errors.rmse_moving[joint]), number(errors.bias[joint]),
-        )
-        for joint, name in enumerate(errors.joints)
-    ]
+    rows = zip(
+        errors.joints, *(map(fixed, values) for values in normalized),
+        *(map(number, values) for values in (errors.rmse, errors.rmse_moving, errors.bias)),
+        strict=True,
+    )
     return [
         '',
         *wrap(f'{errors.bag}{seen}, {errors.samples} samples'),
@@ -253,31 +254,25 @@ def _detail_lines(errors: BagErrors) -> list[str]:
     header = (
         'joint', f'mean size [{unit}]', 'largest', 'noise', 'noise / std', 'explained', 'lag 1',
     )
-    rows = [
-        (
-            name, number(details.mae[joint]), number(details.largest[joint]),
-            number(details.noise[joint], 2), fixed(details.floor[joint]),
-            percent(details.explained[joint]), fixed(details.lag_one[joint], 2),
-        )
-        for joint, name in enumerate(errors.joints)
-    ]
-    bands = [
-        (
-            name, fixed(details.uncorrected[joint]), percent(details.covered_moving[joint]),
-            percent(details.covered_resting[joint]),
-        )
-        for joint, name in enumerate(errors.joints)
-    ]
+    rows = zip(
+        errors.joints, map(number, details.mae), map(number, details.largest),
+        (number(noise, 2) for noise in details.noise), map(fixed, details.floor),
+        map(percent, details.explained), (fixed(one, 2) for one in details.lag_one), strict=True,
+    )
+    bands = zip(
+        errors.joints, map(fixed, details.uncorrected), map(percent, details.covered_moving),
+        map(percent, details.covered_resting), strict=True,
+    )
     return [
         '',
         *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
               'the same over the standard deviation of the effort; share of the variance '
               'explained; correlation of neighbours.'),
-        *text_table(header, rows),
+        *text_table(header, list(rows)),
         '',
         *wrap('NRMSE without the corrections of the model, and the share of the samples within '
               'the band of 95 % that it states, in motion and at rest.'),
-        *text_table(('joint', 'NRMSE without corrections', 'in the band', 'at rest'), bands),
+        *text_table(('joint', 'NRMSE without corrections', 'in the band', 'at rest'), list(bands)),
     ]
 
 
@@ -378,22 +373,17 @@ def _recommendation_lines(identification: Identification) -> list[str]:
     """Return the motions that would show what the data did not, the most helpful ones."""
     if not identification.recommendations:
         return []
-    lines = _section('Motions that would show more')
-    for motion in identification.recommendations[:MOST_RECOMMENDATIONS]:
-        lines += wrap(str(motion), first='  - ')
-    left = len(identification.recommendations) - MOST_RECOMMENDATIONS
-    return [*lines, *wrap(f'{left} more in the report', first='  - ')] if left > 0 else lines
+    motions = list(map(str, identification.recommendations))
+    return [
+        *_section('Motions that would show more'), *_first_of(motions, MOST_RECOMMENDATIONS)
+    ]
 
 
 def _warning_lines(identification: Identification) -> list[str]:
-    warnings = [
+    return [*_section('Notes'), *_listed([
         *shortcomings(identification), identification.model.consistency_note,
         *identification.notes,
-    ]
-    lines = _section('Notes')
-    for warning in warnings:
-        lines += wrap(warning, first='  - ')
-    return lines
+    ])]
 
 
 def _origin_lines(model: IdentifiedModel) -> list[str]:
