@@ -18,7 +18,7 @@ from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.friction.strain_wave import StrainWaveFriction
+from robot_identification.model.friction.laws import StrainWaveFriction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, standard_torque

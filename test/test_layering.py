@@ -198,7 +198,7 @@ def test_no_module_imports_itself_by_way_of_others():
     assert cycle(sources) == []
     # The check can fail: within a folder, by a face, and for types only.
     for name, text in (
-        ('model/friction/curves.py', 'from robot_identification.model.friction.basis import STOP'),
+        ('model/friction/law.py', 'from robot_identification.model.friction import FRICTION_LAWS'),
         ('model/friction/basis.py', 'from robot_identification.model import FrictionLaw'),
         ('errors.py', 'from . import files'),
     ):
@@ -208,7 +208,7 @@ def test_no_module_imports_itself_by_way_of_others():
 @pytest.mark.parametrize('text', [
     'from robot_identification.model.urdf import read_urdf',
     'from robot_identification.model import no_such_name',
-    'def f():\n    from robot_identification.model.friction.coulomb import Coulomb',
+    'def f():\n    from robot_identification.model.friction.laws import CoulombFriction',
 ])
 def test_a_detour_is_found(text):
     """The check can fail."""

@@ -46,29 +46,24 @@ from .friction import (
     exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
     parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
 )
-from .friction.basis import BasisTerm as BasisTerm, CURVES as CURVES, STOP as STOP
-from .friction.coulomb import CoulombFriction as CoulombFriction
-from .friction.coulomb_sign import CoulombSignFriction as CoulombSignFriction
-from .friction.dictionary import DictionaryFriction as DictionaryFriction
+from .friction.basis import (
+    BasisTerm as BasisTerm, CURVES as CURVES, evaluation_order as evaluation_order,
+    JointFunction as JointFunction, run_stops as run_stops, SampleBasis as SampleBasis,
+    STOP as STOP,
+)
 from .friction.law import (
     check_between as check_between, FrictionLaw as FrictionLaw, JointMotion as JointMotion,
-)
-from .friction.load import LoadFriction as LoadFriction
-from .friction.nearest import (
     nearest_plain_friction as nearest_plain_friction, sliding_columns as sliding_columns,
     sliding_speeds as sliding_speeds, steady_columns as steady_columns,
     steady_torque as steady_torque,
 )
-from .friction.offset import FrictionOffset as FrictionOffset
-from .friction.power_viscous import PowerViscousFriction as PowerViscousFriction
-from .friction.sample_basis import (
-    evaluation_order as evaluation_order, JointFunction as JointFunction,
-    SampleBasis as SampleBasis,
+from .friction.laws import (
+    CoulombFriction as CoulombFriction, CoulombSignFriction as CoulombSignFriction,
+    DictionaryFriction as DictionaryFriction, FrictionOffset as FrictionOffset,
+    LoadFriction as LoadFriction, PowerViscousFriction as PowerViscousFriction,
+    StribeckFriction as StribeckFriction,
+    TemperatureViscousFriction as TemperatureViscousFriction, ViscousFriction as ViscousFriction,
 )
-from .friction.stop_operator import run_stops as run_stops
-from .friction.stribeck import StribeckFriction as StribeckFriction
-from .friction.temperature_viscous import TemperatureViscousFriction as TemperatureViscousFriction
-from .friction.viscous import ViscousFriction as ViscousFriction
 from .identified_model import (
     check_shows_gravity as check_shows_gravity, IdentifiedModel as IdentifiedModel,
     LONGEST_DELAY as LONGEST_DELAY, SignalSource as SignalSource, with_payload as with_payload,

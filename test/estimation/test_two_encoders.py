@@ -34,7 +34,7 @@ from robot_identification.model import (
     CoulombSignFriction, FRICTION_LAWS, IdentifiedModel, load_model, load_robot, Motion,
     RotorMotion, SignalSource, standard_torque, StandardParameters, ViscousFriction,
 )
-from robot_identification.model.friction.strain_wave import StrainWaveFriction
+from robot_identification.model.friction.laws import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor

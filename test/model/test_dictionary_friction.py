@@ -14,13 +14,12 @@ from robot_identification.model import (
     JointMotion, load_model, Motion, reduce_to_base, regressor, SignalSource, StandardParameters,
     STOP,
 )
-from robot_identification.model.friction.nearest import (
+from robot_identification.model.friction.basis import (
+    evaluation_order, JointFunction, run_stops, SampleBasis, steady_positions,
+)
+from robot_identification.model.friction.law import (
     nearest_plain_friction, sliding_speeds, sliding_torque,
 )
-from robot_identification.model.friction.sample_basis import (
-    evaluation_order, JointFunction, SampleBasis,
-)
-from robot_identification.model.friction.stop_operator import run_stops, steady_positions
 from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)

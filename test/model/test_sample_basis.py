@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 from robot_identification.model import CURVES, run_stops, STOP
-from robot_identification.model.friction.sample_basis import (
+from robot_identification.model.friction.basis import (
     evaluation_order, JointFunction, SampleBasis,
 )
 
@@ -36,7 +36,7 @@ def test_every_curve(kinds, exponents, rng):
     for m in (1, 2, 5):
         dq = rng.normal(size=(m, 3))
         expected = np.array([
-            CURVES[one.kind](dq[:, one.joint], *one.constants) for one in functions
+            CURVES[one.kind].value(dq[:, one.joint], *one.constants) for one in functions
         ]).reshape(-1, m)
         # A factor is multiplied here that is divided by there.
         np.testing.assert_allclose(

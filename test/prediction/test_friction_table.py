@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.nearest import sliding_torque
+from robot_identification.model.friction.law import sliding_torque
 from robot_identification.prediction.friction_table import no_friction, tabulate_friction
 
 SPEEDS = np.array([0.02, 0.1, 0.5, 1.0])

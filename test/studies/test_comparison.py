@@ -13,7 +13,7 @@ from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.nearest import nearest_plain_friction, sliding_speeds
+from robot_identification.model.friction.law import nearest_plain_friction, sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.payload import Payload, tool_frame

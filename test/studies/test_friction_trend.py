@@ -7,7 +7,7 @@ from known_models import known_model
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model.friction.nearest import sliding_torque
+from robot_identification.model.friction.law import sliding_torque
 from robot_identification.studies.campaign.friction_trend import (
     find_trend, friction_summary, FrictionHistory, judge_fleet,
 )

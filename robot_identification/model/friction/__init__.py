@@ -1,30 +1,19 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Friction laws, one a file.
-
-To add one: write its file, add one line to FRICTION_LAWS; the contract tests run over every entry.
-"""
+"""The known friction laws, and lists of them as options have them."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
 from robot_identification.errors import UsageError
-from robot_identification.model.friction.asymmetric import AsymmetricFriction
-from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
-from robot_identification.model.friction.cubic_viscous import CubicViscousFriction
-from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.load import LoadFriction
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.friction.power_viscous import PowerViscousFriction
-from robot_identification.model.friction.strain_wave import StrainWaveFriction
-from robot_identification.model.friction.stribeck import StribeckFriction
-from robot_identification.model.friction.temperature_viscous import TemperatureViscousFriction
-from robot_identification.model.friction.viscous import ViscousFriction
+from robot_identification.model.friction.laws import (
+    AsymmetricFriction, CoulombFriction, CoulombSignFriction, CubicViscousFriction,
+    DictionaryFriction, FrictionOffset, LoadFriction, PowerViscousFriction, StrainWaveFriction,
+    StribeckFriction, TemperatureViscousFriction, ViscousFriction,
+)
 
 FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'coulomb': CoulombFriction,

@@ -1,58 +1,42 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Interface of every friction law."""
+"""Interface of every friction law, what it is in steady sliding, and the nearest plain one."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+import math
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import is_number
-from robot_identification.model.friction.basis import BasisTerm, CURVES, SLOPES, STOP
-from robot_identification.model.friction.stop_operator import run_stops, steady_positions
+from robot_identification.model.friction.basis import (
+    BasisTerm, CURVES, run_stops, steady_positions, STOP,
+)
+import scipy
+
+# Slower, friction depends on displacement, and on the width of the passage through rest [rad/s].
+SLOWEST_SLIDING = 0.05
 
 
 def check_positive(value: Any, what: str) -> None:
-    """
-    Check a shape constant.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not a positive number.
-
-    """
+    """Raise DescriptionError if a constant is not a positive number."""
     if not is_number(value) or not 0.0 < value < np.inf:
         raise DescriptionError(f'{what} is {value!r}, it must be a positive number')
 
 
 def check_between(value: Any, low: float, high: float, what: str) -> None:
-    """
-    Check a shape constant.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not a number from `low` to `high`.
-
-    """
+    """Raise DescriptionError if a constant is not a number from `low` to `high`."""
     if not is_number(value) or not low <= value <= high:
         raise DescriptionError(
             f'{what} is {value!r}, it must be a number from {low:g} to {high:g}'
         )
-
-
-def check_temperature(value: Any, what: str) -> None:
-    """Check that a constant is from -100 to 250 deg C, as no room temperature in kelvin is."""
-    check_between(value, -100.0, 250.0, f'{what} [deg C]')
 
 
 @dataclass(frozen=True)
@@ -73,25 +57,37 @@ class JointMotion:
         )
 
 
+class Coefficient(NamedTuple):
+    """A coefficient of a law, and the function of motion that it multiplies."""
+
+    symbol: str
+    unit: str
+    curve: str  # key of CURVES
+    constants: tuple[str | float, ...] = ()  # of the curve: numbers, or fields of the law
+    per_load: bool = False  # times the absolute torque that the joint transmits [N m]
+    per_kelvin: bool = False  # times the temperature above the law's `reference`
+
+
 @dataclass(frozen=True)
-class FrictionLaw(ABC):
+class FrictionLaw:
     """
     Friction torque of one joint, linear in its coefficients.
 
-    A law is a frozen dataclass whose fields are its shape constants. `basis` declares what its
-    coefficients multiply, and `columns` evaluates it; a law with stop operators has a memory and
-    returns the state it ends in, a stateless one returns the empty state it was given.
+    A law is a frozen dataclass whose fields are its shape constants. `coefficients` declares what
+    they multiply, and `columns` evaluates it; a law with stop operators has a memory and returns
+    the state it ends in, a stateless one returns the empty state it was given.
 
     Attributes
     ----------
     name : str
         Key in FRICTION_LAWS.
-    symbols, units : tuple of str, length k
-        Of the coefficients. A symbol belongs to one law only and does not end in 1 to 9: the
-        joint's number follows it.
+    coefficients : tuple of Coefficient, length k
+        A symbol belongs to one law only and does not end in 1 to 9: the joint's number follows it.
     shape : tuple of str, length m
         The fields in which the torque is nonlinear but differentiable; other fields are
         conventions.
+    limits : mapping of str to (float, float)
+        Lowest and highest value of fields; all others are positive.
     needs_temperature : bool
         Whether temperatures are used. Where one is NaN, so is the torque.
     needs_rigid_torque : bool
@@ -119,11 +115,15 @@ class FrictionLaw(ABC):
     searched_first, searched_next : tuple of str
         Fields in `shape` that are fitted to a few speeds of steady sliding: those of the first
         together, then one after the other while the speeds determine them.
+    tried : tuple of str and tuple of float
+        Field and values of it that are worth trying, where there is a choice.
 
     """
 
     name: ClassVar[str]
+    coefficients: ClassVar[tuple[Coefficient, ...]] = ()
     shape: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
     needs_temperature: ClassVar[bool] = False
     needs_rigid_torque: ClassVar[bool] = False
     is_structural: ClassVar[bool] = True
@@ -135,17 +135,27 @@ class FrictionLaw(ABC):
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
     searched_first: ClassVar[tuple[str, ...]] = ()
     searched_next: ClassVar[tuple[str, ...]] = ()
+    tried: ClassVar[tuple[str, tuple[float, ...]]] = ('', ())
 
-    # Of most laws these are constants of the class.
+    def __post_init__(self) -> None:
+        for name in (one.name for one in fields(self)):
+            low, high = self.limits.get(name, (0.0, np.inf))
+            what = f'{name} of {self.name} friction'
+            if low == 0.0:
+                check_positive(getattr(self, name), what)
+            if high < np.inf:
+                what += ' [deg C]' if name == 'reference' else ''
+                check_between(getattr(self, name), low, high, what)
+
     @property
-    @abstractmethod
     def symbols(self) -> tuple[str, ...]:
         """Symbols of the coefficients, length k."""
+        return tuple(one.symbol for one in self.coefficients)
 
     @property
-    @abstractmethod
     def units(self) -> tuple[str, ...]:
         """Units of the coefficients, length k."""
+        return tuple(one.unit for one in self.coefficients)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -166,10 +176,21 @@ class FrictionLaw(ABC):
         """Return the name of coefficient k in a table, and the constant that only it has."""
         return f'{self.name} {self.symbols[k]}', ''
 
-    @property
-    @abstractmethod
+    @cached_property
     def basis(self) -> tuple[BasisTerm, ...]:
         """Functions that the coefficients multiply, length k."""
+        return tuple(
+            BasisTerm(
+                one.curve,
+                tuple(
+                    getattr(self, constant) if isinstance(constant, str) else constant
+                    for constant in one.constants
+                ),
+                one.per_load,
+                self.constants()['reference'] if one.per_kelvin else None,
+            )
+            for one in self.coefficients
+        )
 
     @cached_property
     def _radii(self) -> FloatArray:
@@ -213,7 +234,6 @@ class FrictionLaw(ABC):
         columns = np.empty((motion.dq.size, len(basis)))
         if not motion.dq.size:
             return columns, state
-        load = np.abs(motion.tau_rigid) if self.needs_rigid_torque else None
         values: dict[tuple[str, tuple[float, ...]], FloatArray] = {}
         if self._radii.size:
             z, (played, q_before) = state[:-2], state[-2:].tolist()
@@ -231,86 +251,42 @@ class FrictionLaw(ABC):
         for index, term in enumerate(basis):
             key = term.kind, term.constants
             if key not in values:
-                values[key] = CURVES[term.kind](motion.dq, *term.constants)
-            value = values[key]
-            if term.reference is not None:
-                value = (motion.temperature - term.reference) * value
-            columns[:, index] = load * value if term.per_load and load is not None else value
+                values[key] = CURVES[term.kind].value(motion.dq, *term.constants)
+            columns[:, index] = _weighted(values[key], term, motion)
         return columns, state
 
     def evaluate(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """
-        Return the friction torque and the state after the last sample.
+        Return the friction torque (N,) and the state after the last sample.
 
-        Parameters
-        ----------
-        motion, state
-            As in `columns`.
-        coefficients : ndarray, shape (k,)
-            In the order of `symbols`.
-
-        Returns
-        -------
-        torque : ndarray, shape (N,)
-            With the sign of the motor's torque [N m].
-        state : ndarray, shape (s,)
-            State after the last sample.
-
+        The torque has the sign of the motor's [N m]; `coefficients` (k,) are in the order of
+        `symbols`, the rest is as in `columns`.
         """
         columns, state = self.columns(motion, state)
         return columns @ coefficients, state
 
-    def jacobian(
-        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
-    ) -> FloatArray:
-        """
-        Return the derivative of the torque by coefficients, then by shape constants.
-
-        Parameters
-        ----------
-        motion, coefficients, state
-            As in `evaluate`.
-
-        Returns
-        -------
-        ndarray, shape (N, k + m)
-            In the order of `symbols` and `shape`.
-
-        """
-        columns, _ = self.columns(motion, state)
-        return np.hstack([columns, self.shape_jacobian(motion, coefficients, state)])
-
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
-        """
-        Return the derivative of the torque by the constants in `shape`, shape (N, m).
-
-        A law that has such constants overrides this.
-        """
-        return np.zeros((motion.dq.size, 0))
+        """Return the derivative of the torque by the constants in `shape`, shape (N, m)."""
+        jacobian = np.zeros((motion.dq.size, len(self.shape)))
+        if not self.shape:
+            return jacobian
+        for one, term, value in zip(self.coefficients, self.basis, coefficients, strict=True):
+            slopes = CURVES[term.kind].by_constants(motion.dq, *term.constants)
+            for constant, slope in zip(one.constants, slopes, strict=False):
+                at = self.shape.index(str(constant))
+                jacobian[:, at] += value * _weighted(slope, term, motion)
+        return jacobian
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
         """
-        Return the derivative of the columns by the velocity, by which motions are designed.
+        Return the derivative (N, k) of the columns by the velocity (N,) [rad/s].
 
-        Parameters
-        ----------
-        dq : ndarray, shape (N,)
-            Velocity [rad/s].
-
-        Returns
-        -------
-        ndarray, shape (N, k)
-            In the order of `symbols`; zero where a column jumps.
-
-        Raises
-        ------
-        UsageError
-            If the law depends on more than the velocity.
-
+        Motions are designed by it; it is zero where a column jumps. Raises UsageError if the law
+        depends on more than the velocity.
         """
         if self.needs_temperature or self.needs_rigid_torque or self._radii.size:
             raise UsageError(
@@ -318,7 +294,9 @@ class FrictionLaw(ABC):
                 'than the velocity: leave it out of the experiment; it can be identified all the '
                 'same'
             )
-        return np.column_stack([SLOPES[term.kind](dq, *term.constants) for term in self.basis])
+        return np.column_stack([
+            CURVES[term.kind].slope(dq, *term.constants) for term in self.basis
+        ])
 
     def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
         """Return the law without the terms a sparse fit left at zero, and which stay (k,)."""
@@ -330,7 +308,8 @@ class FrictionLaw(ABC):
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""
-        return (self,)
+        name, values = self.tried
+        return tuple(replace(self, **{name: value}) for value in values) or (self,)
 
     def temperature_at(self, measured: float | None) -> float:
         """Return a measured temperature [deg C], or without one that which the law refers to."""
@@ -341,3 +320,103 @@ class FrictionLaw(ABC):
     def constants(self) -> dict[str, Any]:
         """Return the shape constants by name."""
         return asdict(self)
+
+
+def _weighted(values: FloatArray, term: BasisTerm, motion: JointMotion) -> FloatArray:
+    """Return the values (N,) of a curve times what the term has beside it."""
+    if term.reference is not None:
+        values = (motion.temperature - term.reference) * values
+    return np.abs(motion.tau_rigid) * values if term.per_load else values
+
+
+def sliding_speeds(fastest: float) -> FloatArray:
+    """
+    Return 100 evenly spaced speeds [rad/s] from slow sliding up to `fastest`.
+
+    `fastest`, up to which friction is known, is positive [rad/s]; where it is slower than sliding,
+    the slowest is a tenth of it.
+    """
+    slowest = SLOWEST_SLIDING if fastest > SLOWEST_SLIDING else 0.1 * fastest
+    return np.linspace(slowest, fastest, 100)
+
+
+def sliding_torque(
+    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, load: float
+) -> FloatArray:
+    """
+    Return the friction of a law in steady sliding, the mean of both directions (m,) [N m].
+
+    At positive speeds (m,) [rad/s], under a load [N m], at the temperature that the law refers to.
+    """
+    temperature = law.temperature_at(None)
+    forth, back = (
+        sign * steady_torque(law, coefficients, sign * speeds, load, temperature)
+        for sign in (1.0, -1.0)
+    )
+    mean: FloatArray = 0.5 * (forth + back)
+    return mean
+
+
+def sliding_columns(
+    law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """
+    Return the columns (m, k) of a law in steady sliding, the mean of both directions.
+
+    At positive ascending `speeds` (m,) [rad/s], with the load that the joint transmits [N m] and
+    its temperature [deg C].
+    """
+    forth, back = (
+        sign * steady_columns(law, sign * speeds, load, temperature) for sign in (1.0, -1.0)
+    )
+    mean: FloatArray = 0.5 * (forth + back)
+    return mean
+
+
+def steady_columns(
+    law: FrictionLaw, velocities: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """Return the columns (m, k) of a law in steady sliding, as in `steady_torque`."""
+    motion = _steady_motion(velocities, load, temperature)
+    return law.columns(motion, law.initial_state())[0][1:]
+
+
+def steady_torque(
+    law: FrictionLaw, coefficients: FloatArray, velocities: FloatArray, load: float,
+    temperature: float,
+) -> FloatArray:
+    """
+    Return the torque (m,) [N m] of a law in steady sliding in one direction.
+
+    It has the sign of the motor's torque. `velocities` (m,) [rad/s] are of one sign, which a zero
+    has, too; `coefficients` (k,) are in the order of the law's symbols. `load` is the torque that
+    the joint transmits [N m], the temperature that of the joint [deg C].
+    """
+    motion = _steady_motion(velocities, load, temperature)
+    return law.evaluate(motion, coefficients, law.initial_state())[0][1:]
+
+
+def _steady_motion(velocities: FloatArray, load: float, temperature: float) -> JointMotion:
+    """Return velocities of one sign, each after a long way; the first only begins the way."""
+    dq = np.append(velocities[0], velocities)
+    return JointMotion(
+        # Each a kilometre further than the one before, or as many rad: no stop is so wide.
+        math.copysign(1.0e3, float(dq[0])) * np.arange(float(dq.size)), dq,
+        np.full(dq.size, load), np.full(dq.size, temperature),
+    )
+
+
+def nearest_plain_friction(
+    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, load: float
+) -> tuple[float, float]:
+    """
+    Return the Coulomb and viscous friction nearest to a law in steady sliding.
+
+    The result is [N m] and [N m s/rad], neither negative. `coefficients` (k,) and the `load` [N m]
+    are as in `steady_torque`, at the temperature that the law refers to; `speeds` (m,) are
+    positive [rad/s].
+    """
+    torque = sliding_torque(law, coefficients, speeds, load)
+    columns = np.column_stack([np.ones_like(speeds), speeds])
+    (coulomb, viscous), _ = scipy.optimize.nnls(columns, torque)
+    return float(coulomb), float(viscous)
