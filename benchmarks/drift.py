@@ -27,7 +27,7 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.rigid_dynamics import RigidDynamics
+from robot_identification.model.consistency import RigidDynamics
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import validate
 from robot_identification.processing.dataset import Dataset

@@ -24,12 +24,12 @@ from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, reduce_to_base, upper_bound,
 )
 from robot_identification.model.frames import link_frames
-from robot_identification.model.parameter_classes import linear_classes
+from robot_identification.model.base_structure import (
+    find_symbols, linear_classes, PUBLISHED_ORDERS, published_rows, to_text,
+)
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.symbols import find_symbols, to_text
 from robot_identification.processing.rows import decimation_step
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 

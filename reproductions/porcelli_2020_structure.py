@@ -22,13 +22,14 @@ from robot_identification.model.frames import link_frames, table_of
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
+from robot_identification.model.base_structure import (
+    find_symbols, PUBLISHED_ORDERS, published_rows, to_text,
+)
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, prior_inertial_parameters, rigid_torque,
 )
 from robot_identification.model.robot_model import gravity_of_mounting, RobotModel
-from robot_identification.model.symbols import find_symbols, to_text
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 

@@ -19,9 +19,10 @@ from robot_identification.model.base_parameters import BaseReduction, reduce_to_
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters, split_name
-from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
+from robot_identification.model.base_structure import (
+    find_symbols, PUBLISHED_ORDERS, published_rows, to_text,
+)
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.symbols import find_symbols, to_text
 
 
 def unit_deviations(robot: RobotModel, trajectory: Trajectory) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from known_models import made_up_dataset
 import numpy as np
 from recordings import fourier_motion
-from robot_identification.model.mounted_tool import mount_tool, Tool
+from robot_identification.model.urdf_variants import mount_tool, Tool
 from robot_identification.model.payload import tool_frame
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import (

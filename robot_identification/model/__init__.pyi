@@ -1,24 +1,25 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arm_choice import SeveralArmsError as SeveralArmsError
+from .arm_choice import (
+    find_coupled as find_coupled, held_leaders as held_leaders, reach_of_joints as reach_of_joints,
+    SeveralArmsError as SeveralArmsError,
+)
 from .base_parameters import (
     BaseReduction as BaseReduction, DEFAULT_PREFERENCE as DEFAULT_PREFERENCE,
-    INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
     describe_compensated_gravity as describe_compensated_gravity,
+    INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
     random_motion as random_motion, reduce_to_base as reduce_to_base, upper_bound as upper_bound,
 )
-from .bodies import (
-    equivalent_bodies as equivalent_bodies, EquivalentBodies as EquivalentBodies,
-)
-from .registry import (
-    configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
-    find_xacro_arguments as find_xacro_arguments,
-    known_robots as known_robots, load_joint_drives as load_joint_drives, load_robot as load_robot,
-    read_description as read_description, share_directory as share_directory,
+from .base_structure import (
+    CLASSES as CLASSES, find_symbols as find_symbols, linear_classes as linear_classes,
+    physical_classes as physical_classes, PUBLISHED_ORDERS as PUBLISHED_ORDERS,
+    published_rows as published_rows, SymbolicBase as SymbolicBase, to_latex as to_latex,
+    to_plain as to_plain, to_text as to_text, unidentifiable_reasons as unidentifiable_reasons,
 )
 from .consistency import (
-    from_pseudo_inertia as from_pseudo_inertia, pseudo_inertia as pseudo_inertia,
+    base_dynamics as base_dynamics, from_pseudo_inertia as from_pseudo_inertia,
+    pseudo_inertia as pseudo_inertia, RigidDynamics as RigidDynamics,
     smallest_eigenvalues as smallest_eigenvalues,
     smallest_mass_matrix_eigenvalue as smallest_mass_matrix_eigenvalue,
 )
@@ -28,23 +29,20 @@ from .corrections.correction import (
     Corrections as Corrections, CorrectionSignals as CorrectionSignals, Evidence as Evidence,
     JointCorrection as JointCorrection, rigid_columns as rigid_columns,
 )
-from .corrections.fast_velocity import FastVelocity as FastVelocity
-from .corrections.joint_deviation import JointDeviation as JointDeviation
-from .corrections.position_series import (
-    harmonics as harmonics, PositionSeries as PositionSeries,
+from .corrections.groups import (
+    FastVelocity as FastVelocity, find_ripple_order as find_ripple_order, harmonics as harmonics,
+    JointDeviation as JointDeviation, PositionSeries as PositionSeries, Ripple as Ripple,
 )
-from .corrections.ripple import find_ripple_order as find_ripple_order, Ripple as Ripple
-from .couplings import find_coupled as find_coupled, held_leaders as held_leaders
 from .denavit_hartenberg import joint_axes as joint_axes
-from .effort_units import (
-    EFFORT_UNITS as EFFORT_UNITS, POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS,
+from .discrepancy import (
+    Discrepancy as Discrepancy, discrepancy_from_content as discrepancy_from_content,
 )
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
-    AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, FRICTION_ADDITIONS as FRICTION_ADDITIONS,
-    FRICTION_CANDIDATES as FRICTION_CANDIDATES,
-    exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
-    parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
+    AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, exclude_each_other as exclude_each_other,
+    FRICTION_ADDITIONS as FRICTION_ADDITIONS, FRICTION_CANDIDATES as FRICTION_CANDIDATES,
+    FRICTION_LAWS as FRICTION_LAWS, parse_friction as parse_friction,
+    PLAIN_FRICTION as PLAIN_FRICTION,
 )
 from .friction.basis import (
     BasisTerm as BasisTerm, CURVES as CURVES, evaluation_order as evaluation_order,
@@ -61,19 +59,16 @@ from .friction.laws import (
     CoulombFriction as CoulombFriction, CoulombSignFriction as CoulombSignFriction,
     DictionaryFriction as DictionaryFriction, FrictionOffset as FrictionOffset,
     LoadFriction as LoadFriction, PowerViscousFriction as PowerViscousFriction,
-    StribeckFriction as StribeckFriction,
-    TemperatureViscousFriction as TemperatureViscousFriction, ViscousFriction as ViscousFriction,
+    StribeckFriction as StribeckFriction, TemperatureViscousFriction as TemperatureViscousFriction,
+    ViscousFriction as ViscousFriction,
 )
 from .identified_model import (
-    check_shows_gravity as check_shows_gravity, IdentifiedModel as IdentifiedModel,
+    check_shows_gravity as check_shows_gravity, equivalent_bodies as equivalent_bodies,
+    EquivalentBodies as EquivalentBodies, IdentifiedModel as IdentifiedModel,
     LONGEST_DELAY as LONGEST_DELAY, SignalSource as SignalSource, with_payload as with_payload,
 )
 from .kinematic_calibration import (
     calibrate as calibrate, DhCorrections as DhCorrections, read_calibration as read_calibration,
-)
-from .joint_units import (
-    NamedJoints as NamedJoints, parameter_units as parameter_units, unit_of_joint as unit_of_joint,
-    unit_of_joints as unit_of_joints,
 )
 from .kinematic_filter import (
     kinematic_filter_from_options as kinematic_filter_from_options,
@@ -82,15 +77,7 @@ from .kinematic_filter import (
 from .link_table import (
     read_link_table as read_link_table, urdf_of_link_table as urdf_of_link_table,
 )
-from .masses import (
-    describe_placeholders as describe_placeholders, massless_joints as massless_joints,
-)
 from .model_file import dump_model as dump_model, load_model as load_model
-from .mounted_tool import mount_tool as mount_tool, Tool as Tool
-from .parameter_classes import (
-    CLASSES as CLASSES, linear_classes as linear_classes, physical_classes as physical_classes,
-    unidentifiable_reasons as unidentifiable_reasons,
-)
 from .parameters import (
     FrictionTerm as FrictionTerm, INERTIAL_SYMBOLS as INERTIAL_SYMBOLS,
     make_standard_parameters as make_standard_parameters, StandardParameters as StandardParameters,
@@ -100,13 +87,15 @@ from .payload import (
     payload_from_parameters as payload_from_parameters, to_frame as to_frame,
     tool_frame as tool_frame, TOOL_FRAMES as TOOL_FRAMES, tool_placements as tool_placements,
 )
-from .plausibility import find_implausibilities as find_implausibilities
-from .discrepancy import (
-    discrepancy_from_content as discrepancy_from_content,
-    Discrepancy as Discrepancy,
+from .plausibility import (
+    describe_placeholders as describe_placeholders, find_implausibilities as find_implausibilities,
+    massless_joints as massless_joints,
 )
-from .published_orders import (
-    PUBLISHED_ORDERS as PUBLISHED_ORDERS, published_rows as published_rows,
+from .registry import (
+    configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
+    find_xacro_arguments as find_xacro_arguments, known_robots as known_robots,
+    load_joint_drives as load_joint_drives, load_robot as load_robot,
+    read_description as read_description, share_directory as share_directory,
 )
 from .regressor import (
     block_slices as block_slices, continue_friction as continue_friction,
@@ -120,23 +109,23 @@ from .regressor import (
     static_regressor as static_regressor,
 )
 from .regressor_gradient import Passage as Passage, RegressorGradient as RegressorGradient
-from .rigid_dynamics import base_dynamics as base_dynamics, RigidDynamics as RigidDynamics
 from .robot_model import (
-    gravity_of_mounting as gravity_of_mounting,
-    JointEncoders as JointEncoders, JointLimits as JointLimits,
-    limits_of_urdf as limits_of_urdf,
+    gravity_of_mounting as gravity_of_mounting, JointEncoders as JointEncoders,
+    JointLimits as JointLimits, limits_of_urdf as limits_of_urdf,
     make_robot_model as make_robot_model, plain_encoders as plain_encoders,
     RobotModel as RobotModel, STANDARD_GRAVITY as STANDARD_GRAVITY, workspace as workspace,
 )
-from .robot_xml import parse_robot_xml as parse_robot_xml
-from .symbols import (
-    find_symbols as find_symbols, SymbolicBase as SymbolicBase, to_latex as to_latex,
-    to_plain as to_plain, to_text as to_text,
+from .units import (
+    EFFORT_UNITS as EFFORT_UNITS, NamedJoints as NamedJoints, parameter_units as parameter_units,
+    POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS, unit_of_joint as unit_of_joint,
+    unit_of_joints as unit_of_joints,
 )
-from .urdf import parse_urdf as parse_urdf, read_urdf as read_urdf, Urdf as Urdf
-from .urdf_prefix import with_prefix as with_prefix, without_prefix as without_prefix
-from .urdf_reach import reach_of_joints as reach_of_joints
-from .urdf_variants import for_pinocchio as for_pinocchio, for_simulation as for_simulation
-from .xacro import (
-    describe_arguments as describe_arguments, xacro_arguments as xacro_arguments,
+from .urdf import (
+    parse_robot_xml as parse_robot_xml, parse_urdf as parse_urdf, read_urdf as read_urdf,
+    Urdf as Urdf,
 )
+from .urdf_variants import (
+    for_pinocchio as for_pinocchio, for_simulation as for_simulation, mount_tool as mount_tool,
+    Tool as Tool, with_prefix as with_prefix, without_prefix as without_prefix,
+)
+from .xacro import describe_arguments as describe_arguments, xacro_arguments as xacro_arguments

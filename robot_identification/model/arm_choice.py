@@ -1,16 +1,121 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The choice of the joints of a description that are its arm, where none are named."""
+"""The joints of a description: what they carry, which are coupled, and which are its arm."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import defusedxml.ElementTree
 from robot_identification.errors import UsageError
 from robot_identification.model.urdf import Urdf
+
+@dataclass(frozen=True)
+class Reach:
+    """Names by their place relative to the joints of an arm."""
+
+    carried_links: frozenset[str]  # links that one of them moves
+    carried_joints: frozenset[str]  # joints that one of them moves
+    supporting_joints: frozenset[str]  # joints between the root and one of them, both included
+
+
+def reach_of_joints(text: str, joints: Iterable[str]) -> Reach:
+    """Return what joints of a checked URDF text carry and stand on; unknown ones carry nothing."""
+    root: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    parent_of: dict[str, str] = {}
+    child_of: dict[str, str] = {}
+    for joint in root.findall('joint'):
+        name = str(joint.get('name'))
+        parent_of[name] = str(joint.find('parent').get('link'))
+        child_of[name] = str(joint.find('child').get('link'))
+    on_link: dict[str, list[str]] = {}
+    for name, link in parent_of.items():
+        on_link.setdefault(link, []).append(name)
+    above = {child: name for name, child in child_of.items()}
+    wanted = [name for name in joints if name in child_of]
+    carried_links = {child_of[name] for name in wanted}
+    carried_joints: set[str] = set()
+    new = list(carried_links)
+    while new:
+        after = [name for link in new for name in on_link.get(link, [])]
+        carried_joints.update(after)
+        new = [child_of[name] for name in after if child_of[name] not in carried_links]
+        carried_links.update(new)
+    supporting: set[str] = set()
+    for wanted_joint in wanted:
+        place: str | None = wanted_joint
+        while place is not None and place not in supporting:
+            supporting.add(place)
+            place = above.get(parent_of[place])
+    return Reach(frozenset(carried_links), frozenset(carried_joints), frozenset(supporting))
+
+
+def find_coupled(urdf: Urdf) -> dict[str, str]:
+    """
+    Return the joints that cannot be identified, each with one that it is coupled with.
+
+    Followers, and leaders of followers that move a mass or a joint of its own. What else follows,
+    as the piston of a balancer that is drawn only, takes no torque from the motor of its leader.
+    """
+    followers = {joint.name: joint.mimic for joint in urdf.joints if joint.mimic is not None}
+    coupled = dict(followers)
+    for follower, leader in followers.items():
+        if leader not in followers and not _are_drawn_only(urdf, _all_after(leader, followers)):
+            coupled[leader] = follower
+    return coupled
+
+
+def find_leading_fingers(urdf: Urdf, coupled: dict[str, str]) -> dict[str, str]:
+    """
+    Return the leaders that are not coupled and carry no joint of its own, with a follower.
+
+    They are fingers of a gripper whose description has no masses, not joints of an arm.
+    """
+    own = {joint.name for joint in urdf.joints} - set(coupled)
+    leaders = {joint.mimic: joint.name for joint in urdf.joints if joint.mimic in own}
+    return {
+        leader: follower for leader, follower in leaders.items()
+        if leader is not None and not own & reach_of_joints(urdf.text, [leader]).carried_joints
+    }
+
+
+def held_leaders(urdf: Urdf, arm: Sequence[str]) -> dict[str, str]:
+    """Return the leaders that are held fixed between two joints of an arm, with a follower."""
+    if not urdf.mimic_joints:
+        return {}
+    reach = reach_of_joints(urdf.text, arm)
+    within = reach.carried_joints & reach.supporting_joints - set(arm)
+    followers = {joint.mimic: joint.name for joint in urdf.mimic_joints}
+    return {
+        joint.name: followers[joint.name] for joint in urdf.joints
+        if joint.name in within and joint.name in followers
+    }
+
+
+def _all_after(leader: str, followers: dict[str, str]) -> list[str]:
+    """Return the joints that follow one, directly or by others."""
+    found = [leader]
+    for joint in found:
+        found += [name for name, other in followers.items() if other == joint]
+    return found[1:]
+
+
+def _are_drawn_only(urdf: Urdf, followers: list[str]) -> bool:
+    """Return whether joints move no mass, and no joint but each other."""
+    reach = reach_of_joints(urdf.text, followers)
+    moving = {joint.name for joint in urdf.joints}
+    # The mass of a faulty link is not known.
+    heavy = {link.name for link in urdf.links if link.mass > 0.0} | {
+        fault.name for fault in urdf.faults if not fault.is_joint
+    }
+    return not (
+        heavy & reach.carried_links or moving & reach.carried_joints - set(followers)
+    )
+
 
 # Joints in a row that make an arm; chosen: a wheel, a head and a finger have fewer, a palletizer
 # has four.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Physical consistency: whether ten numbers can belong to a rigid body.
+Physical consistency: whether ten numbers can belong to a rigid body, and an arm have them.
 
 References
 ----------
@@ -19,9 +19,96 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.rigid_dynamics import RigidDynamics
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel, workspace
 import scipy
+
+class RigidDynamics:
+    """
+    Mass matrix, torques and their derivatives by inertial parameters, without friction.
+
+    `inertial` (10 n,) are those of the bodies, joint frames, `reflected_inertia` (n,) those of the
+    rotors on the joints' side [kg m^2].
+    """
+
+    def __init__(
+        self, robot: RobotModel, inertial: FloatArray, reflected_inertia: FloatArray
+    ) -> None:
+        bodies = np.asarray(inertial, dtype=float).reshape(robot.n, 10)
+        added = np.zeros_like(bodies)
+        added[:, 0] = 1.0 + 2.0 * np.abs(bodies[:, 0]).max()
+        self._heavy = _with_inertias(robot, bodies + added)
+        self._added = _with_inertias(robot, added)
+        self._heavy_data, self._added_data = self._heavy.createData(), self._added.createData()
+        self._rotors = np.asarray(reflected_inertia, dtype=float)
+        self.n = robot.n
+
+    def mass_matrix(self, q: FloatArray) -> FloatArray:
+        """Return the mass matrix at a pose (n,), rotors included, shape (n, n) [kg m^2]."""
+        M: FloatArray = pin.crba(self._heavy, self._heavy_data, q) - pin.crba(
+            self._added, self._added_data, q
+        )
+        M[np.diag_indices(self.n)] += self._rotors
+        return M
+
+    def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return the torque of bodies and rotors at one sample, shape (n,) [N m]."""
+        tau: FloatArray = (
+            pin.rnea(self._heavy, self._heavy_data, q, dq, ddq)
+            - pin.rnea(self._added, self._added_data, q, dq, ddq)
+            + self._rotors * ddq
+        )
+        return tau
+
+    def least_inertia(self, q: FloatArray) -> FloatArray:
+        """Return the smallest eigenvalue of the mass matrix at N poses, shape (N,)."""
+        matrices = np.array([self.mass_matrix(pose) for pose in q])
+        least: FloatArray = np.linalg.eigvalsh(matrices)[:, 0]
+        return least
+
+    def torque_derivatives(self, motion: Motion) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """
+        Return derivatives of the torque by position, velocity and acceleration, each (N, n, n).
+
+        Entry ``[k, i, j]`` is that of the torque of joint i by the motion of joint j at sample k.
+        """
+        shape = (len(motion), self.n, self.n)
+        by_q, by_dq, by_ddq = (np.empty(shape) for _ in range(3))
+        heavy, added = self._heavy_data, self._added_data
+        for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+            pin.computeRNEADerivatives(self._heavy, heavy, q, dq, ddq)
+            pin.computeRNEADerivatives(self._added, added, q, dq, ddq)
+            by_q[k] = heavy.dtau_dq - added.dtau_dq
+            by_dq[k] = heavy.dtau_dv - added.dtau_dv
+            by_ddq[k] = heavy.M - added.M
+        # Pinocchio's own M may have its upper half only.
+        upper = np.triu(np.ones((self.n, self.n), dtype=bool))
+        by_ddq = np.where(upper, by_ddq, by_ddq.transpose(0, 2, 1))
+        by_ddq[:, range(self.n), range(self.n)] += self._rotors
+        return by_q, by_dq, by_ddq
+
+
+def base_dynamics(robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> RigidDynamics:
+    """Return the dynamics of base parameters (b,), with zeros for what they leave open."""
+    n, parameters = robot.n, reduction.parameters
+    standard = np.zeros(parameters.size)
+    standard[reduction.independent] = theta
+    rotors = (
+        standard[parameters.reflected_inertia_slice] if parameters.reflected_inertia
+        else np.zeros(n)
+    )
+    return RigidDynamics(robot, standard[: 10 * n], rotors)
+
+
+def _with_inertias(robot: RobotModel, bodies: FloatArray) -> pin.Model:
+    """Return the arm with other inertial parameters (n, 10) and no armature."""
+    model = pin.Model(robot.pinocchio)
+    model.armature = np.zeros(robot.n)
+    for link, parameters in enumerate(bodies, start=1):
+        model.inertias[link] = pin.Inertia.FromDynamicParameters(parameters)
+    return model
+
 
 # Evaluations of the search from the worst pose; chosen.
 SEARCHED = 500

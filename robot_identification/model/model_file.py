@@ -24,7 +24,7 @@ from robot_identification.model.base_parameters import BaseReduction, COEFFICIEN
 from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import Corrections, JointCorrection
 from robot_identification.model.discrepancy import discrepancy_from_content
-from robot_identification.model.effort_units import EFFORT_UNITS
+from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.identified_model import (

@@ -25,7 +25,7 @@ from robot_identification.files import (
     to_mapping, to_number, to_numbers,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.effort_units import STATED_UNITS
+from robot_identification.model.units import STATED_UNITS
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.robot_model import (
     Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,

@@ -17,16 +17,15 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.arm_choice import choose_arm
-from robot_identification.model.couplings import find_coupled, find_leading_fingers
+from robot_identification.model.arm_choice import (
+    choose_arm, find_coupled, find_leading_fingers, reach_of_joints,
+)
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg, joint_axes
-from robot_identification.model.effort_units import EFFORT_UNITS
-from robot_identification.model.joint_units import (
-    NamedJoints, unit_of_joint, unit_of_joints,
+from robot_identification.model.units import (
+    EFFORT_UNITS, NamedJoints, unit_of_joint, unit_of_joints,
 )
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_elements import UrdfLink
-from robot_identification.model.urdf_reach import reach_of_joints
 from robot_identification.model.urdf_variants import for_pinocchio
 from robot_identification.texts import short_repr
 

@@ -4,30 +4,228 @@
 """
 Robot descriptions: read with suspicion, stripped of what dynamics do not need.
 
-Pinocchio's URDF parser turns a mass of ``1,5`` or ``nan`` into zero with a line on stderr, and
-takes inertias that no body has, so the numbers are checked here, before it sees them. What is
-wrong with a link or joint is kept with it (`Urdf.faults`) and refused by the arm that has it.
-Meshes and textures are never opened.
+Nothing in the XML of a file or topic makes the parser read, grow or recurse. Pinocchio's URDF
+parser turns a mass of ``1,5`` or ``nan`` into zero with a line on stderr, and takes inertias that
+no body has, so the numbers are checked here, before it sees them. What is wrong with a link or
+joint is kept with it (`Urdf.faults`) and refused by the arm that has it. Meshes and textures are
+never opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from xml.etree.ElementTree import Element, SubElement, tostring
+from pathlib import Path, PurePosixPath
+import re
+from typing import Any
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, ParseError, SubElement, tostring, TreeBuilder
+from xml.parsers.expat import errors
 
-from robot_identification.errors import DescriptionError, UsageError
+from defusedxml import DefusedXmlException, DTDForbidden
+import defusedxml.ElementTree
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import read_text
-from robot_identification.model.robot_xml import parse_robot_xml
-from robot_identification.model.srdf import read_fingers
-from robot_identification.model.urdf_elements import attribute_of, UrdfJoint, UrdfLink
-from robot_identification.model.urdf_faults import (
-    describe_free_joints, drop_lone_links, drop_negligible, read_joints, read_links, UrdfFault,
+from robot_identification.model.urdf_elements import (
+    attribute_of, describe_free_joints, drop_lone_links, drop_negligible, read_joints,
+    read_links, UrdfFault, UrdfJoint, UrdfLink,
 )
-from robot_identification.model.urdf_resources import describe_foreign_resources
-from robot_identification.model.xacro import expand_xacro, holds_xacro
+from robot_identification.model.xacro import expand_xacro, holds_xacro, MAXIMUM_URDF_CHARACTERS
 from robot_identification.texts import short_repr
+
+_UNBOUND_PREFIX = errors.codes[errors.XML_ERROR_UNBOUND_PREFIX]
+_PREFIX = re.compile(r'[<\s]([A-Za-z_][\w.-]*):[A-Za-z_]', re.ASCII)
+_DECLARED = re.compile(r'xmlns:([\w.-]+)\s*=', re.ASCII)
+_ROOT = re.compile(r'<robot\b')
+MAXIMUM_DEPTH = 100  # levels of elements, chosen: far more than any URDF has
+
+
+class _ShallowTreeBuilder(TreeBuilder):
+    """Builds a tree that is not deep: what walks over trees later does so by recursion."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._source = source
+        self._depth = 0
+
+    def start(self, tag: str, attributes: dict[str, str], /) -> Element:
+        self._depth += 1
+        if self._depth > MAXIMUM_DEPTH:
+            raise DescriptionError(
+                f'{self._source}: element <{tag:.80}> is nested more than the {MAXIMUM_DEPTH} '
+                'levels allowed; links and joints stand side by side in a URDF'
+            )
+        return super().start(tag, attributes)
+
+    def end(self, tag: str, /) -> Element:
+        self._depth -= 1
+        return super().end(tag)
+
+
+def _parse(text: str, source: str) -> Element:
+    parser: Any = defusedxml.ElementTree.DefusedXMLParser(
+        target=_ShallowTreeBuilder(source), forbid_dtd=True
+    )
+    try:
+        parser.feed(text)
+        root: Element = parser.close()
+    except ParseError as error:
+        declared = _declare_prefixes(text)
+        if error.code != _UNBOUND_PREFIX or declared == text:
+            raise
+        return _parse(declared, source)
+    return root
+
+
+def _declare_prefixes(text: str) -> str:
+    """Return a text whose root declares every prefix of its elements, as URDF parsers assume."""
+    prefixes = set(_PREFIX.findall(text)) - set(_DECLARED.findall(text)) - {'xml', 'xmlns'}
+    names = ''.join(f' xmlns:{prefix}="urn:{prefix}"' for prefix in sorted(prefixes))
+    return _ROOT.sub(lambda match: match[0] + names, text, count=1)
+
+
+def _drop_default_namespace(root: Element) -> None:
+    """Take the namespace of the root off all names, as URDF parsers know of none."""
+    space, closing, name = root.tag.rpartition('}')
+    if not closing or name != 'robot':
+        return
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(space + closing)
+
+
+def parse_robot_xml(text: str, source: str) -> Element:
+    """
+    Return the <robot> of a URDF text.
+
+    Raises DescriptionError if the text is too long or too deep, has entities, is no XML, or xacro
+    not expanded.
+    """
+    if len(text) > MAXIMUM_URDF_CHARACTERS:
+        raise DescriptionError(
+            f'{source}: {len(text)} characters, more than the {MAXIMUM_URDF_CHARACTERS} allowed'
+        )
+    try:
+        root = _parse(text, source)
+    except DTDForbidden as error:
+        raise DescriptionError(
+            f'{source} is not a URDF that parses: it has a DOCTYPE {error.name!r:.80}, and '
+            'entities are not read; remove it'
+        ) from error
+    except (ParseError, ValueError, DefusedXmlException) as error:
+        raise DescriptionError(f'{source} is not a URDF that parses: {error}') from error
+    _drop_default_namespace(root)
+    if root.tag != 'robot':
+        raise DescriptionError(
+            f'{source}: the root element is <{root.tag:.80}>, a URDF starts with <robot>'
+        )
+    for element in root.iter():
+        if element.tag.startswith('{') and 'xacro' in element.tag.partition('}')[0]:
+            raise DescriptionError(
+                f'{source}: <xacro:{element.tag.partition("}")[2]:.80}> is not expanded: '
+                'files are, a topic must carry the URDF'
+            )
+    return root
+
+
+_SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*):')
+_PACKAGE_SCHEMES = ('package', 'model')
+_PACKAGE_FILE = re.compile(r'/share/[^/]+/+[^/]')
+
+
+def _resources(root: Element) -> Iterator[tuple[str, str]]:
+    """Yield where a mesh or texture is named, and its address."""
+    for part in root:
+        where = f'{part.tag} {part.get("name", "")!r:.80}'
+        for tag in ('mesh', 'texture'):
+            for element in part.iter(tag):
+                if 'filename' in element.attrib:
+                    yield f'{tag} of {where}', element.attrib['filename']
+
+
+def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
+    """
+    Return what to say of meshes and textures that lie in no package and not beside the file.
+
+    They are never opened, so it is a remark; `folder` is that of the description.
+    """
+    foreign = [
+        (what, address, fault) for what, address in _resources(root)
+        if (fault := _fault_of_address(address, folder)) is not None
+    ]
+    if not foreign:
+        return []
+    what, address, fault = foreign[0]
+    more = f', and {len(foreign) - 1} more such' if len(foreign) > 1 else ''
+    return [f'{what} is {address!r:.200}, {fault}{more}: meshes and textures are not opened']
+
+
+def _host_and_path(path: str) -> tuple[str, str]:
+    """Return host and path of a file: address, without its scheme; the host may be empty."""
+    if not path.startswith('//'):
+        return '', path
+    host, _, path = path[2:].partition('/')
+    return host, f'/{path}'
+
+
+def _fault_of_address(address: str, folder: Path | None) -> str | None:
+    """Return why a mesh's address is refused, in words; None if it is not."""
+    decoded = unquote(address)
+    path = decoded.replace('\\', '/')
+    scheme = _SCHEME.match(path)
+    if scheme is not None:
+        path = path[scheme.end():]
+    if '..' in path.split('/'):
+        return 'which climbs out of its folder by ..'
+    kind = None if scheme is None else scheme[1].lower()
+    if kind in _PACKAGE_SCHEMES:
+        return None
+    host = ''
+    if kind == 'file':
+        host, path = _host_and_path(path)
+    elif kind is not None:
+        return f'and {kind}: leads elsewhere'
+    elif decoded.startswith(('\\\\', '//')):
+        return 'which lies on another machine'
+    elif not path.startswith(('/', '~')):
+        return None
+    if host not in ('', 'localhost'):
+        return f'which lies on another machine, {host!r:.80}'
+    own = () if folder is None else (folder.absolute(), folder.resolve())
+    if _PACKAGE_FILE.search(path) or any(
+        PurePosixPath(path).is_relative_to(place) for place in own
+    ):
+        return None
+    return "which lies in no package's share/<package>/ and not beside the description"
+
+
+def read_fingers(path: Path, robot: str) -> tuple[str, ...]:
+    """
+    Return the joints of the end effectors in the SRDFs of a robot; none where there is none.
+
+    They lie beside the URDF at `path`, or in a folder srdf or config beside its own.
+    """
+    found: list[str] = []
+    for folder in (path.parent, path.parent / 'srdf', path.parent.parent / 'srdf',
+                   path.parent.parent / 'config'):
+        for file in sorted(folder.glob('*.srdf')):
+            try:
+                root: Any = defusedxml.ElementTree.fromstring(read_text(file), forbid_dtd=True)
+            except (IdentificationError, DefusedXmlException, SyntaxError, ValueError):
+                # What is no SRDF says nothing of the arm.
+                continue
+            if robot == root.get('name') or file.stem == path.stem:
+                found += _end_effector_joints(root)
+    return tuple(dict.fromkeys(found))
+
+
+def _end_effector_joints(root: Any) -> list[str]:
+    wanted = {effector.get('group') for effector in root.findall('end_effector')}
+    return [
+        str(joint.get('name'))
+        for group in root.findall('group') if group.get('name') in wanted
+        for joint in group.findall('joint')
+    ]
+
 
 # Chosen: far above any robot, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_LINKS = 1000

@@ -22,7 +22,7 @@ from robot_identification.model.base_parameters import (
 )
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import link_frames
-from robot_identification.model.parameter_classes import linear_classes
+from robot_identification.model.base_structure import linear_classes
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix, prior_inertial_parameters, static_regressor,

@@ -21,8 +21,7 @@ from long_tests import long_test
 import numpy as np
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest
-from robot_identification.model.robot_xml import MAXIMUM_DEPTH
-from robot_identification.model.urdf import MAXIMUM_LINKS, parse_urdf, read_urdf
+from robot_identification.model.urdf import MAXIMUM_DEPTH, MAXIMUM_LINKS, parse_urdf, read_urdf
 from robot_identification.model.urdf_elements import INERTIA_ROUNDING
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
 

@@ -12,7 +12,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model import (
     link_frames, load_robot, make_robot_model, parse_urdf, PUBLISHED_ORDERS, published_rows,
 )
-from robot_identification.model.symbols import (
+from robot_identification.model.base_structure import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
 )
 

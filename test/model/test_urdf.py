@@ -14,8 +14,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf, read_urdf
-from robot_identification.model.urdf_prefix import with_prefix as put_prefix
-from robot_identification.model.urdf_prefix import without_prefix
+from robot_identification.model.urdf_variants import with_prefix as put_prefix, without_prefix
 
 MASS = 'mass value="1.5"'
 

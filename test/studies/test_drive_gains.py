@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
-from robot_identification.model.joint_units import NamedJoints
+from robot_identification.model.units import NamedJoints
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )

@@ -2,18 +2,44 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Units of what belongs to a joint: one that slides has metres and newtons.
+Units of the effort, and of what belongs to a joint: one that slides has metres and newtons.
 
-Units are written as those of a joint that turns, and put right where they are printed.
+An arm is seen through its effort: `RobotModel.for_effort` returns it without gravity where the
+effort has none, and everything that is calculated of that arm follows. Units of joints are written
+as those of a joint that turns, and put right where they are printed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 from robot_identification.model.parameters import StandardParameters
+
+
+class EffortUnit(NamedTuple):
+    """Meaning of an effort in a unit."""
+
+    description: str
+    symbol: str  # as it is written for people
+    # Whether torque is the drive gain [N m per unit] times it, as of a current; else it is torque.
+    is_current: bool = False
+    with_gravity: bool = True  # whether the torque of gravity is in it
+
+
+# The one that is made of commands and positions, which no driver publishes.
+POSITION_ERROR = 'rad'
+# By the name that options, bags and files have.
+EFFORT_UNITS: Mapping[str, EffortUnit] = {
+    'A': EffortUnit('motor current', 'A', is_current=True),
+    'Nm': EffortUnit('joint torque', 'N m'),
+    POSITION_ERROR: EffortUnit('position error of a proportional servo', 'rad', is_current=True),
+    'Nm-without-gravity': EffortUnit('joint torque without gravity', 'N m', with_gravity=False),
+}
+# Those that a person, a bag or a description may state.
+STATED_UNITS = tuple(unit for unit in EFFORT_UNITS if unit != POSITION_ERROR)
+
 
 # What stands for what along an axis instead of about it, in the order of replacement. N/A would be
 # read as "not available".
