@@ -132,19 +132,11 @@ class SeveralArmsError(UsageError):
         self.arms = arms  # joints of each, in kinematic order
 
 
-@dataclass(frozen=True)
-class ArmChoice:
-    """The joints of an arm, in kinematic order, and what to say of the others."""
-
-    joints: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
-
-
 def choose_arm(
     urdf: Urdf, order: Sequence[str], parents: Mapping[str, str | None], coupled: Mapping[str, str]
-) -> ArmChoice:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
-    Return the joints that move where none are named.
+    Return the joints that move where none are named, and what to say of the others.
 
     All that move but coupled ones, the fingers of an end effector, and branches too short to be
     an arm. `order` is the kinematic one of all moving joints, `parents` has the moving joint
@@ -167,7 +159,7 @@ def choose_arm(
             (rest, 'no part of the arm'),
         ) if joints
     ]
-    return ArmChoice(tuple(joint for joint in order if joint in arm), tuple(remarks))
+    return tuple(joint for joint in order if joint in arm), tuple(remarks)
 
 
 def _srdf_fingers(
@@ -226,14 +218,10 @@ class _Tree:
             for name in self.below(joint)
         ]
 
-    def ends(self) -> list[str]:
-        """Return the joints that none comes after."""
-        return [joint for joint in self.order if not self.after[joint]]
-
 
 def _the_arm(urdf: Urdf, tree: _Tree) -> set[str]:
     """Return the joints of the one arm of a tree."""
-    paths = [tree.paths[end] for end in tree.ends()]
+    paths = [tree.paths[joint] for joint in tree.order if not tree.after[joint]]
     if len(paths) < 2:
         return set(tree.order)
     shared = Counter(joint for path in paths for joint in path)

@@ -253,27 +253,10 @@ def reduce_to_base(
     """
     Find the base parameters of an arm [1]_.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, in its mounting.
-    parameters : StandardParameters
-        The columns to consider.
-    frames : LinkFrames, optional
-        Where the inertial parameters are stated; by default the joint frames.
-    preference : str
-        Key of PREFERENCES: which parameters lead.
-    samples : int
-        Random samples; 100 are ample for 6 joints.
-    seed : int
-        Of the random samples.
-
-    Raises
-    ------
-    DescriptionError
-        If the rank is not clear (accepted and rejected columns less than tenfold apart), or the
-        singular values disagree with it.
-
+    Of the arm in its mounting, with the columns of `parameters`. The inertial ones are stated in
+    `frames`, by default the joint frames; `preference`, a key of PREFERENCES, says which lead. Of
+    random samples 100 are ample for 6 joints. Raises DescriptionError if the rank is not clear
+    (accepted and rejected columns less than tenfold apart), or the singular values disagree.
     """
     structural = StandardParameters(
         parameters.n,

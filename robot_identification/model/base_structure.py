@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import (
     BaseReduction, COEFFICIENT_TOLERANCE, random_motion, WEAK_TOLERANCE,
 )
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg, joint_axes, MEETING
+from robot_identification.model.denavit_hartenberg import joint_axes, MEETING
 from robot_identification.model.frames import joint_frames, LinkFrames, table_of
 from robot_identification.model.parameters import INERTIAL_SYMBOLS, split_name
 from robot_identification.model.regressor import inertial_regressor, observation_matrix
@@ -82,12 +82,12 @@ def find_symbols(
     are x, y and z of a joint's origin in the joint frame before; in Denavit-Hartenberg frames the
     table's a and d.
     """
-    rng = np.random.default_rng(0)
     constants, build = _geometry(robot, frames)
     names = sorted(constants, key=lambda name: split_name(name)[::-1])
     rows, columns = np.nonzero(reduction.significant)
     actual = reduction.K[rows, columns]
-    draws = _Draws(robot, reduction, build, names, rng)
+    draws = _draw(robot, reduction, build, names)
+    drawn: list[tuple[FloatArray, FloatArray]] = []
     found: dict[int, tuple[Monomial, ...]] = {}
     error = 0.0
     for reciprocal in (False, True):
@@ -95,7 +95,8 @@ def find_symbols(
         exponents = _exponents(len(names), reciprocal)
         if not missing.size or len(exponents) > MOST_MONOMIALS:
             break
-        lengths, values = draws.take(len(exponents) + SPARE + HELD_OUT)
+        drawn += islice(draws, len(exponents) + SPARE + HELD_OUT - len(drawn))
+        lengths, values = (np.array(part) for part in zip(*drawn, strict=True))
         factors, errors = _fit(exponents, lengths, values[:, missing])
         for position, entry in enumerate(missing):
             coefficient = _monomials(factors[:, position], exponents, names)
@@ -120,7 +121,12 @@ def _geometry(robot: RobotModel, frames: LinkFrames) -> tuple[dict[str, float], 
     """Return the arm's lengths, and what builds it with others."""
     if frames.name != 'joint':
         table = table_of(robot)
-        return table.constants(), _builder_of_table(table, frames.name)
+
+        def of_table(lengths: dict[str, float]) -> tuple[pin.Model, tuple[pin.SE3, ...]]:
+            model, placements = table.with_constants(lengths).build(frames.name)
+            return model, tuple(placements)
+
+        return table.constants(), of_table
     placements = list(robot.pinocchio.jointPlacements)[1:]
     constants = {
         f'{axis}{joint}': float(placements[joint - 1].translation[index])
@@ -143,53 +149,25 @@ def _geometry(robot: RobotModel, frames: LinkFrames) -> tuple[dict[str, float], 
     return constants, build
 
 
-def _builder_of_table(table: DenavitHartenberg, frames: str) -> _Build:
-    def build(lengths: dict[str, float]) -> tuple[pin.Model, tuple[pin.SE3, ...]]:
-        model, placements = table.with_constants(lengths).build(frames)
-        return model, tuple(placements)
-
-    return build
-
-
-class _Draws:
-    """Some coefficients for random lengths, calculated when they are asked for."""
-
-    def __init__(
-        self, robot: RobotModel, reduction: BaseReduction, build: _Build, names: list[str],
-        rng: np.random.Generator,
-    ) -> None:
-        self._robot, self._reduction, self._build = robot, reduction, build
-        self._names, self._rng = names, rng
-        self._entries = np.nonzero(reduction.significant)
-        samples = 2 * reduction.parameters.size // robot.n + 20
-        self._motion = random_motion(robot, samples, rng)
-        self._tau_rigid = rng.normal(size=(samples, robot.n))
-        self._lengths: list[FloatArray] = []
-        self._values: list[FloatArray] = []
-
-    def take(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return lengths (count, c) and the coefficients of the entries (count, entries)."""
-        while len(self._lengths) < count:
-            size = len(self._names)
-            lengths = self._rng.choice([-1.0, 1.0], size) * self._rng.uniform(0.5, 1.5, size)
-            self._lengths.append(lengths)
-            self._values.append(self._coefficients(dict(zip(self._names, lengths, strict=True))))
-        return np.array(self._lengths), np.array(self._values)
-
-    def _coefficients(self, lengths: dict[str, float]) -> FloatArray:
-        model, placements = self._build(lengths)
-        model.gravity.linear = self._robot.gravity
-        robot, n = replace(self._robot, pinocchio=model), self._robot.n
+def _draw(
+    robot: RobotModel, reduction: BaseReduction, build: _Build, names: list[str]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield random lengths (c,) and the significant coefficients for them, without an end."""
+    rng, n = np.random.default_rng(0), robot.n
+    samples = 2 * reduction.parameters.size // n + 20
+    motion = random_motion(robot, samples, rng)
+    tau_rigid = rng.normal(size=(samples, n))
+    while True:
+        lengths = rng.choice([-1.0, 1.0], len(names)) * rng.uniform(0.5, 1.5, len(names))
+        model, placements = build(dict(zip(names, lengths, strict=True)))
+        model.gravity.linear = robot.gravity
         W = observation_matrix(
-            robot, self._reduction.parameters, self._motion, None, self._tau_rigid
+            replace(robot, pinocchio=model), reduction.parameters, motion, None, tau_rigid
         )
-        frames = LinkFrames(self._reduction.frames, placements)
+        frames = LinkFrames(reduction.frames, placements)
         W[:, : 10 * n] = W[:, : 10 * n] @ frames.to_joint_frames()
-        K = np.asarray(
-            np.linalg.lstsq(W[:, self._reduction.independent], W, rcond=None)[0], dtype=float
-        )
-        wanted: FloatArray = K[self._entries]
-        return wanted
+        K = np.linalg.lstsq(W[:, reduction.independent], W, rcond=None)[0]
+        yield lengths, K[reduction.significant]
 
 
 def _exponents(count: int, reciprocal: bool) -> list[tuple[int, ...]]:
@@ -245,12 +223,12 @@ def _monomials(
 
 def to_text(expression: tuple[Term, ...]) -> str:
     """Return an expression as text, such as ``Izz2 + Ia2 + a3^2 (m3 + m4 + m5 + m6)``."""
-    return _sum(_grouped(expression, _text_monomial, str))
+    return _sum(_grouped(expression, is_latex=False))
 
 
 def to_latex(expression: tuple[Term, ...]) -> str:
     """Return an expression as LaTeX for a formula."""
-    return _sum(_grouped(expression, _latex_monomial, latex_symbol))
+    return _sum(_grouped(expression, is_latex=True))
 
 
 def to_plain(expression: tuple[Term, ...]) -> list[dict[str, Any]]:
@@ -276,11 +254,10 @@ def latex_symbol(name: str) -> str:
     return f'{symbol[0]}_{{{inside}}}'
 
 
-def _grouped(
-    expression: tuple[Term, ...], monomial: Callable[[Monomial], str], symbol: Callable[[str], str]
-) -> Iterator[tuple[bool, str]]:
+def _grouped(expression: tuple[Term, ...], *, is_latex: bool) -> Iterator[tuple[bool, str]]:
     """Yield the terms, negative or not, those with one coefficient together."""
     groups: dict[Any, list[str]] = {}
+    symbol = latex_symbol if is_latex else str
     for position, term in enumerate(expression):
         single = term.coefficient in ((Monomial(1.0, ()),), (Monomial(-1.0, ()),))
         key = (term.coefficient or term.value, position if single else -1)
@@ -291,48 +268,42 @@ def _grouped(
             yield coefficient < 0.0, f'{abs(coefficient):.10g} {together}'
             continue
         if len(coefficient) > 1:
-            inside = _sum((part.factor < 0.0, monomial(part)) for part in coefficient)
+            inside = _sum(
+                (part.factor < 0.0, _monomial_text(part, is_latex)) for part in coefficient
+            )
             yield False, f'({inside}) {together}'
             continue
         part = coefficient[0]
-        factor = monomial(part)
+        factor = _monomial_text(part, is_latex)
         yield part.factor < 0.0, together if factor == '1' else f'{factor} {together}'
 
 
 def _sum(parts: Iterator[tuple[bool, str]]) -> str:
-    text = ''
-    for negative, part in parts:
-        sign = '-' if negative else '+'
-        text += f' {sign} {part}' if text else f'{"-" if negative else ""}{part}'
-    return text
+    text = ''.join(f' {"-" if negative else "+"} {part}' for negative, part in parts)
+    return text.removeprefix(' + ') if text.startswith(' + ') else text.replace(' - ', '-', 1)
 
 
-def _text_monomial(part: Monomial) -> str:
+def _monomial_text(part: Monomial, is_latex: bool) -> str:
     """Return a monomial without its sign."""
+
+    def power(name: str, exponent: int) -> str:
+        symbol = latex_symbol(name) if is_latex else name
+        if exponent == 1:
+            return symbol
+        return f'{symbol}^{{{exponent}}}' if is_latex else f'{symbol}^{exponent}'
+
     number = f'{abs(part.factor):.6g}'
-    above = [_power(name, power) for name, power in part.powers if power > 0]
-    below = [_power(name, -power) for name, power in part.powers if power < 0]
+    above = [power(name, exponent) for name, exponent in part.powers if exponent > 0]
+    below = [power(name, -exponent) for name, exponent in part.powers if exponent < 0]
     top = ' '.join(([] if number == '1' and above else [number]) + above)
     if not below:
         return top
+    if is_latex:
+        return f'\\frac{{{top}}}{{{" ".join(below)}}}'
     return f'{top}/{below[0]}' if len(below) == 1 else f'{top}/({" ".join(below)})'
 
 
-def _power(name: str, power: int) -> str:
-    return name if power == 1 else f'{name}^{power}'
-
-
-def _latex_monomial(part: Monomial) -> str:
-    number = f'{abs(part.factor):.6g}'
-    above = [_latex_power(name, power) for name, power in part.powers if power > 0]
-    below = [_latex_power(name, -power) for name, power in part.powers if power < 0]
-    top = ' '.join(([] if number == '1' and above else [number]) + above)
-    return top if not below else f'\\frac{{{top}}}{{{" ".join(below)}}}'
-
-
-def _latex_power(name: str, power: int) -> str:
-    symbol = latex_symbol(name)
-    return symbol if power == 1 else f'{symbol}^{{{power}}}'
+# --- orders of publications ------------------------------------------------------------------
 
 
 _UPPER_ROWS = ('Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')

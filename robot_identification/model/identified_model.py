@@ -30,31 +30,16 @@ LONGEST_DELAY = 0.5
 
 @dataclass(frozen=True)
 class SignalSource:
-    """
-    Sources of the signals in a recording, and their processing.
-
-    Attributes
-    ----------
-    topic : str
-        Joint-state topic.
-    joint_names : dict
-        Name in the model by name in the bag, where they differ.
-    kinematic_filter : KinematicFilter
-        Smoothing of the kinematics.
-    delay : float
-        By which effort lags behind position [s]; 0 is not compensated.
-    table_mapping : Path, optional
-        Columns and units of recordings that are tables; not in the model file.
-    command_delay : float, optional
-        Of the commands whose position error is the effort [s]; None: effort is as recorded.
-
-    """
+    """Sources of the signals in a recording, and their processing."""
 
     topic: str = '/joint_states'
+    # Name in the model by name in the bag, where they differ.
     joint_names: Mapping[str, str] = field(default_factory=dict)
     kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
-    delay: float = 0.0
+    delay: float = 0.0  # by which effort lags behind position [s]; 0 is not compensated
+    # Columns and units of recordings that are tables; not in the model file.
     table_mapping: Path | None = None
+    # Of the commands whose position error is the effort [s]; None: effort is as recorded.
     command_delay: float | None = None
 
 
@@ -146,20 +131,7 @@ class IdentifiedModel:
         return 1.0 / gain if is_current else np.ones(self.robot.n)
 
     def torque(self, motion: Motion) -> FloatArray:
-        """
-        Return the model's joint torques along a motion.
-
-        Parameters
-        ----------
-        motion : Motion
-            N consecutive samples from the start of a recording.
-
-        Returns
-        -------
-        ndarray, shape (N, n)
-            Joint torques [N m].
-
-        """
+        """Return the joint torques (N, n) [N m] along the start of a recording of N samples."""
         return standard_torque(self.robot, self.parameters, self.theta_lifted, motion)
 
     def effort(self, motion: Motion) -> FloatArray:
@@ -170,11 +142,7 @@ class IdentifiedModel:
         """
         Return the model whose torques are those of the physically consistent parameters.
 
-        Raises
-        ------
-        InconsistentModelError
-            If there are none.
-
+        Raises InconsistentModelError if there are none.
         """
         if self.theta_consistent is None:
             raise InconsistentModelError(
@@ -204,26 +172,11 @@ def check_shows_gravity(model: IdentifiedModel, purpose: str) -> None:
 
 def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
     """
-    Return an identified model that carries a payload besides.
+    Return an identified model that carries a payload besides those that it has.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The bare arm's, or one with another payload: the two add up.
-    payload : Payload
-        The body.
-
-    Returns
-    -------
-    IdentifiedModel
-        Its base parameters are ``theta_base + K @ payload``; the covariance is the bare arm's.
-
-    Raises
-    ------
-    UsageError
-        If the scale of the model is relative, or the payload's frame is not fixed to its last
-        link.
-
+    Its base parameters are ``theta_base + K @ payload``; the covariance is the bare arm's. Raises
+    UsageError if the scale of the model is relative, or the payload's frame is not fixed to its
+    last link.
     """
     if model.relative_scale:
         raise UsageError(

@@ -117,13 +117,12 @@ def _corrections_content(model: IdentifiedModel) -> dict[str, Any] | None:
     corrections = model.corrections
     if not corrections.offline and not corrections.live:
         return None
-    limits = {
-        f'{kinematics}_limit': limit for kinematics, limit in (
-            ('offline', corrections.offline_limit), ('live', corrections.live_limit)
-        ) if limit is not None
-    }
-    return {'rate': corrections.rate, **limits, **{
-        kinematics: [
+    content: dict[str, Any] = {'rate': corrections.rate}
+    for name in ('offline_limit', 'live_limit'):
+        if getattr(corrections, name) is not None:
+            content[name] = getattr(corrections, name)
+    for name in ('offline', 'live'):
+        content[name] = [
             {
                 'joint': model.robot.joint_names[one.joint],
                 'group': one.group.name,
@@ -131,25 +130,17 @@ def _corrections_content(model: IdentifiedModel) -> dict[str, Any] | None:
                 'coefficients': one.coefficients,
                 'decrease': one.decrease,
             }
-            for one in found
+            for one in getattr(corrections, name)
         ]
-        for kinematics, found in (('offline', corrections.offline), ('live', corrections.live))
-    }}
+    return content
 
 
 def _robot_content(robot: RobotModel) -> dict[str, Any]:
-    limits = robot.limits
     return {
         'name': robot.name,
         'joints': list(robot.joint_names),
         'gravity': robot.mounting_gravity,
-        'limits': {
-            'lower': limits.lower,
-            'upper': limits.upper,
-            'velocity': limits.velocity,
-            'acceleration': limits.acceleration,
-            'effort': limits.effort,
-        },
+        'limits': vars(robot.limits),
         'sampling_rate': robot.sampling_rate,
         'encoders': {'sign': robot.encoders.sign, 'zero': robot.encoders.zero},
         'locked': dict(robot.locked),
@@ -168,39 +159,34 @@ def _base_content(model: IdentifiedModel) -> list[dict[str, Any]]:
             'value': model.theta_base[row],
             'standard_error': errors[row],
             'unit': units[row],
-            'combination': _combination(reduction, row),
+            'combination': {
+                reduction.parameters.names[column]: float(reduction.K[row, column])
+                for column in np.flatnonzero(np.abs(reduction.K[row]) > COEFFICIENT_TOLERANCE)
+            },
         }
         for row in range(reduction.rank)
         if reduction.independent[row] not in friction
     ]
 
 
-def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
-    names = reduction.parameters.names
-    columns = np.flatnonzero(np.abs(reduction.K[row]) > COEFFICIENT_TOLERANCE)
-    return {names[column]: float(reduction.K[row, column]) for column in columns}
-
-
 def _friction_entry(
     model: IdentifiedModel, term: FrictionTerm, columns: slice
 ) -> dict[str, Any]:
-    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
-    rows = [row_of.get(column) for column in range(columns.start, columns.stop)]
-    errors = model.standard_errors
-    return {
-        'law': term.law.name,
-        'constants': term.law.constants(),
-        **({
-            'constant_standard_errors': {
-                name: float(error) if np.isfinite(error) else None
-                for name, error in zip(term.law.shape, term.constant_errors, strict=True)
-            },
-        } if term.constant_errors else {}),
-        # Null where the data do not determine the coefficient; it then counts as zero.
-        'coefficients': [None if row is None else model.theta_base[row] for row in rows],
-        'standard_errors': [None if row is None else errors[row] for row in rows],
-        'units': list(term.law.units),
-    }
+    entry: dict[str, Any] = {'law': term.law.name, 'constants': term.law.constants()}
+    if term.constant_errors:
+        entry['constant_standard_errors'] = {
+            name: float(error) if np.isfinite(error) else None
+            for name, error in zip(term.law.shape, term.constant_errors, strict=True)
+        }
+    # Null where the data do not determine the coefficient; it then counts as zero.
+    places = range(columns.start, columns.stop)
+    for name, values in (
+        ('coefficients', model.theta_base), ('standard_errors', model.standard_errors)
+    ):
+        found = dict(zip(model.reduction.independent.tolist(), values, strict=True))
+        entry[name] = [found.get(column) for column in places]
+    entry['units'] = list(term.law.units)
+    return entry
 
 
 def load_model(path: AnyPath) -> IdentifiedModel:
@@ -216,14 +202,7 @@ def load_model(path: AnyPath) -> IdentifiedModel:
 
     """
     content, source = read_yaml(Path(path)), str(path)
-    if content.get('schema_version') == 1:
-        content = _from_version_1(content)
-    if content.get('schema_version') == 2:
-        content = _from_version_2(content)
-    if content.get('schema_version') == 3:
-        content = {'corrections': None, **content, 'schema_version': 4}
-    if content.get('schema_version') == 4:
-        content = _from_version_4(content)
+    content = _upgraded(content)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:
@@ -238,33 +217,28 @@ def load_model(path: AnyPath) -> IdentifiedModel:
         ) from error
 
 
-def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a file whose driver read the model's positions, and whose locks were at neutral."""
-    robot = content.get('robot')
-    if not isinstance(robot, dict) or not isinstance(robot.get('joints'), list):
-        return content
-    n = len(robot['joints'])
-    added = {'encoders': {'sign': [1.0] * n, 'zero': [0.0] * n}, 'locked': {}}
-    return {**content, 'schema_version': 2, 'robot': {**added, **robot}}
-
-
-def _from_version_4(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a file from before efforts were made of commands."""
-    kinematics = content.get('kinematics')
-    if isinstance(kinematics, dict):
-        kinematics = {'command_delay': None, **kinematics}
-    return {**content, 'schema_version': SCHEMA_VERSION, 'kinematics': kinematics}
-
-
-def _from_version_2(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a file whose covariance took residuals as white."""
-    covariance = content.get('covariance')
-    if not isinstance(covariance, dict):
-        return content
-    return {
-        **content, 'schema_version': 3,
-        'covariance': {'kind': 'residual', **covariance},
-    }
+def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a file of an earlier version with what it did not have yet."""
+    robot, version = content.get('robot'), content.get('schema_version')
+    # The driver read the model's positions, and locked joints were at neutral.
+    if version == 1 and isinstance(robot, dict) and isinstance(robot.get('joints'), list):
+        n = len(robot['joints'])
+        encoders = {'sign': [1.0] * n, 'zero': [0.0] * n}
+        content = {**content, 'robot': {'encoders': encoders, 'locked': {}, **robot}}
+        version = 2
+    # The covariance took residuals as white.
+    if version == 2 and isinstance(content.get('covariance'), dict):
+        content = {**content, 'covariance': {'kind': 'residual', **content['covariance']}}
+        version = 3
+    if version == 3:
+        content = {'corrections': None, **content}
+        version = 4
+    # No effort was made of commands.
+    if version == 4:
+        if isinstance(content.get('kinematics'), dict):
+            content = {**content, 'kinematics': {'command_delay': None, **content['kinematics']}}
+        version = SCHEMA_VERSION
+    return {**content, 'schema_version': version} if 'schema_version' in content else content
 
 
 def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
@@ -334,16 +308,15 @@ def _corrections(content: Any, joints: Sequence[str]) -> Corrections:
         tuple(_joint_correction(entry, joints) for entry in content[kinematics])
         for kinematics in ('offline', 'live')
     )
-    limits = {}
-    for name in ('offline_limit', 'live_limit'):
-        if content.get(name) is not None:
-            limits[name] = np.array(
-                to_numbers(content[name], len(joints), f'corrections.{name}')
+    limits = {
+        name: np.array(to_numbers(content[name], len(joints), f'corrections.{name}'))
+        for name in ('offline_limit', 'live_limit') if content.get(name) is not None
+    }
+    for name, limit in limits.items():
+        if np.any(limit < 0.0):
+            raise DescriptionError(
+                f'corrections.{name} is {content[name]!r:.60}: it must not be negative'
             )
-            if np.any(limits[name] < 0.0):
-                raise DescriptionError(
-                    f'corrections.{name} is {content[name]!r:.60}: it must not be negative'
-                )
     return Corrections(float(rate), offline, live, **limits)
 
 

@@ -34,9 +34,9 @@ from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_tex
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
-_JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
-_DRIVE_KEYS = {'gear_ratio', 'torque_constant', 'rotor_inertia'}
-_TABLE_KEYS = {'convention', 'a', 'alpha', 'd', 'theta'}
+_NUMBERS_OF_JOINT = (
+    'velocity', 'acceleration', 'effort', 'gear_ratio', 'torque_constant', 'rotor_inertia',
+)
 
 
 def share_directory() -> Path:
@@ -71,17 +71,12 @@ class KnownRobot:
 def known_robots() -> tuple[KnownRobot, ...]:
     """Return the robots of the registry by name."""
     folder = share_directory() / 'config' / 'robots'
-    return tuple(_read_entry(path) for path in sorted(folder.glob('*.yaml')))
-
-
-def _read_entry(path: Path) -> KnownRobot:
-    content = read_yaml(path, HAND_WRITTEN)
-    return KnownRobot(
-        str(content.get('name')),
-        str(content.get('description', '')),
-        path,
-        _urdf_path(content, path),
-    )
+    robots = []
+    for path in sorted(folder.glob('*.yaml')):
+        content = read_yaml(path, HAND_WRITTEN)
+        name, description = str(content.get('name')), str(content.get('description', ''))
+        robots.append(KnownRobot(name, description, path, _urdf_path(content, path)))
+    return tuple(robots)
 
 
 def _urdf_path(content: dict[str, Any], path: Path) -> Path:
@@ -100,25 +95,11 @@ def load_robot(
     """
     Load an arm by a known name, by a robot YAML, by a URDF, or by both.
 
-    Parameters
-    ----------
-    robot : str or Path, optional
-        A known name or the path of a robot YAML.
-    urdf : str, Path or Urdf, optional
-        A URDF, a xacro or a link table. Alone: an arm nothing else is known of. With `robot`:
-        that robot's YAML with this URDF.
-    joints : sequence of str, optional
-        Joints that move, in kinematic order; the others are locked.
-    gravity : sequence of float, length 3, optional
-        In the URDF's root frame [m/s^2]; by default downwards along z.
-
-    Raises
-    ------
-    UsageError
-        If neither is given, or the robot or a joint is not known.
-    DescriptionError
-        If the YAML or the URDF cannot be used.
-
+    `robot` is a known name or the path of a robot YAML. `urdf` is a URDF, a xacro or a link table:
+    alone of an arm nothing else is known of, with `robot` in the place of that robot's own.
+    `joints` move, in kinematic order; the others are locked. `gravity` (3,) is in the URDF's root
+    frame [m/s^2], by default downwards along z. Raises UsageError if neither is given, or the
+    robot or a joint is not known; DescriptionError if the YAML or the URDF cannot be used.
     """
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if robot is None:
@@ -126,8 +107,7 @@ def load_robot(
             raise UsageError('name an arm: --robot NAME (see `robot-identification robots`), '
                              'or --urdf FILE')
         return make_robot_model(_checked(urdf), joints=joints, gravity=gravity)
-    path = _robot_yaml(str(robot))
-    content = read_yaml(path, HAND_WRITTEN)
+    content, path = _read_robot(str(robot))
     source = str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
@@ -138,32 +118,20 @@ def load_robot(
          'xacro_arguments'},
     )
     description = _checked(urdf) if urdf is not None else _checked(
-        _urdf_path(content, path), _arguments(content, source)
+        _urdf_path(content, path), _arguments(content, path)
     )
     return _robot_from_yaml(content, source, description, joints, gravity)
 
 
 def load_joint_drives(robot: str) -> dict[str, str]:
     """
-    Return which drive each joint of a robot has, of those that its YAML names.
+    Return which drive each joint of a known robot or a robot YAML has, of those that are named.
 
-    Joints with the same drive, of any robot, are the same hardware.
-
-    Parameters
-    ----------
-    robot : str
-        A known name or the path of a robot YAML.
-
-    Raises
-    ------
-    UsageError
-        If the robot is not known.
-    DescriptionError
-        If a drive is not a text.
-
+    Joints with the same drive, of any robot, are the same hardware. Raises UsageError if the robot
+    is not known, DescriptionError if a drive is not a text.
     """
-    path = _robot_yaml(robot)
-    joints = read_yaml(path, HAND_WRITTEN).get('joints')
+    content, path = _read_robot(robot)
+    joints = content.get('joints')
     if not isinstance(joints, dict):
         raise DescriptionError(f'{path}: `joints` must map joint names to their limits')
     stated = {
@@ -177,17 +145,15 @@ def load_joint_drives(robot: str) -> dict[str, str]:
 
 def find_urdf(robot: str) -> Path:
     """Return the description that a known robot or a robot YAML names."""
-    path = _robot_yaml(robot)
-    return _urdf_path(read_yaml(path, HAND_WRITTEN), path)
+    return _urdf_path(*_read_robot(robot))
 
 
 def find_xacro_arguments(robot: str) -> dict[str, str]:
     """Return the arguments that a robot YAML states for the xacro that it names."""
-    path = _robot_yaml(robot)
-    return _arguments(read_yaml(path, HAND_WRITTEN), str(path))
+    return _arguments(*_read_robot(robot))
 
 
-def _arguments(content: dict[str, Any], source: str) -> dict[str, str]:
+def _arguments(content: dict[str, Any], source: Path) -> dict[str, str]:
     entry = content.get('xacro_arguments', {})
     if not isinstance(entry, dict) or not all(
         isinstance(value, str | int | float) for value in entry.values()
@@ -205,45 +171,20 @@ def configuration_sha256(robot: str) -> str:
     """
     Return a hash of all that is configured of an arm: its YAML and the description it names.
 
-    Parameters
-    ----------
-    robot : str
-        A known name or the path of a robot YAML.
-
-    Raises
-    ------
-    UsageError
-        If the robot is not known.
-    DescriptionError
-        If a file cannot be read.
-
+    Raises UsageError if the robot is not known, DescriptionError if a file cannot be read.
     """
-    path = _robot_yaml(robot)
-    content = read_yaml(path, HAND_WRITTEN)
-    return hashlib.sha256(json.dumps(
-        [content, read_description(_urdf_path(content, path), _arguments(content, str(path)))],
-        sort_keys=True, default=str,
-    ).encode()).hexdigest()
+    content, path = _read_robot(robot)
+    description = read_description(_urdf_path(content, path), _arguments(content, path))
+    text = json.dumps([content, description], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> str:
     """
     Return the URDF text of a file: a URDF, an expanded xacro, or one written from a link table.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    arguments : mapping of str to str, optional
-        Of a xacro, by name.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it cannot be read or expanded.
-
+    `arguments` are those of a xacro, by name. Raises UsageError if there is no such file,
+    DescriptionError if it cannot be read or expanded.
     """
     if path.suffix in ('.yaml', '.yml'):
         return urdf_of_link_table(read_link_table(path))
@@ -257,6 +198,12 @@ def _checked(urdf: AnyPath | Urdf, arguments: Mapping[str, str] | None = None) -
     if urdf.suffix in ('.yaml', '.yml'):
         return parse_urdf(read_description(urdf), str(urdf))
     return read_urdf(urdf, arguments=arguments)
+
+
+def _read_robot(robot: str) -> tuple[dict[str, Any], Path]:
+    """Return the content and the path of the YAML of a robot."""
+    path = _robot_yaml(robot)
+    return read_yaml(path, HAND_WRITTEN), path
 
 
 def _robot_yaml(robot: str) -> Path:
@@ -319,18 +266,13 @@ def _robot_from_yaml(
         )
     return replace(
         model,
-        limits=JointLimits(
-            lower=lower,
-            upper=upper,
-            velocity=column('velocity', stated.velocity),
-            acceleration=column('acceleration', stated.acceleration),
-            effort=column('effort', stated.effort),
-        ),
-        drives=Drives(
-            gear_ratio=column('gear_ratio', unknown),
-            torque_constant=column('torque_constant', unknown),
-            rotor_inertia=column('rotor_inertia', unknown),
-        ),
+        limits=JointLimits(lower, upper, **{
+            key: column(key, getattr(stated, key))
+            for key in ('velocity', 'acceleration', 'effort')
+        }),
+        drives=Drives(**{
+            key: column(key, unknown) for key in ('gear_ratio', 'torque_constant', 'rotor_inertia')
+        }),
         effort_unit=effort_unit,
         sampling_rate=_sampling_rate(content, source),
         encoders=replace(
@@ -359,7 +301,8 @@ def _table(
     if entry is None:
         return None
     where = f'{source}: denavit_hartenberg'
-    check_keys(to_mapping(entry, where), where, _TABLE_KEYS, {'base'})
+    columns_of_table = ('a', 'alpha', 'd', 'theta')
+    check_keys(to_mapping(entry, where), where, {'convention', *columns_of_table}, {'base'})
     if entry['convention'] not in CONVENTIONS:
         raise DescriptionError(
             f'{where}: convention is {entry["convention"]!r}, it must be '
@@ -369,7 +312,7 @@ def _table(
     kinds = {joint.name: joint.kind for joint in urdf.joints}
     columns = {
         key: np.array(to_numbers(entry[key], len(names), f'{where}: {key}'))
-        for key in ('a', 'alpha', 'd', 'theta')
+        for key in columns_of_table
     }
     base = to_mapping(entry.get('base', {}), f'{where}: base')
     check_keys(base, f'{where}: base', set(), {'xyz', 'rpy'})
@@ -396,16 +339,13 @@ def _sampling_rate(content: dict[str, Any], source: str) -> float:
 
 
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
-    keys = _JOINT_KEYS | _DRIVE_KEYS | {'encoder', 'drive'}
+    keys = {*_NUMBERS_OF_JOINT, 'position', 'encoder', 'drive'}
     check_keys(to_mapping(entry, where), where, set(), keys)
     _check_drive(entry.get('drive', ''), where)
     position = entry.get('position', [None, None])
     if not isinstance(position, list) or len(position) != 2:
         raise DescriptionError(f'{where}: position must be [lower, upper], got {position!r}')
-    values = {
-        key: _number(entry.get(key), f'{where}: {key}')
-        for key in sorted(_JOINT_KEYS - {'position'} | _DRIVE_KEYS)
-    }
+    values = {key: _number(entry.get(key), f'{where}: {key}') for key in _NUMBERS_OF_JOINT}
     for key in ('velocity', 'acceleration', 'effort'):
         value = values[key]
         if value is not None and not value > 0.0:

@@ -34,16 +34,9 @@ RELEASED_BLOCKS = 16
 
 @dataclass(frozen=True)
 class RotorMotion:
-    """
-    The rotors of the arm, their angles divided by the gear ratio.
+    """The rotors of the arm, their angles divided by the gear ratio."""
 
-    Attributes
-    ----------
-    q, dq, ddq : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
-    """
-
+    # (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2].
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
@@ -85,9 +78,10 @@ class Motion:
     def __post_init__(self) -> None:
         for name in ('q', 'dq', 'ddq'):
             object.__setattr__(self, name, as_floats(name, getattr(self, name)))
-        shapes = {self.q.shape, self.dq.shape, self.ddq.shape}
-        if self.rotor is not None:
-            shapes |= {self.rotor.q.shape, self.rotor.dq.shape, self.rotor.ddq.shape}
+        shapes = {
+            signal.shape for side in (self, self.rotor) if side is not None
+            for signal in (side.q, side.dq, side.ddq)
+        }
         if len(shapes) != 1 or self.q.ndim != 2:
             raise UsageError(
                 'q, dq and ddq must have one shape (N, n), N samples of n joints, got '
@@ -151,25 +145,11 @@ def inertial_regressor(
     robot: RobotModel, motion: Motion, out: FloatArray | None = None, data: pin.Data | None = None
 ) -> FloatArray:
     """
-    Return the inertial columns of the observation matrix.
+    Return the inertial columns W (N n, 10 n) of the observation matrix [N m per parameter].
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    motion : Motion
-        N samples.
-    out : ndarray, shape (N, n, p), p >= 10 n, optional
-        Where to write; columns after the first 10 n are left as they are.
-    data : pinocchio.Data, optional
-        Working memory of the arm's Pinocchio model, for callers with a sample at a time.
-
-    Returns
-    -------
-    ndarray, shape (N n, 10 n)
-        ``tau.ravel() = W @ theta`` for the rigid arm without friction [N m per parameter]; a view
-        of `out` where that was given and is contiguous.
-
+    ``tau.ravel() = W @ theta`` for the rigid arm without friction. They are written into the first
+    columns of `out`, shape (N, n, p) with p >= 10 n, where that is given, and are then a view of
+    it if it is contiguous. `data` is working memory, for callers with a sample at a time.
     """
     _check_joints(robot, motion)
     model, n = robot.pinocchio, robot.n
@@ -183,22 +163,7 @@ def inertial_regressor(
 
 
 def static_regressor(robot: RobotModel, q: FloatArray) -> FloatArray:
-    """
-    Return the inertial columns of arms at rest: gravity alone.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    q : ndarray, shape (N, n)
-        Poses [rad or m].
-
-    Returns
-    -------
-    ndarray, shape (N n, 10 n)
-        ``tau.ravel() = W @ theta`` of static poses [N m per parameter].
-
-    """
+    """Return the inertial columns (N n, 10 n) of arms at rest in poses (N, n) [rad or m]."""
     poses = as_floats('q', q)
     rest = np.zeros_like(poses)
     return inertial_regressor(robot, Motion(poses, rest, rest))
@@ -209,21 +174,8 @@ def energy_regressor(robot: RobotModel, motion: Motion) -> tuple[FloatArray, Flo
     Return kinetic and potential energy as linear functions of the inertial parameters.
 
     Along a motion the work of the joint torques is the change of their sum, so that parameters
-    can be estimated without accelerations.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    motion : Motion
-        N samples; accelerations are not used.
-
-    Returns
-    -------
-    kinetic, potential : ndarray, shape (N, 10 n)
-        Energies are ``kinetic @ theta`` and ``potential @ theta`` [J]; the second is zero at the
-        root frame's origin.
-
+    can be estimated without accelerations. Energies are ``kinetic @ theta`` and ``potential @
+    theta`` [J] with matrices (N, 10 n); the second is zero at the root frame's origin.
     """
     _check_joints(robot, motion)
     model = robot.pinocchio
@@ -295,26 +247,17 @@ def friction_motion(
     """
     Return a motion as the friction law of one joint sees it.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    term : FrictionTerm
-        The law and its joint.
-    motion : Motion
-        N samples.
-    tau_rigid : ndarray, shape (N, n), optional
-        Rigid torque [N m]; by default zero.
-
-    Raises
-    ------
-    DataError
-        If the law needs temperatures and there are none.
-
+    The rigid torque (N, n) is zero by default [N m]. Raises DataError if the law needs
+    temperatures and there are none.
     """
-    joint = term.joint
-    if term.law.needs_temperature:
-        _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
+    joint, temperature = term.joint, motion.temperature
+    if term.law.needs_temperature and (
+        temperature is None or not np.all(np.isfinite(temperature[:, joint]))
+    ):
+        raise DataError(
+            f'friction law {term.law.name} of {robot.joint_names[joint]} needs joint temperatures '
+            'and the recording has none: record them, or choose laws without temperature'
+        )
     return joint_motion(motion, joint, tau_rigid)
 
 
@@ -335,47 +278,21 @@ def run_friction(
     law: FrictionLaw, motion: JointMotion, state: FloatArray, starts: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return the columns of a friction law along a recording that may have gaps.
+    Return the columns (N, k) of a friction law along a recording, and the state (s,) after it.
 
-    Parameters
-    ----------
-    law : FrictionLaw
-        With k coefficients.
-    motion : JointMotion
-        N consecutive samples of the joint.
-    state : ndarray, shape (s,)
-        State before the first of them.
-    starts : sequence of int
-        Rows at which the state begins anew.
-
-    Returns
-    -------
-    columns : ndarray, shape (N, k)
-        What the coefficients multiply.
-    state : ndarray, shape (s,)
-        After the last sample.
-
+    `state` is that before the first sample; it begins anew at the rows of `starts`.
     """
     # Most laws have no memory, and most recordings no gap.
     if not state.size or not starts:
         return law.columns(motion, state)
     N = motion.dq.size
-    edges = [0, *(start for start in starts if start > 0), N]
     blocks = []
-    for first, last in pairwise(edges):
+    for first, last in pairwise([0, *(start for start in starts if start > 0), N]):
         if first in starts:
             state = law.initial_state()
         columns, state = law.columns(motion.part(slice(first, last)), state)
         blocks.append(columns)
     return np.concatenate(blocks), state
-
-
-def _check_temperature(name: str, motion: Motion, joint: int, law: str) -> None:
-    if motion.temperature is None or not np.all(np.isfinite(motion.temperature[:, joint])):
-        raise DataError(
-            f'friction law {law} of {name} needs joint temperatures and the recording has none: '
-            'record them, or choose laws without temperature'
-        )
 
 
 def rigid_torque(robot: RobotModel, motion: Motion) -> FloatArray:
@@ -395,15 +312,6 @@ def initial_friction_states(parameters: StandardParameters) -> list[FloatArray]:
     return [term.law.initial_state() for term in parameters.friction]
 
 
-def observation_blocks(
-    robot: RobotModel, parameters: StandardParameters, motion: Motion
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield samples and their observation matrix W (N n, p), N at most BLOCK_SAMPLES."""
-    states = initial_friction_states(parameters)
-    for rows in block_slices(len(motion)):
-        yield rows, observation_matrix(robot, parameters, motion.part(rows), states)
-
-
 def block_slices(size: int) -> Iterator[slice]:
     """Yield consecutive slices of at most BLOCK_SAMPLES."""
     for start in range(0, size, BLOCK_SAMPLES):
@@ -414,26 +322,11 @@ def standard_torque(
     robot: RobotModel, parameters: StandardParameters, theta: FloatArray, motion: Motion
 ) -> FloatArray:
     """
-    Return the torque of standard parameters along a motion.
+    Return the torque (N, n) [N m] of standard parameters (p,) along a motion.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    parameters : StandardParameters
-        Meaning of `theta`.
-    theta : ndarray, shape (p,)
-        Standard parameters, SI units.
-    motion : Motion
-        N samples from the start of a recording.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Joint torques [N m]; friction that depends on the load takes that of `theta`: of the bodies
-        and rotors, or of the bodies alone where the rotors' own motion is given, because the
-        gears then transmit just that.
-
+    The motion begins with a recording. Friction that depends on the load takes that of `theta`: of
+    the bodies and rotors, or of the bodies alone where the rotors' own motion is given, because
+    the gears then transmit just that.
     """
     _check_joints(robot, motion)
     tau = np.empty(motion.q.shape)
@@ -451,23 +344,10 @@ def continue_torque(
     friction_states: list[FloatArray],
 ) -> FloatArray:
     """
-    Return the torque of some samples of a recording, after those before them.
+    Return the torque (N, n) [N m] of some samples of a recording, after those before them.
 
-    Parameters
-    ----------
-    robot, parameters, theta
-        As in `standard_torque`.
-    motion : Motion
-        N consecutive samples.
-    friction_states : list of ndarray
-        State of every friction term before the first sample; replaced in place by the state
-        after the last one.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Joint torques [N m].
-
+    As `standard_torque`; `friction_states` has the state of every friction term before the first
+    sample, and is replaced in place by that after the last one.
     """
     tau, transmitted = rigid_and_transmitted_torque(robot, parameters, theta, motion)
     return tau + continue_friction(
@@ -479,21 +359,10 @@ def rigid_and_transmitted_torque(
     robot: RobotModel, parameters: StandardParameters, theta: FloatArray, motion: Motion
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return the torque without friction, and what of it the gears transmit.
+    Return the torque of bodies and rotors, and what of it the gears transmit, (N, n) each [N m].
 
-    Parameters
-    ----------
-    robot, parameters, theta, motion
-        As in `continue_torque`.
-
-    Returns
-    -------
-    rigid : ndarray, shape (N, n)
-        Of bodies and rotors [N m].
-    transmitted : ndarray, shape (N, n)
-        What friction that depends on the load sees [N m]: the same, or that of the bodies alone
-        where the rotors' own motion is given.
-
+    Friction that depends on the load sees the second: the same, or that of the bodies alone where
+    the rotors' own motion is given.
     """
     bodies = np.empty((len(motion), robot.n))
     for rows in block_slices(len(motion)):
@@ -514,20 +383,9 @@ def continue_friction(
     friction_states: list[FloatArray],
 ) -> FloatArray:
     """
-    Return the friction torque of some samples of a recording, after those before them.
+    Return the friction torque (N, n) [N m] of some samples, offsets in it, as `continue_torque`.
 
-    Parameters
-    ----------
-    robot, parameters, theta, motion, friction_states
-        As in `continue_torque`.
-    tau_rigid : ndarray, shape (N, n)
-        What the gears transmit, for laws that depend on it [N m].
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Friction torques, offsets among them [N m].
-
+    `tau_rigid` (N, n) is what the gears transmit, for laws that depend on it [N m].
     """
     friction = np.zeros(motion.q.shape)
     for index, (term, columns) in enumerate(parameters.friction_columns):

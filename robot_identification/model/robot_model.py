@@ -33,38 +33,18 @@ from robot_identification.texts import short_repr
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
-# A reading beyond so many times the joint's limit is none of the joint, but of a broken message.
-BEYOND_LIMIT = 100.0
-# Position [rad or m], velocity [rad/s or m/s] and torque [N m] that are never refused, as limits
-# in a description may be placeholders; and the largest ones without a limit; chosen: a joint that
-# turns at 10 rad/s for a day, ten times a fast motor without a gear, a hundred heavy robots.
-NEVER_REFUSED = (100.0, 100.0, 1.0e4)
-LARGEST_WITHOUT_LIMIT = (1.0e6, 1.0e4, 1.0e6)
 # Chosen: far above any arm, so that computations end.
 MAXIMUM_JOINTS = 64
-# Of an arm with so many moved bodies none has half of the mass: the largest share of the shipped
-# ones is 0.49, an upper arm's. Of fewer bodies one may.
-FEWEST_BODIES = 4
 
 
 @dataclass(frozen=True)
 class JointLimits:
-    """
-    Limits of the hardware, without margins; infinite where unknown.
+    """Limits of the hardware, without margins; infinite where unknown."""
 
-    Attributes
-    ----------
-    lower, upper : ndarray, shape (n,)
-        Position [rad or m].
-    velocity, acceleration : ndarray, shape (n,)
-        Magnitudes [rad/s], [rad/s^2].
-    effort : ndarray, shape (n,)
-        Magnitude of the joint torque [N m].
-
-    """
-
+    # (n,): position [rad or m].
     lower: FloatArray
     upper: FloatArray
+    # (n,): magnitudes [rad/s], [rad/s^2] and, of the joint torque, [N m].
     velocity: FloatArray
     acceleration: FloatArray
     effort: FloatArray
@@ -108,21 +88,12 @@ class JointEncoders:
     Relation between a driver's readings and the model: ``q = sign * reading - zero``.
 
     Velocity and effort change by the sign alone.
-
-    Attributes
-    ----------
-    sign : ndarray, shape (n,)
-        1, or -1 where the driver counts against the model's axis.
-    zero : ndarray, shape (n,)
-        Signed reading at the model's zero position [rad or m].
-    slides : ndarray of bool, shape (n,), optional
-        Joints whose readings are lengths, which no unit of an angle converts; None where that is
-        not known. `make_robot_model` finds them.
-
     """
 
-    sign: FloatArray
-    zero: FloatArray
+    sign: FloatArray  # (n,): 1, or -1 where the driver counts against the model's axis
+    zero: FloatArray  # (n,): signed reading at the model's zero position [rad or m]
+    # (n,): joints whose readings are lengths, which no unit of an angle converts; None where that
+    # is not known. `make_robot_model` finds them.
     slides: BoolArray | None = None
 
     def to_model(self, reading: FloatArray) -> FloatArray:
@@ -220,13 +191,17 @@ class RobotModel:
     def largest_readings(self) -> FloatArray:
         """Return what |position|, |velocity| and |torque| of a joint cannot exceed, (3, n)."""
         limits = self.limits
-        stated = BEYOND_LIMIT * np.stack([
+        # A reading beyond a hundred times the limit is none of the joint, but of a broken message.
+        stated = 100.0 * np.stack([
             np.maximum(np.abs(limits.lower), np.abs(limits.upper)), limits.velocity, limits.effort,
         ])
-        never, unlimited = (
-            np.array(bounds)[:, None] for bounds in (NEVER_REFUSED, LARGEST_WITHOUT_LIMIT)
-        )
-        return np.where(np.isfinite(stated), np.maximum(stated, never), unlimited)
+        # Position [rad or m], velocity [rad/s or m/s] and torque [N m] that are never refused, as
+        # limits in a description may be placeholders; and the largest ones without a limit;
+        # chosen: a joint that turns at 10 rad/s for a day, ten times a fast motor without a gear,
+        # a hundred heavy robots.
+        never, unlimited = np.array([[100.0, 100.0, 1.0e4], [1.0e6, 1.0e4, 1.0e6]])[:, :, None]
+        largest: FloatArray = np.where(np.isfinite(stated), np.maximum(stated, never), unlimited)
+        return largest
 
     @property
     def joints(self) -> NamedJoints:
@@ -259,15 +234,7 @@ class RobotModel:
         return hashlib.sha256(self.urdf.text.encode()).hexdigest()
 
     def with_gravity(self, gravity: Sequence[float] | FloatArray) -> RobotModel:
-        """
-        Return the same arm in another mounting.
-
-        Parameters
-        ----------
-        gravity : sequence of float, length 3
-            Gravitational acceleration in the URDF's root frame [m/s^2].
-
-        """
+        """Return the arm in another mounting, by gravity (3,) in the root frame [m/s^2]."""
         vector = _checked_gravity(gravity)
         model = self.pinocchio.copy()
         model.gravity.linear = vector
@@ -306,11 +273,7 @@ class RobotModel:
         """
         Return the arm with other drive gains (gear ratio 1 where it was unknown).
 
-        Parameters
-        ----------
-        gains : sequence of float, length n
-            Joint torque per motor current [N m/A], kinematic order.
-
+        `gains` (n,) are the joint torque per motor current [N m/A] in kinematic order.
         """
         values = np.asarray(gains, dtype=float)
         if values.shape != (self.n,):
@@ -327,24 +290,11 @@ class RobotModel:
 
 def gravity_of_mounting(roll: float, pitch: float, yaw: float) -> FloatArray:
     """
-    Return gravity in the root frame of an arm that is mounted turned.
+    Return gravity (3,) in the root frame of an arm that is mounted turned [m/s^2].
 
-    Parameters
-    ----------
-    roll, pitch, yaw : float
-        Rotation of the root frame in the world, Rz(yaw) Ry(pitch) Rx(roll) [rad]; roll = pi is
-        the ceiling, roll = pi / 2 a wall.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        Gravitational acceleration [m/s^2] (Raviola et al. 2021, eq. 3).
-
-    Raises
-    ------
-    UsageError
-        If an angle is not finite, or beyond a whole turn, as one in degrees is.
-
+    The angles [rad] are the rotation of the root frame in the world, Rz(yaw) Ry(pitch) Rx(roll);
+    roll = pi is the ceiling, roll = pi / 2 a wall (Raviola et al. 2021, eq. 3). Raises UsageError
+    if one is not finite, or beyond a whole turn, as one in degrees is.
     """
     if not np.all(np.isfinite([roll, pitch, yaw])):
         raise UsageError(
@@ -375,44 +325,18 @@ def make_robot_model(
     locked: Mapping[str, float] | None = None,
 ) -> RobotModel:
     """
-    Build the model of an arm from its URDF.
+    Build the model of an arm from its URDF; what is given is explained at `RobotModel`.
 
-    Parameters
-    ----------
-    urdf : Urdf
-        Checked description.
-    name : str, optional
-        Name of the robot; by default the URDF's.
-    joints : sequence of str, optional
-        Joints that move, in kinematic order; the others are locked. By default those of the
-        only arm: not mimic joints and the joints these follow, since a coupling has one motor
-        and two axes, unless what follows moves no mass; not fingers; not branches too short for
-        an arm.
-    gravity : sequence of float, length 3
-        In the URDF's root frame [m/s^2].
-    limits : JointLimits, optional
-        By default the URDF's.
-    drives : Drives, optional
-        By default unknown.
-    effort_unit : str, optional
-        What the driver publishes as effort, one of EFFORT_UNITS.
-    sampling_rate : float
-        Of the driver's joint states [Hz].
-    encoders : JointEncoders, optional
-        By default the driver reads the model's positions.
-    locked : mapping of str to float, optional
-        Where locked joints stand [rad or m]; the others stand at neutral, clipped to their
-        limits.
+    `joints` move, in kinematic order; the others are locked. By default they are those of the only
+    arm: not mimic joints and the joints these follow, since a coupling has one motor and two axes,
+    unless what follows moves no mass; not fingers; not branches too short for an arm. By default
+    limits are the URDF's, drives unknown, and readings the model's positions. Locked joints that
+    `locked` does not place [rad or m] stand at neutral, clipped to their limits.
 
-    Raises
-    ------
-    UsageError
-        If a joint does not exist or is coupled, the order is not the kinematic one, gravity
-        is no vector, or there are several arms (`SeveralArmsError`).
-    DescriptionError
-        If Pinocchio refuses the URDF, the joints have or carry what it faults, or a locked joint
-        stands outside its limits.
-
+    Raises UsageError if a joint does not exist or is coupled, the order is not the kinematic one,
+    gravity is no vector, or there are several arms (`SeveralArmsError`); DescriptionError if
+    Pinocchio refuses the URDF, the joints have or carry what it faults, or a locked joint stands
+    outside its limits.
     """
     vector = _checked_gravity(gravity)
     try:
@@ -423,7 +347,10 @@ def make_robot_model(
     coupled = find_coupled(urdf)
     remarks: tuple[str, ...] = ()
     if joints is None:
-        joints, remarks = _default_joints(urdf, full, coupled)
+        before = [full.names[parent] if parent else None for parent in full.parents][1:]
+        parents = dict(zip(kinematic_order, before, strict=True))
+        held = coupled | find_leading_fingers(urdf, coupled)
+        joints, remarks = choose_arm(urdf, kinematic_order, parents, held)
     wanted = tuple(joints)
     _check_faults(urdf, wanted)
     if len(wanted) > MAXIMUM_JOINTS:
@@ -470,46 +397,27 @@ def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
         return pin.buildModelFromXML(for_pinocchio(urdf.text, positions))
 
 
-def _default_joints(
-    urdf: Urdf, full: Any, coupled: dict[str, str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the joints of the only arm, and what to say of the others."""
-    names = list(full.names)
-    parents = {
-        names[index]: names[full.parents[index]] if full.parents[index] else None
-        for index in range(1, full.njoints)
-    }
-    held = coupled | find_leading_fingers(urdf, coupled)
-    choice = choose_arm(urdf, names[1:], parents, held)
-    return choice.joints, choice.remarks
-
-
 def _check_faults(urdf: Urdf, wanted: tuple[str, ...]) -> None:
     """Refuse an arm whose joints are faulty, or carry links or joints that are."""
-    if not urdf.faults:
-        return
-    reach = reach_of_joints(urdf.text, wanted)
-    for fault in urdf.faults:
-        concerned = not fault.of_inertia and fault.name in (
-            reach.carried_links if not fault.is_joint
-            else reach.carried_joints if fault.harmless_below
-            else reach.carried_joints | reach.supporting_joints
-        )
-        if concerned:
+    faults = [fault for fault in urdf.faults if not fault.of_inertia]
+    reach = reach_of_joints(urdf.text, wanted if faults else ())
+    for fault in faults:
+        concerned = reach.carried_joints if fault.is_joint else reach.carried_links
+        if fault.is_joint and not fault.harmless_below:
+            concerned |= reach.supporting_joints
+        if fault.name in concerned:
             raise DescriptionError(fault.message)
 
 
 def _check_merged(urdf: Urdf, wanted: tuple[str, ...], model: Any) -> tuple[str, ...]:
     """Refuse moving bodies that are none with all their links; return remarks on single links."""
     remarks = []
-    for fault in urdf.faults:
-        carrier = None
-        if fault.of_inertia:
-            # The last joint that carries it.
-            carrier = next((
-                joint for joint in reversed(wanted)
-                if fault.name in reach_of_joints(urdf.text, (joint,)).carried_links
-            ), None)
+    for fault in (fault for fault in urdf.faults if fault.of_inertia):
+        # The last joint that carries it.
+        carrier = next((
+            joint for joint in reversed(wanted)
+            if fault.name in reach_of_joints(urdf.text, (joint,)).carried_links
+        ), None)
         if carrier is None:
             continue
         body = model.inertias[model.getJointId(carrier)]
@@ -527,7 +435,9 @@ def _heavy_body(model: Any) -> tuple[str, ...]:
     """Return a remark on a body that has more than half of the mass that joints move."""
     masses = np.array([inertia.mass for inertia in model.inertias])[1:]
     heaviest = int(np.argmax(masses))
-    if masses.size < FEWEST_BODIES or masses[heaviest] <= 0.5 * masses.sum():
+    # Of four moved bodies none has half of the mass: the largest share of the shipped arms is
+    # 0.49, an upper arm's. Of fewer bodies one may.
+    if masses.size < 4 or masses[heaviest] <= 0.5 * masses.sum():
         return ()
     return (
         f'what {model.names[heaviest + 1]} moves before the next joint has '
@@ -570,8 +480,7 @@ def _locked_positions(
     unknown = [joint for joint in locked if joint not in kinematic_order]
     if unknown:
         raise UsageError(f'no joint {", ".join(unknown)} in the URDF {urdf.name!r} to lock')
-    # The URDF's, not Pinocchio's: there a joint without stated limits can stand at zero only.
-    limits = {joint.name: joint.position for joint in urdf.joints}
+    # The limits are the URDF's: in Pinocchio a joint without any can stand at zero only.
     by_name = {joint.name: joint for joint in urdf.joints}
     positions: dict[str, float] = {}
 
@@ -582,13 +491,15 @@ def _locked_positions(
             way.append(leader)
         position = 0.0
         for leader, follower in pairwise(reversed(way)):
-            position = by_name[follower].mimic_position(locked.get(leader, position))
+            joint_of = by_name[follower]
+            position = locked.get(leader, position)
+            position = joint_of.mimic_multiplier * position + joint_of.mimic_offset
         return position
 
     for joint in kinematic_order:
         if joint in wanted:
             continue
-        lower, upper = limits[joint]
+        lower, upper = by_name[joint].position
         position = float(locked.get(joint, np.clip(standing(joint), lower, upper)))
         if not lower <= position <= upper:
             raise DescriptionError(
@@ -626,13 +537,9 @@ def limits_of_urdf(urdf: Urdf, joints: Sequence[str]) -> JointLimits:
 
 def workspace(robot: RobotModel) -> tuple[FloatArray, FloatArray]:
     """
-    Return the range in which poses of an arm differ, inside its limits.
+    Return the lower and upper end (n,) of the range in which poses of an arm differ [rad].
 
-    Returns
-    -------
-    lower, upper : ndarray, shape (n,)
-        One turn at most [rad], half a turn each way where there is no limit.
-
+    Inside its limits, one turn at most, and half a turn each way where there is no limit.
     """
     limits = robot.limits
     turn = 2.0 * np.pi

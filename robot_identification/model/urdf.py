@@ -13,7 +13,7 @@ never opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 import re
@@ -128,18 +128,7 @@ def parse_robot_xml(text: str, source: str) -> Element:
 
 
 _SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*):')
-_PACKAGE_SCHEMES = ('package', 'model')
 _PACKAGE_FILE = re.compile(r'/share/[^/]+/+[^/]')
-
-
-def _resources(root: Element) -> Iterator[tuple[str, str]]:
-    """Yield where a mesh or texture is named, and its address."""
-    for part in root:
-        where = f'{part.tag} {part.get("name", "")!r:.80}'
-        for tag in ('mesh', 'texture'):
-            for element in part.iter(tag):
-                if 'filename' in element.attrib:
-                    yield f'{tag} of {where}', element.attrib['filename']
 
 
 def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
@@ -149,8 +138,10 @@ def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
     They are never opened, so it is a remark; `folder` is that of the description.
     """
     foreign = [
-        (what, address, fault) for what, address in _resources(root)
-        if (fault := _fault_of_address(address, folder)) is not None
+        (f'{tag} of {part.tag} {part.get("name", "")!r:.80}', element.attrib['filename'], fault)
+        for part in root for tag in ('mesh', 'texture') for element in part.iter(tag)
+        if 'filename' in element.attrib
+        and (fault := _fault_of_address(element.attrib['filename'], folder)) is not None
     ]
     if not foreign:
         return []
@@ -177,7 +168,7 @@ def _fault_of_address(address: str, folder: Path | None) -> str | None:
     if '..' in path.split('/'):
         return 'which climbs out of its folder by ..'
     kind = None if scheme is None else scheme[1].lower()
-    if kind in _PACKAGE_SCHEMES:
+    if kind in ('package', 'model'):
         return None
     host = ''
     if kind == 'file':
@@ -214,24 +205,19 @@ def read_fingers(path: Path, robot: str) -> tuple[str, ...]:
                 # What is no SRDF says nothing of the arm.
                 continue
             if robot == root.get('name') or file.stem == path.stem:
-                found += _end_effector_joints(root)
+                wanted = {effector.get('group') for effector in root.findall('end_effector')}
+                found += [
+                    str(joint.get('name'))
+                    for group in root.findall('group') if group.get('name') in wanted
+                    for joint in group.findall('joint')
+                ]
     return tuple(dict.fromkeys(found))
-
-
-def _end_effector_joints(root: Any) -> list[str]:
-    wanted = {effector.get('group') for effector in root.findall('end_effector')}
-    return [
-        str(joint.get('name'))
-        for group in root.findall('group') if group.get('name') in wanted
-        for joint in group.findall('joint')
-    ]
 
 
 # Chosen: far above any robot, so that a hostile description ends before Pinocchio builds it.
 MAXIMUM_LINKS = 1000
 # Root of a description for Drake, which need not name it as a link.
 _WORLD = 'world'
-_NAME_KEYS = ('name', 'link', 'joint', 'type', 'filename')
 
 
 @dataclass(frozen=True)
@@ -452,24 +438,23 @@ def _strip(root: Element) -> None:
     """Drop what dynamics and simple collision shapes do not need, in place."""
     root[:] = [element for element in root if element.tag in ('link', 'joint')]
     for link in root.findall('link'):
-        for child in list(link):
-            if child.tag == 'inertial':
-                continue
-            if child.tag != 'collision' or child.find('geometry/mesh') is not None:
-                link.remove(child)
+        link[:] = [
+            child for child in link if child.tag == 'inertial'
+            or (child.tag == 'collision' and child.find('geometry/mesh') is None)
+        ]
+    # Not <dynamics>: its meaning is ours (friction columns), and Pinocchio ignores it in rnea.
+    kept = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
     for joint in root.findall('joint'):
-        for child in list(joint):
-            # Its meaning is ours (friction columns), and Pinocchio ignores it in rnea.
-            if child.tag not in ('origin', 'parent', 'child', 'axis', 'limit', 'mimic'):
-                joint.remove(child)
+        joint[:] = [child for child in joint if child.tag in kept]
     _trim_numbers(root)
 
 
 def _trim_numbers(root: Element) -> None:
     """Leave out blanks around numbers and endless limits, which URDF parsers do not read."""
+    names = ('name', 'link', 'joint', 'type', 'filename')
     for element in root.iter():
         for key, value in list(element.attrib.items()):
             if element.tag == 'limit' and 'inf' in value.lower():
                 del element.attrib[key]
-            elif key not in _NAME_KEYS and (value != value.strip() or {*'\n\t'} & {*value}):
+            elif key not in names and (value != value.strip() or {*'\n\t'} & {*value}):
                 element.set(key, ' '.join(value.split()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 import math
 import re
 from typing import Any
@@ -18,16 +19,19 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 
 MOVING_JOINT_TYPES = ('revolute', 'continuous', 'prismatic')
-# A joint with more than one degree of freedom: it can stand below an arm, never in it.
-FREE_JOINT_TYPES = ('floating', 'planar')
 # What the URDF parser behind Pinocchio reads; from anything else it makes zero without a word.
 PLAIN_NUMBER = re.compile(r'[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?', re.ASCII)
 # Nothing of a robot is larger in SI units; above, products of numbers leave the range of doubles.
 MAXIMUM_MAGNITUDE = 1.0e9
-# Limits from which on a file states none [rad or m], [rad/s or m/s], [N m or N]; the largest arms
-# turn their base by 1e5 N m at most, and vendors write 1e9 where nothing is known. Acceleration
-# [rad/s^2 or m/s^2]: that of the largest velocity within 10 ms.
-NO_POSITION, NO_VELOCITY, NO_EFFORT, NO_ACCELERATION = 1.0e5, 1.0e3, 1.0e5, 1.0e5
+# Limits from which on a file states none [rad or m]; and magnitudes [rad/s or m/s], [N m or N]:
+# the largest arms turn their base by 1e5 N m at most, and vendors write 1e9 where nothing is
+# known. The last three are of URDF 1.2; acceleration [rad/s^2 or m/s^2]: that of the largest
+# velocity within 10 ms.
+NO_POSITION = 1.0e5
+NO_MAGNITUDE = {
+    'velocity': 1.0e3, 'effort': 1.0e5, 'acceleration': 1.0e5, 'deceleration': 1.0e5,
+    'jerk': math.inf,
+}
 # Published inertias are rounded, to three digits at worst: part of the largest principal moment
 # by which a body may miss the rules of a body.
 INERTIA_ROUNDING = 0.01
@@ -36,12 +40,7 @@ POINT_GYRATION = 1.0e-12
 # Mass [kg] and principal moment [kg m^2] of a frame that was given some inertia so that a
 # simulator takes it: a hundredth of the hand of the smallest arms.
 NEGLIGIBLE_MASS, NEGLIGIBLE_MOMENT = 1.0e-3, 1.0e-5
-# Limits that are magnitudes; the last three are of URDF 1.2.
-MAGNITUDES = ('velocity', 'effort', 'acceleration', 'deceleration', 'jerk')
 INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-# Spellings of a limit that nothing reaches.
-_ENDLESS = ('inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity')
-_SHAPE_KEYS = ('size', 'radius', 'length')
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,6 @@ class UrdfJoint:
     mimic_multiplier: float = 1.0
     mimic_offset: float = 0.0
 
-    def mimic_position(self, leader: float) -> float:
-        """Return where the joint stands when its leader stands at `leader` [rad or m]."""
-        return self.mimic_multiplier * leader + self.mimic_offset
-
 
 @dataclass(frozen=True)
 class UrdfLink:
@@ -77,21 +72,23 @@ class UrdfLink:
     name: str
     joint: str | None  # the joint it hangs on; None for the root
     moved: bool  # whether a moving joint lies between it and the root
-    mass: float  # [kg]; zero where the URDF has none
+    mass: float = 0.0  # [kg]; zero where the URDF has none
     # Eigenvalues of its inertia about its centre of mass, ascending [kg m^2].
-    principal_moments: tuple[float, float, float]
+    principal_moments: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def _size(self) -> float:
+        return max(map(abs, self.principal_moments))
 
     @property
     def is_point_mass(self) -> bool:
         """Return whether it has mass and no extent."""
-        largest = max(map(abs, self.principal_moments))
-        return self.mass > 0.0 and largest <= POINT_GYRATION * self.mass
+        return self.mass > 0.0 and self._size <= POINT_GYRATION * self.mass
 
     @property
     def is_negligible(self) -> bool:
         """Return whether no torque shows its inertia."""
-        largest = max(map(abs, self.principal_moments))
-        return self.mass <= NEGLIGIBLE_MASS and largest <= NEGLIGIBLE_MOMENT
+        return self.mass <= NEGLIGIBLE_MASS and self._size <= NEGLIGIBLE_MOMENT
 
     @property
     def fault(self) -> str | None:
@@ -104,7 +101,7 @@ class UrdfLink:
         `INERTIA_ROUNDING` of the largest, which three digits can hide.
         """
         low, middle, high = self.principal_moments
-        size = max(map(abs, self.principal_moments))
+        size = self._size
         shown = f'the principal moments {low:.6g}, {middle:.6g} and {high:.6g} kg m^2'
         if self.mass == 0.0 and size > 0.0:
             return f'it has no mass and {shown}'
@@ -210,46 +207,34 @@ def read_link(
     where = f'link {name!r:.80}'
     _check_shapes(element, where, source)
     inertial = element.find('inertial')
-    mass, moments = 0.0, (0.0, 0.0, 0.0)
-    if inertial is not None:
-        mass, moments = _read_inertial(inertial, where, source)
-    return UrdfLink(name, joint, moved, mass, moments)
-
-
-def _read_inertial(
-    inertial: Element, where: str, source: str
-) -> tuple[float, tuple[float, float, float]]:
-    """Return mass [kg] and ascending principal moments [kg m^2] of an <inertial>."""
+    if inertial is None:
+        return UrdfLink(name, joint, moved)
     mass_element, inertia_element = inertial.find('mass'), inertial.find('inertia')
     if mass_element is None or inertia_element is None:
         raise DescriptionError(f'{source}: {where} has <inertial> without mass or inertia')
     mass = _quantity(mass_element.get('value'), f'mass of {where}', source)
     if mass < 0.0:
         raise DescriptionError(f'{source}: mass of {where} is {mass} kg, it must not be < 0')
-    ixx, ixy, ixz, iyy, iyz, izz = (
-        _quantity(inertia_element.get(key), f'{key} of {where}', source) for key in INERTIA_KEYS
-    )
-    for key, value in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):
-        if value < -POINT_GYRATION * mass:
+    for key in INERTIA_KEYS:
+        value = _quantity(inertia_element.get(key), f'{key} of {where}', source)
+        if key in ('ixx', 'iyy', 'izz') and value < -POINT_GYRATION * mass:
             raise DescriptionError(
                 f'{source}: {key} of {where} is {value} kg m^2, it must not be < 0'
             )
     check_origin(inertial.find('origin'), 'inertial origin', where, source)
-    tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    low, middle, high = np.linalg.eigvalsh(tensor).tolist()
-    return mass, (low, middle, high)
+    low, middle, high = np.linalg.eigvalsh(tensor_in(inertia_element)).tolist()
+    return UrdfLink(name, joint, moved, mass, (low, middle, high))
 
 
 def _check_shapes(link: Element, where: str, source: str) -> None:
     """Check poses and sizes: simple collision shapes stay in the text that others read."""
     for element in link.findall('collision'):
         check_origin(element.find('origin'), 'collision origin', where, source)
-        for shape in element.findall('geometry/*'):
-            for key in _SHAPE_KEYS:
-                for part in shape.get(key, '').split():
-                    what = f'collision {key} of {where}'
-                    if _quantity(part, what, source) < 0.0:
-                        raise DescriptionError(f'{source}: {what} is {part} m, it must not be < 0')
+        for shape, key in product(element.findall('geometry/*'), ('size', 'radius', 'length')):
+            what = f'collision {key} of {where}'
+            for part in shape.get(key, '').split():
+                if _quantity(part, what, source) < 0.0:
+                    raise DescriptionError(f'{source}: {what} is {part} m, it must not be < 0')
 
 
 def read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
@@ -285,7 +270,7 @@ def _read_limits(
     values = {} if limit is None else limit.attrib
     bounds = {
         key: _limit(values[key], f'{key} limit of {what}', source)
-        for key in ('lower', 'upper', *MAGNITUDES) if key in values
+        for key in ('lower', 'upper', *NO_MAGNITUDE) if key in values
     }
     lower, upper = bounds.get('lower', 0.0), bounds.get('upper', 0.0)
     if kind == 'continuous' or lower == upper == 0.0:
@@ -294,46 +279,29 @@ def _read_limits(
         raise DescriptionError(
             f'{source}: {what} has the lower limit {lower} above the upper limit {upper}'
         )
-    for key in MAGNITUDES:
-        if bounds.get(key, 0.0) < 0.0:
-            raise DescriptionError(
-                f'{source}: {key} limit of {what} is {bounds[key]}, it must not be < 0'
-            )
     # URDFs write 0 where a limit is unknown, or a number that nothing reaches.
+    magnitudes = dict.fromkeys(NO_MAGNITUDE, math.inf)
+    for key, none_from in NO_MAGNITUDE.items():
+        value = bounds.get(key, 0.0)
+        if value < 0.0:
+            raise DescriptionError(
+                f'{source}: {key} limit of {what} is {value}, it must not be < 0'
+            )
+        if 0.0 < value < none_from:
+            magnitudes[key] = value
     return (
         (lower if lower > -NO_POSITION else -math.inf, upper if upper < NO_POSITION else math.inf),
-        _stated(bounds.get('velocity', 0.0), NO_VELOCITY),
-        _stated(bounds.get('effort', 0.0), NO_EFFORT),
-        min(
-            _stated(bounds.get(key, 0.0), NO_ACCELERATION)
-            for key in ('acceleration', 'deceleration')
-        ),
-        _stated(bounds.get('jerk', 0.0), math.inf),
+        magnitudes['velocity'],
+        magnitudes['effort'],
+        min(magnitudes['acceleration'], magnitudes['deceleration']),
+        magnitudes['jerk'],
     )
 
 
 def _limit(text: str, what: str, source: str) -> float:
-    try:
-        return _number(text, what, source)
-    except DescriptionError:
-        if text.strip().lower() not in _ENDLESS:
-            raise
-        return math.copysign(math.inf, -1.0 if text.strip().startswith('-') else 1.0)
-
-
-def _stated(value: float, none_from: float) -> float:
-    return value if 0.0 < value < none_from else math.inf
-
-
-# Names that a sentence lists.
-SHOWN_NAMES = 8
-# Room for rounding in a sum of moments, as a share of it.
-ROUNDING = 1.0e-9
-# An inertia that no body has is replaced by the nearest of one if that differs by no more, as a
-# share of it; chosen: the tests of the data take those of a description to be as uncertain.
-LARGEST_CHANGE = 0.4
-# Second moments of the mass of such a body, at least, over the largest; chosen: a thin plate.
-THINNEST = 1.0e-6
+    if re.fullmatch(r'[-+]?inf(inity)?', text.strip().lower()):
+        return float(text)  # what nothing reaches
+    return _number(text, what, source)
 
 
 @dataclass(frozen=True)
@@ -365,12 +333,12 @@ def read_joints(
                 moving.append(read_joint(name, joint, source))
             continue
         except DescriptionError as error:
-            free = joint.get('type') in FREE_JOINT_TYPES
+            # With more than one degree of freedom it can stand below an arm, never in it.
+            free = joint.get('type') in ('floating', 'planar')
             faults.append(UrdfFault(name, True, str(error), free))
             joint.set('type', 'fixed')
-            for child in list(joint):
-                if child.tag not in ('parent', 'child') and not (free and child.tag == 'origin'):
-                    joint.remove(child)
+            kept = ('parent', 'child', 'origin') if free else ('parent', 'child')
+            joint[:] = [child for child in joint if child.tag in kept]
     return _without_standing_leaders(moving, joints), faults
 
 
@@ -383,8 +351,8 @@ def _without_standing_leaders(
     for joint in moving:
         if joint.mimic is not None and joint.mimic not in known:
             joint = replace(joint, mimic=None, mimic_multiplier=1.0, mimic_offset=0.0)
-            for mimic in joints[joint.name].findall('mimic'):
-                joints[joint.name].remove(mimic)
+            element = joints[joint.name]
+            element[:] = [child for child in element if child.tag != 'mimic']
         free.append(joint)
     return free
 
@@ -410,13 +378,13 @@ def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
         leaders[name] = leader
     for name, leader in leaders.items():
         for _ in leaders:
-            if leader == name:
-                faults[name] = (
-                    f'{source}: joint {name!r:.80} mimics {leaders[name]!r:.80}, and so in the '
-                    'end itself; one joint of the ring must lead'
-                )
-                break
-            leader = leaders.get(leader, leader)
+            if leader != name:
+                leader = leaders.get(leader, leader)
+        if leader == name:
+            faults[name] = (
+                f'{source}: joint {name!r:.80} mimics {leaders[name]!r:.80}, and so in the end '
+                'itself; one joint of the ring must lead'
+            )
     return faults
 
 
@@ -438,15 +406,12 @@ def read_links(
             read = read_link(name, link, joint, name in moved, source)
         except DescriptionError as error:
             faults.append(UrdfFault(name, False, str(error)))
-            for child in list(link):
-                link.remove(child)
-            read = UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0))
+            link[:] = []
+            read = UrdfLink(name, joint, name in moved)
         if read.fault is not None and read.mass == 0.0 and _is_frame(joint, joints):
             # Nothing is known of it: a zero that was rounded has no moments that are seen.
             remarks.append(f'link {name} is taken as without inertia: {read.fault}')
-            for inertial in link.findall('inertial'):
-                link.remove(inertial)
-            read = UrdfLink(name, joint, name in moved, 0.0, (0.0, 0.0, 0.0))
+            read = _without_inertial(read, link)
         if read.fault is not None and not read.is_negligible:
             first = joint is not None and name in moved and parent not in moved
             if first and read.mass > 0.0 and _complete_inertia(link, joints[str(joint)]):
@@ -474,6 +439,13 @@ def read_links(
     return checked, faults, remarks
 
 
+def _without_inertial(link: UrdfLink, element: Element) -> UrdfLink:
+    """Return a link without inertia, whose <inertial> is removed in place."""
+    for inertial in element.findall('inertial'):
+        element.remove(inertial)
+    return UrdfLink(link.name, link.joint, link.moved)
+
+
 def _is_frame(joint: str | None, joints: dict[str, Element]) -> bool:
     """Return whether a link is fixed to another."""
     return joint is not None and joints[joint].get('type') == 'fixed'
@@ -484,7 +456,8 @@ def _take_nearest(link: Element) -> float | None:
     Replace the inertia of a link by the nearest one of a rigid body, in place.
 
     Nearest are its second moments of mass, of which none may be negative. Return the norm of the
-    change over that of the inertia; None, and change nothing, beyond `LARGEST_CHANGE`.
+    change over that of the inertia; None, and change nothing, beyond 40 %: the tests of the data
+    take the inertias of a description to be as uncertain.
     """
     inertia = link.find('inertial/inertia')
     if inertia is None:
@@ -495,10 +468,11 @@ def _take_nearest(link: Element) -> float | None:
         return None
     # Second moments of the mass, none of which may be negative.
     moments, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
-    moments = np.maximum(moments, THINNEST * max(float(moments.max()), 0.0))
+    # At least those of a thin plate.
+    moments = np.maximum(moments, 1.0e-6 * max(float(moments.max()), 0.0))
     nearest = moments.sum() * np.eye(3) - (axes * moments) @ axes.T
     change = float(np.linalg.norm(nearest - tensor)) / size
-    if not change <= LARGEST_CHANGE:
+    if not change <= 0.4:
         return None
     set_tensor(inertia, nearest)
     return change
@@ -531,7 +505,7 @@ def _missing_moment(tensor: FloatArray, across: FloatArray) -> float | None:
 
     def fits(moment: float) -> bool:
         low, middle, high = np.linalg.eigvalsh(tensor + moment * across)
-        return bool(low >= 0.0 and high <= (low + middle) * (1.0 + ROUNDING))
+        return bool(low >= 0.0 and high <= (low + middle) * (1.0 + 1.0e-9))
 
     low, high = 0.0, 2.0 * float(np.abs(tensor).sum())
     if not fits(high):
@@ -564,9 +538,7 @@ def drop_negligible(links: dict[str, Element], checked: list[UrdfLink]) -> list[
     for index, link in enumerate(checked):
         if link.fault is not None and link.is_negligible:
             dropped.append(link.name)
-            checked[index] = UrdfLink(link.name, link.joint, link.moved, 0.0, (0.0, 0.0, 0.0))
-            for inertial in links[link.name].findall('inertial'):
-                links[link.name].remove(inertial)
+            checked[index] = _without_inertial(link, links[link.name])
     if not dropped:
         return []
     return [
@@ -588,5 +560,5 @@ def describe_free_joints(faults: list[UrdfFault]) -> list[str]:
 
 def _listed(kind: str, names: list[str]) -> str:
     """Return names with their kind and the verb: joint a is, joints a, b are."""
-    shown = ', '.join(names[:SHOWN_NAMES]) + (', ..' if len(names) > SHOWN_NAMES else '')
+    shown = ', '.join(names[:8]) + (', ..' if len(names) > 8 else '')
     return f'{kind} {shown} is' if len(names) == 1 else f'{kind}s {shown} are'

@@ -5,15 +5,12 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
 from robot_identification.model import prior_inertial_parameters, workspace
 from robot_identification.model.consistency import (
-    from_log_cholesky, log_cholesky, pseudo_inertia, smallest_eigenvalues,
-    smallest_mass_matrix_eigenvalue,
+    pseudo_inertia, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )
 
 
@@ -40,41 +37,6 @@ def test_every_cloud_of_masses_is_a_body(seed):
         pseudo_inertia(theta), extended.T @ (masses[:, None] * extended), atol=1e-10
     )
     assert smallest_eigenvalues(theta)[0] > 0.0
-
-
-@given(coordinates=hnp.arrays(float, 10, elements=st.floats(-2.0, 2.0)))
-def test_any_ten_numbers_are_a_body(coordinates):
-    """And are its coordinates: the map is one to one."""
-    # With numbers up to 2 the eigenvalues of U U' spread over less than 1e9: their sign is
-    # certain, and the way back keeps seven digits of sixteen.
-    theta = from_log_cholesky(coordinates)
-    assert smallest_eigenvalues(theta)[0] > 0.0
-    assert theta[0] > 0.0
-    np.testing.assert_allclose(log_cholesky(theta), coordinates, rtol=0, atol=1e-7)
-
-
-def test_log_cholesky_coordinates_are_those_of_the_paper():
-    """Rucker and Wensing 2022: P = U U', where U is e^alpha times an upper triangle."""
-    # alpha is then the logarithm of the square root of the mass, t the centre in a body without
-    # shear; 1e-12 is rounding.
-    rng = np.random.default_rng(1)
-    theta = parameters_of(rng.uniform(0.1, 2.0, 5), rng.normal(size=(5, 3)))
-    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky(theta)
-    U = np.exp(alpha) * np.array([
-        [np.exp(d1), s12, s13, t1], [0, np.exp(d2), s23, t2], [0, 0, np.exp(d3), t3],
-        [0, 0, 0, 1],
-    ])
-    np.testing.assert_allclose(U @ U.T, pseudo_inertia(theta), rtol=0, atol=1e-12)
-    np.testing.assert_allclose([t1, t2, t3], theta[1:4] / theta[0], rtol=0, atol=1e-12)
-    assert alpha == pytest.approx(0.5 * np.log(theta[0]))
-
-
-@pytest.mark.parametrize(('index', 'value'), [(0, -1.0), (0, 0.0), (9, 0.06), (1, 0.5)])
-def test_what_is_no_body_has_no_coordinates(index, value):
-    theta = np.array([1.0, 0, 0, 0, 0.02, 0, 0.03, 0, 0, 0.025])
-    theta[index] = value
-    with pytest.raises(DescriptionError, match=r'smallest pseudo-inertia eigenvalue is -?[0-9]'):
-        log_cholesky(theta)
 
 
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])

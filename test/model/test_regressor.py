@@ -19,8 +19,9 @@ from robot_identification.model import (
     share_directory,
 )
 from robot_identification.model.regressor import (
-    energy_regressor, inertial_regressor, Motion, observation_blocks, observation_matrix,
-    prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque, static_regressor,
+    block_slices, energy_regressor, inertial_regressor, initial_friction_states, Motion,
+    observation_matrix, prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque,
+    static_regressor,
 )
 
 NAMES = (*(known.name for known in known_robots()), 'mixed')
@@ -175,10 +176,12 @@ def test_blocks_are_the_whole(ur5, rng, monkeypatch):
     parameters = drive_parameters()
     whole = observation_matrix(ur5, parameters, motion)
     monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 16)
-    blocks = list(observation_blocks(ur5, parameters, motion))
-    assert [rows.stop - rows.start for rows, _ in blocks] == [16, 16, 16, 2]
+    states = initial_friction_states(parameters)
+    rows = list(block_slices(len(motion)))
+    assert [one.stop - one.start for one in rows] == [16, 16, 16, 2]
+    blocks = [observation_matrix(ur5, parameters, motion.part(one), states) for one in rows]
     # Deflections add up from block to block: rounding.
-    np.testing.assert_allclose(np.vstack([W for _, W in blocks]), whole, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.vstack(blocks), whole, rtol=1e-12, atol=1e-12)
 
 
 def test_samples_of_unequal_shape_are_refused():

@@ -138,7 +138,29 @@ def check_orders(orders: Sequence[int], what: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class PositionSeries(CorrectionGroup):
+class _Waves(CorrectionGroup):
+    """Sines and cosines of multiples of the joint's position."""
+
+    orders: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'orders', check_orders(self.orders, self.name))
+
+    @property
+    def size(self) -> int:
+        return 2 * len(self.orders)
+
+    def columns(
+        self, robot: RobotModel, signals: CorrectionSignals, joint: int
+    ) -> FloatArray:
+        return harmonics(signals.motion.q[:, joint], self.orders)
+
+    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
+        sums.add_waves(joint, self.orders, *np.split(coefficients, 2))
+
+
+@dataclass(frozen=True)
+class PositionSeries(_Waves):
     """Sines and cosines of low multiples of the joint's position."""
 
     orders: tuple[int, ...] = ORDERS
@@ -152,24 +174,9 @@ class PositionSeries(CorrectionGroup):
     shortest_motion = 20.0
     is_shared_with_bodies = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'orders', check_orders(self.orders, self.name))
-
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
         return (cls(),)
-
-    @property
-    def size(self) -> int:
-        return 2 * len(self.orders)
-
-    def columns(
-        self, robot: RobotModel, signals: CorrectionSignals, joint: int
-    ) -> FloatArray:
-        return harmonics(signals.motion.q[:, joint], self.orders)
-
-    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        sums.add_waves(joint, self.orders, *np.split(coefficients, 2))
 
 
 # Numbers of a regressor that is kept for all joints; chosen: 16 MB.
@@ -234,19 +241,14 @@ LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class Ripple(CorrectionGroup):
+class Ripple(_Waves):
     """Sines and cosines of a high multiple of the position, and of its neighbours."""
-
-    orders: tuple[int, ...]
 
     name = 'ripple'
     meaning = 'torque ripple of the gear'
     ridges = (0.3,)
     # Measured: with one, coloured noise of 12 s was accepted for 9 % of the joints.
     certainty = 2.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'orders', check_orders(self.orders, self.name))
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
@@ -257,18 +259,6 @@ class Ripple(CorrectionGroup):
         ])
         order = find_ripple_order(q, np.concatenate(evidence.residuals))
         return () if order is None else (cls((order - 1, order, order + 1)),)
-
-    @property
-    def size(self) -> int:
-        return 2 * len(self.orders)
-
-    def columns(
-        self, robot: RobotModel, signals: CorrectionSignals, joint: int
-    ) -> FloatArray:
-        return harmonics(signals.motion.q[:, joint], self.orders)
-
-    def add_to(self, sums: SampleSums, joint: int, coefficients: FloatArray) -> None:
-        sums.add_waves(joint, self.orders, *np.split(coefficients, 2))
 
 
 def find_ripple_order(q: FloatArray, residual: FloatArray) -> int | None:
