@@ -21,7 +21,7 @@ from .figures import Figure
 REPEATS = 5
 SECONDS = 30.0
 EXPERIMENT, ROBOT = 'tika_2020_ur5', 'ur5_tika'
-COMPARED = ('spectral', 'memetic', 'multistart', 'genetic')
+COMPARED = ('spectral', 'memetic', 'genetic')
 
 
 def measure(repeats: int) -> list[Figure]:

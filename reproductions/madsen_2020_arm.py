@@ -16,6 +16,7 @@ from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.two_encoders import KnownFriction, TwoEncoders
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.friction.laws import StrainWaveFriction
@@ -49,7 +50,7 @@ TEMPERATURES = (30.0, 31.0, 32.0, 33.0, 34.0, 35.0)
 FRICTION_ERROR = 0.15
 TRUTH_SEED, FRICTION_SEED = 0, 1
 # Motions: optimizer, seed, evaluations. The first is fitted.
-MOTIONS = (('multistart', 0, 100), ('random', 1, 30), ('random', 2, 30), ('random', 3, 30))
+MOTIONS = ((DEFAULT_OPTIMIZER, 0, 100), ('random', 1, 30), ('random', 2, 30), ('random', 3, 30))
 FITS = ('two encoders, compensated', 'one encoder, compensated', 'one encoder, not compensated')
 # A negative control: friction as it was found beforehand, with its sign turned round.
 WRONG_SIGN = 'two encoders, compensated with the wrong sign'

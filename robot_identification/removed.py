@@ -8,6 +8,8 @@ from collections.abc import Iterable
 # Estimators, laws, forms, .. by their name; options of the command line with their dashes.
 REMOVED: dict[str, str] = {
     '--tables': 'reproductions/paper_tables.py makes the tables of a paper',
+    '--checkpoint': 'searches are repeated by --seed and --max-evaluations',
+    'multistart': 'use spectral',
 }
 
 

@@ -30,8 +30,8 @@ from robot_identification.estimation import IdentifyArguments
 from robot_identification.excitation import (
     certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
     Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion,
-    Knowledge, load_search, load_trajectory, make_generic_experiment, Progress, search_owner,
-    search_saver, Trajectory, trajectory_csv, weak_parameters, Weakness,
+    Knowledge, load_trajectory, make_generic_experiment, Progress, Trajectory, trajectory_csv,
+    weak_parameters, Weakness,
 )
 from robot_identification.export import servoj_program
 from robot_identification.files import check_writable, read_text, write_files
@@ -94,10 +94,6 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     add_arguments(
         group, DesignArguments, ('seed', 'time_limit', 'max_evaluations', 'processes')
     )
-    group.add_argument(
-        '--checkpoint', type=Path, metavar='FILE',
-        help='save the search to this file, and resume from an existing one',
-    )
 
 
 def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
@@ -148,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
     if masses:
         warn(masses)
     if args.evaluate is None:
-        trajectory = _design(design, args.checkpoint, robot, experiment, known)
+        trajectory = _design(design, robot, experiment, known)
     elif _is_bag(args.evaluate):
         return _judge_bag(args, robot, experiment)
     else:
@@ -217,39 +213,22 @@ def _check_combination(args: argparse.Namespace) -> None:
                 f'{option} is for motions, and {args.evaluate} is a bag: leave it out' if bag
                 else f'{option} is for bags: name one with --evaluate, or leave it out'
             )
-    if args.evaluate is not None and args.checkpoint is not None:
-        raise UsageError('--checkpoint is of a search: leave it out, or --evaluate')
-    if args.checkpoint is not None and args.checkpoint.is_dir():
-        raise UsageError(f'{args.checkpoint} is a folder: name a file for --checkpoint')
     if None not in (args.start, args.stop) and not args.start < args.stop:
         raise UsageError(f'--start {args.start:g} must be before --stop {args.stop:g}')
 
 
 def _design(
-    design: DesignArguments, checkpoint: Path | None, robot: RobotModel, experiment: Experiment,
-    known: Knowledge | None,
+    design: DesignArguments, robot: RobotModel, experiment: Experiment, known: Knowledge | None
 ) -> Trajectory:
     holding = find_experiment_holding(robot, experiment)
     if 0.0 < holding.held < FEW_HELD:
         warn(holding.describe())
-    state, save = None, None
-    if checkpoint is not None:
-        owner = search_owner(robot, experiment, design.seed, known)
-        save = search_saver(checkpoint, owner)
-        if checkpoint.exists():
-            state = load_search(checkpoint, owner)
-            say(f'{checkpoint}: the search resumes after {state.evaluations} evaluations')
     processes = design.processes or (1 if design.is_short else available_processors())
     try:
         return design_excitation(
             robot, experiment, seed=design.seed, budget=design.budget, report=_show_progress,
-            processes=processes, knowledge=known, state=state, save=save,
+            processes=processes, knowledge=known,
         )
-    except KeyboardInterrupt:
-        end_progress_line()
-        if checkpoint is not None and checkpoint.exists():
-            say(f'the same command resumes from {checkpoint}')
-        raise
     finally:
         end_progress_line()
 

@@ -59,9 +59,6 @@ from .parametrizations.sampled import (
 )
 from .path_constraints import state_constraints as state_constraints
 from .ranking import rank_motions as rank_motions
-from .search_file import (
-    load_search as load_search, search_owner as search_owner, search_saver as search_saver,
-)
 from .sequential import (
     knowledge_of_model as knowledge_of_model, next_experiment as next_experiment,
     PriorKnowledge as PriorKnowledge, residual_noise as residual_noise,

@@ -28,7 +28,7 @@ from robot_identification.excitation.fingerprint import (
 )
 from robot_identification.excitation.holding import FEW_HELD, find_experiment_holding
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
+from robot_identification.excitation.optimizers.optimizer import Budget, Progress
 from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
@@ -63,8 +63,6 @@ def design_excitation(
     report: Callable[[Progress], None] = ignore_progress,
     processes: int = 1,
     knowledge: Knowledge | None = None,
-    state: SearchState | None = None,
-    save: Callable[[SearchState], None] | None = None,
 ) -> Trajectory:
     """
     Find a motion that shows the arm's parameters, within its limits.
@@ -85,10 +83,6 @@ def design_excitation(
         Processes that search.
     knowledge : Knowledge, optional
         What earlier recordings say already.
-    state : SearchState, optional
-        Of a search that goes on.
-    save : callable, optional
-        Called with the state of the search after every round.
 
     Raises
     ------
@@ -109,7 +103,7 @@ def design_excitation(
     with Workers(build, processes) as workers:
         problem = workers.problem
         assert isinstance(problem, TrajectoryProblem)
-        found = Search(optimizer, workers, seed, report, save).run(budget or Budget(), state)
+        found = Search(optimizer, workers, seed, report).run(budget or Budget())
     if found.best is None:
         remedy = holding.describe() if holding.held < FEW_HELD else (
             'widen the window or the margins, or lower the torque (slower, longer period)'

@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.segments import Segment
@@ -34,14 +33,6 @@ def experiment_content(experiment: Experiment) -> dict[str, Any]:
 def experiment_sha256(experiment: Experiment) -> str:
     """Return the hash of what an experiment asks for; comments of its file do not count."""
     return canonical_sha256(experiment_content(experiment))
-
-
-def knowledge_sha256(knowledge: Knowledge | None) -> str:
-    """Return the hash of what was known before a search; empty: nothing."""
-    if knowledge is None:
-        return ''
-    # Only of the inputs of a search.
-    return canonical_sha256([_plain(getattr(knowledge, one.name)) for one in fields(Knowledge)])
 
 
 def robot_sha256(robot: RobotModel) -> str:

@@ -24,7 +24,7 @@ schema_version: 1
 trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
 collision: off
 friction: viscous
-optimizer: {name: multistart, starts: 2}
+optimizer: {name: spectral, starts: 4}
 samples: 20
 """
 
@@ -57,23 +57,6 @@ def read_json(found):
     return json.loads(found.out, parse_constant=pytest.fail)
 
 
-def test_a_search_goes_on_from_its_checkpoint(command, arm, tmp_path):
-    """Two runs with 120 evaluations in all leave what one leaves; another seed is refused."""
-    run = ('excite', *arm, '--processes', 1)
-    whole, parts, search = (tmp_path / name for name in ('whole.yaml', 'parts.yaml', 's.json'))
-    assert command(*run, '--max-evaluations', 120, '-o', whole).code == 0
-    first = command(*run, '--max-evaluations', 60, '-o', parts, '--checkpoint', search)
-    assert (first.code, first.err) == (0, '')
-    assert search.is_file()
-    second = succeed(*run, '--max-evaluations', 120, '-o', parts, '--checkpoint', search,
-                     '--force')
-    assert 'resumes after' in second.err
-    assert parts.read_bytes() == whole.read_bytes()
-    other = refusal(*run, '--seed', 7, '-o', tmp_path / 'o.yaml', '--checkpoint', search)
-    assert re.search(r's\.json is of a search with another seed \(0, not 7\)', other)
-    assert not (tmp_path / 'o.yaml').exists()
-
-
 @pytest.mark.parametrize(('options', 'expected'), [
     ((), (7, np.inf)), (('--time-limit', '1m'), (7, 60.0)), (('--time-limit', 5), (1, 5.0)),
     (('--max-evaluations', 50), (1, np.inf)), (('--processes', 3, '--time-limit', 5), (3, 5.0)),
@@ -100,19 +83,13 @@ def test_progress_tells_how_the_search_goes():
     assert 'best none yet' in excite_text.describe_search(Progress(np.inf, 1, 0, 0.0, 4000.0))
 
 
-def test_interrupted_searches_say_how_they_go_on(monkeypatch, command, arm, tmp_path):
-    """Ctrl-C in the second round: exit code 130, and the state of the first is kept."""
-    search = tmp_path / 's.json'
-
+def test_an_interrupted_search_leaves_nothing(monkeypatch, command, arm, tmp_path):
     def interrupt(progress):
-        if search.exists():
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(excite, '_show_progress', interrupt)
-    found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml', '--checkpoint',
-                    search)
+    found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml')
     assert found.code == 130
-    assert f'the same command resumes from {search}' in found.err
     assert not (tmp_path / 't.yaml').exists()
 
 
@@ -268,8 +245,7 @@ def test_an_interrupt_leaves_no_file_of_several(
     (('--picture', 'motion.pdf'), 'must end in .png'),
     (('--planned', 'motion.yaml'), '--planned is for bags'),
     (('--topic', '/joint_states'), '--topic is for bags'),
-    (('--checkpoint', '.'), 'is a folder'),
-    (('--evaluate', 'motion.yaml', '--checkpoint', 's.json'), '--checkpoint is of a search'),
+    (('--checkpoint', 's.json'), 'option --checkpoint was removed in 2.0: searches are repeated'),
     (('--evaluate', 'bag.mcap', '--picture', 'm.png'), '-o is for motions'),
     (('--evaluate', 'bag.mcap', '--start', 3, '--stop', 2), '-o is for motions'),
 ])

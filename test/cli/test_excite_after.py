@@ -23,7 +23,7 @@ trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
 collision: 'off'
 friction: coulomb,viscous
 criterion: condition_number
-optimizer: {name: multistart, starts: 1}
+optimizer: {name: spectral, starts: 4}
 samples: 40
 """
 FEW = ('--max-evaluations', 100, '--processes', 1)
@@ -71,24 +71,6 @@ def test_the_next_motion_is_designed_and_judged(files, tmp_path):
         assert entry['weak'] == (entry['minutes'] > 4.0 / 60.0)
     weakest = after['parameters'][0]['name']
     assert f'\n  {weakest} ' in designed.out
-
-
-def test_a_search_goes_on_only_with_the_same_knowledge(files, tmp_path):
-    model, experiment = files
-    checkpoint = tmp_path / 'search.json'
-    same = ('excite', '--experiment', experiment, '--after', model, *FEW)
-    succeed(*same, '--checkpoint', checkpoint, '-o', tmp_path / 'one.yaml')
-    assert checkpoint.exists(), 'a round of one start has fewer evaluations than are allowed'
-    other = tmp_path / 'other.yaml'
-    other.write_text(model.read_text().replace(
-        'residual_standard_deviation: [2.0, 1.0]', 'residual_standard_deviation: [2.0, 1.5]'
-    ))
-    assert other.read_text() != model.read_text()
-    refused = refusal(
-        'excite', '--experiment', experiment, '--after', other, *FEW, '--checkpoint', checkpoint,
-        '-o', tmp_path / 'two.yaml',
-    )
-    assert 'recordings it adds to' in refused
 
 
 def test_what_cannot_be_done_is_refused(files, tmp_path):

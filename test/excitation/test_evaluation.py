@@ -174,7 +174,7 @@ def test_fingerprints_are_of_what_is_asked_for(robots, write, experiment):
     """Not of how a file is written: comments and defaults do not count, values do."""
     same = write(EXPERIMENT + '# a comment\nframes: joint\n')
     assert experiment_sha256(same) == experiment_sha256(experiment)
-    for change in ('periods: 3', 'samples: [20, 31]', 'optimizer: {name: multistart, starts: 3}',
+    for change in ('periods: 3', 'samples: [20, 31]', 'optimizer: {name: spectral, starts: 5}',
                    'workspace: {lower: {lower: [null, null, 0.1]}}'):
         key = change.partition(':')[0]
         text = '\n'.join(

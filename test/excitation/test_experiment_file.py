@@ -36,7 +36,7 @@ def test_every_value_arrives(tmp_path):
     experiment = load(
         tmp_path, mounting=[np.pi, 0.0, 0.0], periods=3, margins={'torque': 0.5},
         window={'a': [-1, 2.5]}, friction='viscous', criterion='condition_number', samples=50,
-        description='words', optimizer='multistart',
+        description='words', optimizer='memetic',
     )
     np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, 9.81], atol=1e-12)
     assert (experiment.periods, experiment.samples) == (3, (50,))

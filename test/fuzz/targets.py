@@ -29,13 +29,12 @@ from robot_identification.estimation.recipe import load_recipe
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.motion_import import import_motion
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.search_file import load_search, SearchOwner
 from robot_identification.excitation.trajectory import (
     dump_trajectory, load_trajectory, Trajectory, trajectory_csv,
 )
 from robot_identification.execution import commissioning
 from robot_identification.export.arm import plain_friction
-from robot_identification.files import canonical_sha256, dump_yaml, to_plain
+from robot_identification.files import dump_yaml, to_plain
 from robot_identification.model.kinematic_calibration import read_calibration
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.model_file import dump_model, load_model
@@ -235,7 +234,7 @@ window: {one: [-1.5, 1.5], two: [-1.0, 1.0]}
 center: {one: 0.1}
 gravity: [0.0, 0.0, -9.81]
 friction: coulomb,viscous
-optimizer: {name: multistart, starts: 2}
+optimizer: {name: spectral, starts: 4}
 criterion: log_determinant
 samples: 60
 clearance: 0.02
@@ -486,30 +485,6 @@ RECORD = {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [{
     **asdict(SUBJECT), 'payload': [0.5], 'stage': 'dry run', 'speed': 0.1, 'periods': 1,
     'worst_tracking_error': 0.01,
 }]}
-OWNER = SearchOwner('made_up', SHA, 'multistart', {'starts': 2}, 0, SHA)
-
-
-CANDIDATE = {
-    'x': [0.1, 0.2], 'objective': 1.0, 'violation': 0.0, 'feasible': True, 'start': [0.0, None],
-}
-SEARCH = {
-    'schema_version': 1, 'owner': asdict(OWNER), 'round': 1, 'evaluations': 9, 'feasible': 3,
-    'best': CANDIDATE, 'archive': [CANDIDATE], 'memory': {'best': 1.0},
-}
-
-
-def mutate_search(rng, data, others):
-    """Change the content of a search; half of the changes with the right hash."""
-    changed = mutate_yaml(rng, data, others)
-    try:
-        content = json.loads(changed)
-        content['sha256'] = canonical_sha256(
-            {key: value for key, value in content.items() if key != 'sha256'}
-        )
-    except (ValueError, TypeError, AttributeError):
-        return changed
-    return json.dumps(content).encode() if rng.random() < 0.5 else changed
-
 
 DOCTOR = ('mcap', 'sqlite', 'table', 'urdf', 'robot', 'experiment', 'trajectory', 'model', 'links')
 
@@ -588,9 +563,6 @@ TARGETS = _targets(
            load_break_away),
     Target('commissioning', lambda: yaml_seed('t.yaml.runs', RECORD), mutate_yaml,
            lambda path: commissioning.completed_stages(path.with_suffix(''), SUBJECT)),
-    Target('search', lambda: [('s.json', json.dumps(
-        {**SEARCH, 'sha256': canonical_sha256(SEARCH)}).encode())],
-        mutate_search, lambda path: load_search(path, OWNER)),
     Target('calibration', lambda: yaml_seed('c.yaml', KINEMATICS), mutate_yaml, read_calibration),
     Target('corrections', lambda: [('c.conf', CORRECTIONS)], mutate_bytes, read_calibration),
     Target('doctor', doctor_seeds, mutate_any, run_doctor),

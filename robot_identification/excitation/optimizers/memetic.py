@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.optimizers.local_search import descend, Descent
-from robot_identification.excitation.optimizers.multistart import PLAIN_STAGES
 from robot_identification.excitation.optimizers.optimizer import (
     Candidate, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
 )
@@ -31,6 +30,8 @@ from robot_identification.excitation.parametrizations.parametrization import che
 
 Candidates = tuple[Candidate, ...]
 
+# The criterion itself, kinks and all.
+PLAIN_STAGES = ((float('inf'), 100),)
 # The paper's "decrease" and "increase" of its factors, which it gives no numbers for.
 DOWN, UP = 0.8, 1.25
 # Range of the steps over the distance that they are scaled by.

@@ -153,7 +153,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """All that a search knows between two rounds; it can be written to a file and resumed."""
+    """All that a search knows between two rounds, and goes on from."""
 
     rounds: int = 0  # finished
     evaluations: int = 0

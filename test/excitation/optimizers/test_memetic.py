@@ -13,7 +13,6 @@ from robot_identification.excitation.optimizers.local_search import descend
 from robot_identification.excitation.optimizers.memetic import (
     DOWN, Fitness, LARGEST_SPREAD, LEAST_SPREAD, look, Memetic, UP, Walk, walk,
 )
-from robot_identification.excitation.optimizers.multistart import Multistart
 from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
 
 SMALL = Memetic(population=6, fresh=2, walkers=3)
@@ -197,12 +196,9 @@ def test_starts_are_the_fittest_of_each_kind_in_turn_and_new():
     assert memory['bred'] == 1.0
 
 
-def test_it_finds_the_best_minimum_where_random_starts_do_not():
-    """At the same evaluations."""
-    last, other = (run_search(each(), FakeProblem(), 3000) for each in (Memetic, Multistart))
-    # The best minimum is 1. Measured of several seeds: 1.00, and 8.6 to 11.7 from random starts.
-    assert last.best.objective < 2.0
-    assert other.best.objective > 6.0
+def test_it_finds_the_best_minimum():
+    # It is 1. Measured of several seeds: 1.00, and 8.6 to 11.7 from random starts alone.
+    assert run_search(Memetic(), FakeProblem(), 3000).best.objective < 2.0
 
 
 @pytest.mark.parametrize('options', [
