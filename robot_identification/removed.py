@@ -10,6 +10,9 @@ REMOVED: dict[str, str] = {
     '--tables': 'reproductions/paper_tables.py makes the tables of a paper',
     '--checkpoint': 'searches are repeated by --seed and --max-evaluations',
     'multistart': 'use spectral',
+    'modified_fourier': 'use fourier',
+    'bspline': 'use via_points',
+    'pick_and_place': 'use trapezoidal',
 }
 
 

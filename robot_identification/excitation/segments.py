@@ -22,10 +22,9 @@ from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import (
     check_count, check_seconds, Parametrization,
 )
-from robot_identification.excitation.parametrizations.static_poses import (
-    StaticPosesParametrization,
+from robot_identification.excitation.parametrizations.stop_and_go import (
+    check_dwell, StaticPosesParametrization,
 )
-from robot_identification.excitation.parametrizations.stop_and_go import check_dwell
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 
 # Shares of the travel that a joint goes to either side; chosen: reversals of several lengths.

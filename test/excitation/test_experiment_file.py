@@ -97,6 +97,7 @@ WRONG = {
     'another version': ({'schema_version': 3}, 'schema_version is 3'),
     'an unknown key': ({'margin': {}}, 'unknown key margin'),
     'an unknown form': ({'trajectory': {'form': 'spline'}}, "form 'spline': known are fourier"),
+    'a removed form': ({'trajectory': {'form': 'bspline'}}, 'form bspline was removed in 2.0'),
     'an unknown option': ({'trajectory': {'form': 'fourier', 'harmonic': 3}}, 'harmonic'),
     'a trajectory that is a number': ({'trajectory': 5}, 'experiment.yaml'),
     'an unknown criterion': ({'criterion': 'beauty'}, "criterion 'beauty'"),
@@ -161,7 +162,7 @@ WRONG = {
     ),
     'unknown bounds': ({'bounds': 'exact'}, "bounds is 'exact', it must be sampled or cons"),
     'conservative splines': (
-        {'trajectory': {'form': 'bspline'}, 'bounds': 'conservative'}, 'the form is bspline'
+        {'trajectory': {'form': 'via_points'}, 'bounds': 'conservative'}, 'the form is via_points'
     ),
     'an unknown law': ({'friction': 'stribek'}, 'friction law stribek'),
 }

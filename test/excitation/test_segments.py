@@ -16,7 +16,7 @@ from robot_identification.excitation.composition import with_segments
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.fingerprint import experiment_sha256
 from robot_identification.excitation.parametrizations import CompositeParametrization
-from robot_identification.excitation.parametrizations.static_poses import (
+from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.segments import SlowReversals, Stops
@@ -183,7 +183,7 @@ def test_experiments_without_segments_keep_their_hash():
 
 
 @pytest.mark.parametrize(('changes', 'message'), [
-    ({'segments': 'bspline, stops'}, "unknown segment 'bspline'; known are stops, slow_rev"),
+    ({'segments': 'reversals, stops'}, "unknown segment 'reversals'; known are stops, slow_rev"),
     ({'segments': 7}, 'segments is 7, it must be a list of stops, slow_reversals'),
     ({'segments': [{'name': 'stops', 'wait': 1.0}]}, 'segment stops.*wait'),
     ({'segments': [{'name': 'stops', 'dwell': 0.0}]}, 'dwell is 0.0 s, it must be above 0'),
@@ -201,8 +201,8 @@ def test_refuses_other_segments(changes, message):
 @pytest.mark.parametrize(('options', 'message'), [
     ({'searched': 2}, 'searched is 2, it must be a whole number from 0'),
     ({'parts': []}, 'parts must be a list of 1 to 10 forms'),
-    ({'parts': [{'form': 'trapezoidal'}]}, r"parts\[0\] has the form 'trapezoidal', it must be"),
-    ({'parts': [{'form': 'fourier'}, {'form': 'bspline', 'wait': 1}]}, r'parts\[1\]: .*wait'),
+    ({'parts': [{'form': 'trapezoidal'}]}, r"parts\[0\]: unknown form 'trapezoidal'"),
+    ({'parts': [{'form': 'fourier'}, {'form': 'via_points', 'wait': 1}]}, r'parts\[1\]: .*wait'),
     ({'parts': [{'form': 'fourier', 'base_period': 400.0}] * 2}, 'duration is 800.0 s'),
 ])
 def test_refuses_other_parts(options, message):

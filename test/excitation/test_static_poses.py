@@ -18,7 +18,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.fingerprint import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.parametrizations.static_poses import (
+from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.problem import TrajectoryProblem

@@ -14,24 +14,20 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.modified_fourier import (
-    ModifiedFourierParametrization,
-)
 from robot_identification.excitation.parametrizations.parametrization import (
     check_count, check_seconds, Parametrization, within_period,
 )
-from robot_identification.excitation.parametrizations.static_poses import (
+from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.removed import refuse_unknown
 
 # Forms that parts may have: they rest at both ends, and their acceleration is continuous.
 PART_FORMS: dict[str, type[Parametrization]] = {
     form.name: form for form in (
-        FourierParametrization, ModifiedFourierParametrization, BSplineParametrization,
-        ViaPointsParametrization, StaticPosesParametrization,
+        FourierParametrization, ViaPointsParametrization, StaticPosesParametrization,
     )
 }
 MOST_PARTS = 10  # chosen: a motion has two or three
@@ -168,9 +164,7 @@ def _form_of(number: int, part: Mapping[str, Any]) -> Parametrization:
     options = dict(part)
     name = options.pop('form', None)
     if name not in PART_FORMS:
-        raise DescriptionError(
-            f'parts[{number}] has the form {name!r}, it must be one of {", ".join(PART_FORMS)}'
-        )
+        raise DescriptionError(f'parts[{number}]: {refuse_unknown("form", name, PART_FORMS)}')
     try:
         return PART_FORMS[name](**options)
     except TypeError as error:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions that rest at one pose after the other: what their forms share."""
+"""Motions that rest at one pose after the other: static poses, and trapezoidal velocities."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import (
-    LONGEST_PERIOD, within_period,
+    check_count, check_seconds, LONGEST_PERIOD, Parametrization, within_period,
 )
+from robot_identification.files import to_switch
 
 # A step from 0 to 1 and its three derivatives at shares u of the time it takes.
 Step = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
@@ -26,6 +27,13 @@ AT_JUMP = 1.0e-9
 PEAK_MISSED = 0.01
 # A grid of a thousand samples per second cannot miss this much of an acceleration [s].
 SHORTEST_BLEND = 0.01
+# So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
+SAMPLES_OF_A_MOVE = 40
+# Steps of a monotone motion [rad]: friction reverses in much less, and `find_dwells` sees the
+# side that a joint came from in a quarter of it.
+LEAST_STEP = 0.02
+# What is added to every drawn step, as a share of the mean one, so that few are too small.
+ADDED_STEP = 1.0
 
 
 @dataclass(frozen=True)
@@ -135,20 +143,172 @@ def check_dwell(name: str, value: Any, *, none_allowed: bool) -> None:
         )
 
 
-def check_blend(blend: float, move_time: float) -> None:
-    """Check that the accelerated share of a move is in its range and long enough."""
-    if not 0.0 < blend <= 0.5:
-        raise DescriptionError(f'blend is {blend}, it must be above 0 and at most 0.5')
-    if blend * move_time < SHORTEST_BLEND:
-        raise DescriptionError(
-            f'blend is {blend} of a move_time of {move_time} s: the arm accelerates in '
-            f'{blend * move_time:g} s, at least {SHORTEST_BLEND} s are needed; raise one of them'
+@dataclass(frozen=True)
+class StaticPosesParametrization(Parametrization):
+    """
+    Rests at poses, with quintics from rest to rest between them.
+
+    The torque that holds a joint at rest depends on the side that it came from: friction holds. In
+    both directions, poses are visited in their order, then in reverse, with a rest at the start in
+    between; a joint reaches a pose from either side where that lies between the poses before and
+    after it.
+
+    In a monotone motion that is so of every pose and joint: each joint goes one way, up or down,
+    from the start through all poses to a turning point, and back. It does not rest at these two,
+    which are reached from one side only.
+
+    The coefficients of a joint are the position of the start and the offset of each pose, the
+    turning point last.
+    """
+
+    poses: int = 6  # besides the start
+    dwell: float = 2.0  # length of each rest [s]
+    move_time: float = 2.0  # from one pose to the next [s]
+    both_directions: bool = True  # whether poses are visited in reverse, too
+    monotone: bool = False  # whether every joint reaches every pose from both sides
+
+    name = 'static_poses'
+
+    def __post_init__(self) -> None:
+        check_count('poses', self.poses, 1, 100)
+        check_dwell('dwell', self.dwell, none_allowed=False)
+        check_seconds('move_time', self.move_time)
+        for name in ('both_directions', 'monotone'):
+            to_switch(getattr(self, name), name)
+        if self.monotone and not self.both_directions:
+            raise DescriptionError(
+                'monotone is true and both_directions false: poses are reached from both sides '
+                'only where they are visited in reverse, too; leave one of them out'
+            )
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        return 1 + self.poses + self.monotone
+
+    @property
+    def duration(self) -> float:
+        return self.itinerary.duration
+
+    @property
+    def grid_samples(self) -> int:
+        return math.ceil(SAMPLES_OF_A_MOVE * self.duration / self.move_time) + 1
+
+    @property
+    def itinerary(self) -> Itinerary:
+        """Return the order in which poses are visited, and when."""
+        if self.monotone:
+            # There and back the same way; the start and the turning point are no poses to rest at.
+            way = tuple(range(self.poses + 2))
+            rests = (self.dwell,) * self.poses
+            return Itinerary((*way, *way[-2::-1]), (*rests, 0.0, *rests), self.move_time)
+        there = tuple(range(self.poses + 1))
+        stops = (*there, 0, *there[:0:-1], 0) if self.both_directions else (*there, 0)
+        return Itinerary(stops, (self.dwell,) * (len(stops) - 2), self.move_time)
+
+    @property
+    def pieces(self) -> FloatArray:
+        return self.itinerary.instants(0.0, 1.0)
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.monotone
+
+    def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return poses one random step further each."""
+        if not self.monotone:
+            return coefficients
+        steps = np.abs(coefficients[:, 1:])
+        steps += ADDED_STEP * steps.mean(axis=1, keepdims=True)
+        offsets = direction[:, None] * np.cumsum(steps, axis=1)
+        return np.hstack([coefficients[:, :1], offsets])
+
+    def suits(self, coefficients: FloatArray) -> bool:
+        """Return whether every joint goes one way, far enough."""
+        if not self.monotone:
+            return True
+        steps = np.diff(coefficients[:, 1:], prepend=0.0, axis=1)
+        return bool(np.all(steps * np.sign(steps[:, :1]) >= LEAST_STEP))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options by name, `monotone` only if it is so."""
+        options = super().options()
+        if not self.monotone:
+            # Older files do not have it, nor do the hashes of what they say.
+            del options['monotone']
+        return options
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        B, dB, ddB, _ = self.itinerary.basis(t, quintic_step)
+        return B, dB, ddB
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        return self.itinerary.basis(t, quintic_step)[3]
+
+
+@dataclass(frozen=True)
+class TrapezoidalParametrization(Parametrization):
+    """
+    Moves from point to point, each with a velocity that rises, stays and falls evenly.
+
+    The acceleration is piecewise constant; where it jumps, it is given as zero. All joints
+    accelerate together. The motion starts and ends at the centre; the coefficients of a joint are
+    the centre and the offset of each point.
+    """
+
+    points: int = 6  # between start and end
+    dwell: float = 0.5  # at each point [s]
+    move_time: float = 1.5  # from one point to the next [s]
+    # share of `move_time` in which the arm accelerates, and in which it brakes
+    blend: float = 0.25
+
+    name = 'trapezoidal'
+    smooth = False
+
+    def __post_init__(self) -> None:
+        check_count('points', self.points, 1, 100)
+        check_dwell('dwell', self.dwell, none_allowed=True)
+        check_seconds('move_time', self.move_time)
+        if not 0.0 < self.blend <= 0.5:
+            raise DescriptionError(f'blend is {self.blend}, it must be above 0 and at most 0.5')
+        if self.blend * self.move_time < SHORTEST_BLEND:
+            raise DescriptionError(
+                f'blend is {self.blend} of a move_time of {self.move_time} s: the arm accelerates '
+                f'in {self.blend * self.move_time:g} s, at least {SHORTEST_BLEND} s are needed; '
+                'raise one of them'
+            )
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        return 1 + self.points
+
+    @property
+    def duration(self) -> float:
+        return self.itinerary.duration
+
+    @property
+    def grid_samples(self) -> int:
+        # Two while the arm accelerates, and one while it cruises or half a percent below the tip
+        # of the triangle that is left without cruising.
+        of_a_move = max(
+            20.0, 2.0 / self.blend, 1.0 / (1.0 - (2.0 - PEAK_MISSED) * self.blend)
         )
+        return math.ceil(of_a_move * self.duration / self.move_time) + 1
 
+    @property
+    def itinerary(self) -> Itinerary:
+        """Return the order in which points are visited, and when."""
+        stops = (*range(self.points + 1), 0)
+        return Itinerary(stops, (self.dwell,) * self.points, self.move_time)
 
-def trapezoidal_samples(itinerary: Itinerary, blend: float) -> int:
-    """Return the even samples that see the peaks of every move."""
-    # Two while the arm accelerates, and one while it cruises or half a percent below the tip of
-    # the triangle that is left without cruising.
-    per_move = max(20.0, 2.0 / blend, 1.0 / (1.0 - (2.0 - PEAK_MISSED) * blend))
-    return math.ceil(per_move * itinerary.duration / itinerary.move_time) + 1
+    @property
+    def pieces(self) -> FloatArray:
+        return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        B, dB, ddB, _ = self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))
+        return B, dB, ddB
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.parametrizations.bspline import free_splines
 from robot_identification.excitation.parametrizations.parametrization import (
     check_count, check_seconds, Parametrization, with_centre, within_period,
 )
 from robot_identification.excitation.parametrizations.stop_and_go import quintic_step
+import scipy
 
 PASSAGES = ('smooth', 'rest')
+DEGREE = 5  # of the splines of a smooth passage
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,20 @@ class ViaPointsParametrization(Parametrization):
         u = np.clip(np.subtract.outer(t, piece * np.arange(self.points + 1)) / piece, 0.0, 1.0)
         s, ds, dds, _ = quintic_step(u)
         return [step[:, :-1] - step[:, 1:] for step in (s, ds / piece, dds / piece**2)]
+
+
+def free_splines(
+    t: FloatArray, count: int, duration: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return quintic B-splines at rest at both ends and two derivatives, (N, count) each.
+
+    As many knots divide the duration [s] evenly.
+    """
+    knots = np.concatenate([
+        np.zeros(DEGREE), np.linspace(0.0, duration, count + 2), np.full(DEGREE, duration)
+    ])
+    # Three control points at each end, for position, velocity and acceleration there, stay zero.
+    spline = scipy.interpolate.BSpline(knots, np.eye(count + 6)[:, 3:-3], DEGREE)
+    t = within_period(t, duration)
+    return spline(t), spline(t, nu=1), spline(t, nu=2)
