@@ -116,15 +116,6 @@ def _ratio(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
     return largest - smallest, by_largest - by_smallest
 
 
-def _ratio_and_inverse(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
-    """Return log(condition number + 1 / smallest value), and its gradient."""
-    ratio, by_ratio = _ratio(singular, sharpness)
-    smallest, by_smallest = _smallest(singular, sharpness)
-    value = float(np.logaddexp(ratio, -smallest))
-    share = np.exp(ratio - value)
-    return value, share * by_ratio - (1.0 - share) * by_smallest
-
-
 def _mean_log(singular: FloatArray, _: float) -> tuple[float, FloatArray]:
     count = len(singular)
     return float(-2.0 * np.mean(np.log(singular))), -2.0 / (count * singular)
@@ -134,11 +125,6 @@ def _log_trace_of_inverse(singular: FloatArray, _: float) -> tuple[float, FloatA
     inverse = singular**-2.0
     total = inverse.sum()
     return float(np.log(total)), -2.0 * inverse / (singular * total)
-
-
-def _smallest_only(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
-    value, gradient = _smallest(singular, sharpness)
-    return -2.0 * value, -2.0 * gradient
 
 
 def _condition(singular: FloatArray) -> float:
@@ -151,13 +137,6 @@ CRITERIA: dict[str, Criterion] = {
     'condition_number_scaled': Criterion(
         'condition number of W with columns of unit length', True, _condition, _ratio
     ),
-    'condition_number_squared': Criterion(
-        "condition number of W'W", False, lambda s: _condition(s) ** 2, _ratio
-    ),
-    'condition_and_smallest': Criterion(
-        'condition number of W plus the inverse of its smallest singular value per sample',
-        False, lambda s: _condition(s) + float(1.0 / s[-1]), _ratio_and_inverse,
-    ),
     # Differences between motions depend neither on units nor on the base set.
     'log_determinant': Criterion(
         'minus the mean logarithm of the information per sample (D-optimality)',
@@ -166,10 +145,5 @@ CRITERIA: dict[str, Criterion] = {
     'trace_of_inverse': Criterion(
         'sum of the variances of base parameters for one sample of unit noise (A-optimality)',
         False, lambda s: float(np.sum(s**-2.0)), _log_trace_of_inverse,
-    ),
-    'smallest_eigenvalue': Criterion(
-        'largest variance of a combination of base parameters for one sample of unit noise '
-        '(E-optimality)',
-        False, lambda s: float(s[-1] ** -2.0), _smallest_only,
     ),
 }

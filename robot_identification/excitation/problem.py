@@ -81,12 +81,7 @@ LENGTH = 0.1
 ONLY_SCALING = ('random',)
 # Singular values at both ends that a polish bounds.
 POLISHED_ENDS = (4, 8)
-EXTREMES = {
-    'condition_number': POLISHED_ENDS,
-    'condition_number_scaled': POLISHED_ENDS,
-    'condition_number_squared': POLISHED_ENDS,
-    'smallest_eigenvalue': (0, POLISHED_ENDS[1]),
-}
+EXTREMES = dict.fromkeys(('condition_number', 'condition_number_scaled'), POLISHED_ENDS)
 
 
 def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel | None:

@@ -38,7 +38,7 @@ from robot_identification.model import (
 import scipy
 
 # Criteria that grow better with information; others are numbers of one motion alone.
-INFORMATION_CRITERIA = ('log_determinant', 'trace_of_inverse', 'smallest_eigenvalue')
+INFORMATION_CRITERIA = ('log_determinant', 'trace_of_inverse')
 DEFAULT_CRITERION = 'trace_of_inverse'
 # Largest standard error that is not weak, as a part of the value.
 WEAK_SHARE = 0.1

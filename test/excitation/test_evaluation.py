@@ -69,9 +69,6 @@ def test_criteria_are_those_of_the_samples_that_are_named(arm, experiment, motio
             # Rounding of the instants only.
             assert one.criteria[name] == pytest.approx(criterion(W), rel=1e-9)
     assert set(found.dense) == set(CRITERIA)
-    assert found.dense['condition_number'] ** 2 == pytest.approx(
-        found.dense['condition_number_squared'], rel=1e-12
-    )
 
 
 @pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
