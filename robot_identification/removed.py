@@ -16,6 +16,10 @@ REMOVED: dict[str, str] = {
     'modified_fourier': 'use fourier',
     'bspline': 'use via_points',
     'pick_and_place': 'use trapezoidal',
+    'bisquare': 'use huber',
+    'essential': 'use wls, and read which terms are needed in report.html',
+    'gls': 'use wls',
+    'recursive': 'use wls',
 }
 
 

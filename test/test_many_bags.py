@@ -25,8 +25,6 @@ from robot_identification import parallel
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import bags
 from robot_identification.estimation.bags import Bag, BagSource, survey_bag
-from robot_identification.estimation.estimators.huber import HuberLoss
-from robot_identification.estimation.estimators.reweighting import ResidualWeights
 from robot_identification.estimation.estimators.robust import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.inputs import spread_evenly
@@ -383,19 +381,12 @@ def test_weights_that_saw_residuals_in_parts_saw_the_same(rng, monkeypatch, most
     """Sums to rounding; the median exactly, whichever part outgrew its room."""
     monkeypatch.setattr(SizeMedian, 'LARGEST_SAMPLE', most)
     residuals = rng.normal(size=(3, 60))
-    for make in (
-        lambda: HuberWeights(np.array([0.5, 1.0])),
-        lambda: ResidualWeights(HuberLoss(), np.array([0.5, 1.0])),
-    ):
-        whole, merged = make(), make()
-        for part in residuals:
-            other = make()
-            for joint in range(2):
-                whole(joint, part)
-                other(joint, part)
-            merged.merge(other)
-        # A few additions in another order.
-        np.testing.assert_allclose(merged.deviation, whole.deviation, rtol=1e-14)
-        if isinstance(whole, ResidualWeights):
-            np.testing.assert_array_equal(merged.deviation, whole.deviation)
-            np.testing.assert_array_equal(merged.damped, whole.damped)
+    whole, merged = (HuberWeights(np.array([0.5, 1.0])) for _ in range(2))
+    for part in residuals:
+        other = HuberWeights(np.array([0.5, 1.0]))
+        for joint in range(2):
+            whole(joint, part)
+            other(joint, part)
+        merged.merge(other)
+    np.testing.assert_array_equal(merged.deviation, whole.deviation)
+    np.testing.assert_array_equal(merged.damped, whole.damped)

@@ -11,7 +11,6 @@ from .estimators.consistent import (
 from .estimators.options import (
     check_not_negative as check_not_negative, check_positive as check_positive,
 )
-from .estimators.recursive import RecursiveState as RecursiveState
 from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
 from .estimators.weighted import WeightedLeastSquares as WeightedLeastSquares
 from .fitted_recordings import fit_recordings as fit_recordings

@@ -103,6 +103,18 @@ def renew_weights(
     return weights
 
 
+def relative_change(
+    problem: IdentificationProblem,
+    weights: FloatArray,
+    theta: FloatArray,
+    found: FloatArray,
+) -> float:
+    """Return the change of the unknowns over their size, in units that do not matter."""
+    lengths = np.linalg.norm(problem.stacked(weights)[0], axis=0)
+    size = float(np.linalg.norm(lengths * found))
+    return float(np.linalg.norm(lengths * (found - theta))) / (size or 1.0)
+
+
 def need_observations(problem: IdentificationProblem, estimator: str) -> Observations:
     """Return the rows behind a problem; `UsageError` if only their factors were kept."""
     if problem.observations is None:

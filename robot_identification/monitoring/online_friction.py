@@ -16,10 +16,11 @@ import math
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation import check_positive, RecursiveState
+from robot_identification.estimation import check_positive
 from robot_identification.excitation import residual_noise
 from robot_identification.model import IdentifiedModel, Motion
 from robot_identification.monitoring.online_noise import ResidualNoise
+from robot_identification.monitoring.recursive import RecursiveState
 
 # Standard deviation of the change, in residuals of the joint: a weak prior.
 USUAL_CHANGE = 50.0

@@ -32,7 +32,7 @@ import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import (
-    check_not_negative, check_positive, fit_consistent_body, RecursiveState,
+    check_not_negative, check_positive, fit_consistent_body,
 )
 from robot_identification.excitation import residual_noise
 from robot_identification.model import (
@@ -40,6 +40,7 @@ from robot_identification.model import (
     payload_from_parameters, to_frame, tool_frame,
 )
 from robot_identification.monitoring.online_noise import ResidualNoise
+from robot_identification.monitoring.recursive import RecursiveState
 from robot_identification.studies.payload import (
     BODY_LENGTH, payload_errors, PayloadErrors, UNKNOWN_PAYLOAD, whitened,
 )

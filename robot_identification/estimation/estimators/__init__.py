@@ -8,21 +8,17 @@ To add one: write its file, add one line to ESTIMATORS; the contract tests run o
 """
 
 from robot_identification.estimation.estimate import Estimator
-from robot_identification.estimation.estimators.bisquare import BisquareRegression
 from robot_identification.estimation.estimators.consistent import (
     ConsistentLeastSquares, LogCholeskyLeastSquares,
 )
 from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
-from robot_identification.estimation.estimators.essential import EssentialParameters
-from robot_identification.estimation.estimators.generalized import GeneralizedLeastSquares
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
 from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
 from robot_identification.estimation.estimators.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.recursive import RecursiveLeastSquares
 from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
@@ -31,17 +27,13 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,
     'wls': WeightedLeastSquares,
     'limit_weighted': LimitWeightedLeastSquares,
-    'gls': GeneralizedLeastSquares,
     'ridge': RidgeRegression,
     'constrained': ConstrainedLeastSquares,
     'consistent': ConsistentLeastSquares,
     'log_cholesky': LogCholeskyLeastSquares,
     'huber': HuberRegression,
-    'bisquare': BisquareRegression,
     'dictionary': SparseNonnegativeRegression,
     'tls': TotalLeastSquares,
-    'recursive': RecursiveLeastSquares,
-    'essential': EssentialParameters,
     'joint_groups': JointGroupLeastSquares,
     'iv': InstrumentalVariables,
     'maximum_likelihood': MaximumLikelihood,

@@ -5,34 +5,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.reweighting import (
-    describe_fit, fit_robustly, RobustFit, start_robustly,
+from robot_identification.estimation.estimators.robust import HuberWeights
+from robot_identification.estimation.linear import describe_estimate, residual_deviation
+from robot_identification.estimation.problem import IdentificationProblem, stack_factors
+from robot_identification.estimation.solving import (
+    FIRST_REWEIGHTINGS, least_deviation, need_observations, propagate, relative_change,
+    renew_weights, rows_per_joint, solve_unknowns,
 )
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import need_observations
 
-
-@dataclass(frozen=True)
-class HuberLoss:
-    """Squares of small residuals, sizes of large ones."""
-
-    tuning: float = 1.345  # standard deviations beyond which a residual counts linearly
-
-    def weight(self, u: FloatArray) -> FloatArray:
-        """Return ``min(1, tuning / abs(u))``."""
-        weights: FloatArray = 1.0 / np.maximum(np.abs(u) / self.tuning, 1.0)
-        return weights
-
-    def slope(self, u: FloatArray) -> FloatArray:
-        """Return one where residuals count in full, else zero."""
-        slopes: FloatArray = (np.abs(u) <= self.tuning).astype(float)
-        return slopes
+# Scales that change by less than this part are settled.
+SCALE_TOLERANCE = 1.0e-6
 
 
 @dataclass(frozen=True)
@@ -59,6 +47,8 @@ class HuberRegression(Estimator):
     ----------
     .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
        Statistics 35(1), 1964.
+    .. [2] P. Holland, R. Welsch, "Robust regression using iteratively reweighted least squares",
+       Communications in Statistics A6(9), 1977.
 
     """
 
@@ -73,11 +63,64 @@ class HuberRegression(Estimator):
         check_positive(self.tolerance, 'tolerance of huber')
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """Estimate by reweighting rows; see `Estimator.estimate`."""
-        return describe_fit(self.fit(problem))
+        """
+        Estimate by solving and weighing rows in turn; see `Estimator.estimate`.
 
-    def fit(self, problem: IdentificationProblem) -> RobustFit:
-        """Return the end of the reweighting, from which others may go on."""
+        A pass weighs by the scales of the pass before, so that one pass is enough for both; where
+        it ends, they are the same [2]_.
+        """
         observations = need_observations(problem, 'huber')
-        start = start_robustly(problem, equal_joints=self.equal_joints)
-        return fit_robustly(observations, HuberLoss(self.tuning), start, self)
+        weights = renew_weights(problem, 0 if self.equal_joints else FIRST_REWEIGHTINGS)
+        theta, floor = solve_unknowns(problem, weights), least_deviation(problem)
+        scale = np.maximum(residual_deviation(problem, theta), floor)
+        passes = 0
+        while passes < self.iterations:
+            passes += 1
+            residuals = HuberWeights(scale, self.tuning)
+            problem = observations.factor(theta, residuals)
+            weights = np.ones(len(scale)) if self.equal_joints else 1.0 / scale
+            found = solve_unknowns(problem, weights)
+            change = relative_change(problem, weights, theta, found)
+            theta = found
+            renewed = np.maximum(residuals.deviation, floor)
+            settled = np.max(np.abs(renewed / scale - 1.0)) < SCALE_TOLERANCE
+            if settled and change <= self.tolerance:
+                notes: tuple[str, ...] = ()
+                break
+            scale = renewed
+        else:
+            notes = (
+                f'reweighting stopped after {passes} passes without an end: the parameters still '
+                f'changed by {change:.1e} of their size, {self.tolerance:.0e} was asked for',
+            )
+        estimate = _describe(problem, weights, theta, residuals, notes)
+        # The pass that made the first factors counts.
+        return replace(estimate, passes=1 + passes)
+
+
+def _describe(
+    problem: IdentificationProblem,
+    weights: FloatArray,
+    theta: FloatArray,
+    residuals: HuberWeights,
+    notes: tuple[str, ...],
+) -> Estimate:
+    """
+    Return the estimate of a robust fit, with the sandwich covariance of M-estimators.
+
+    Its `sigma` is the standard deviation that the medians of the residuals stand for, that of the
+    noise without the outliers.
+    """
+    curvature, deviation = residuals.row_deviation(weights, problem.size / problem.n)
+    R, _ = stack_factors(problem.factors, weights * curvature, problem.size)
+    b = problem.reduction.rank
+    damped = residuals.damped
+    if damped.any():
+        shares = ', '.join(f'{100.0 * share:.2g}' for share in damped)
+        notes += (f'rows that count less than half, by joint: {shares} %',)
+    return replace(
+        describe_estimate(problem, weights, theta),
+        covariance=propagate(R, rows_per_joint(problem, deviation))[:b, :b],
+        sigma=residuals.scale,
+        notes=notes,
+    )

@@ -18,14 +18,14 @@ from robot_identification.estimation.estimators.options import check_count, chec
 from robot_identification.estimation.estimators.reference_motion import (
     need_motions, smooth_reference,
 )
-from robot_identification.estimation.estimators.reweighting import relative_change
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
+    FIRST_REWEIGHTINGS, least_squares, relative_change, renew_weights, residual_weights,
+    solve_unknowns,
 )
 from robot_identification.model import base_dynamics, Motion, standard_torque
 import scipy

@@ -44,9 +44,3 @@ def check_not_negative(value: Any, what: str) -> None:
     """
     if not is_number(value) or not 0.0 <= value < math.inf:
         raise UsageError(f'{what} is {value!r}, it must be a finite number of at least 0')
-
-
-def check_share(value: Any, what: str) -> None:
-    """Raise UsageError unless an option is above zero and at most one."""
-    if not is_number(value) or not 0.0 < value <= 1.0:
-        raise UsageError(f'{what} is {value!r}, it must be above 0 and at most 1')

@@ -17,7 +17,7 @@ CLEAR_SHARE = 1.0e-3
 
 class HuberWeights:
     """
-    Square roots of Huber's weights [1]_, and the scatter of the residuals they were asked for.
+    Square roots of Huber's weights [1]_, and sums of the residuals that they were asked for.
 
     `scale` (n,) is the standard deviation of each joint's residual [N m]; residuals beyond
     `tuning` of them count linearly.
@@ -26,41 +26,71 @@ class HuberWeights:
     ----------
     .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
        Statistics 35(1), 1964.
+    .. [2] P. J. Huber, "Robust Statistics", Wiley, 1981, chapter 7.
 
     """
 
     def __init__(self, scale: FloatArray, tuning: float = 1.345) -> None:
-        self._scale, self._tuning = scale, tuning
+        self.scale, self._tuning = scale, tuning
         self._medians = [SizeMedian() for _ in scale]
-        self._squares, self._weighted = np.zeros(len(scale)), np.zeros(len(scale))
+        self._sums = np.zeros((7, len(scale)))
 
     def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
         """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+        u = np.abs(residual) / self.scale[joint]
+        weight = 1.0 / np.maximum(u / self._tuning, 1.0)
+        score = weight * u
         self._medians[joint].add(residual)
-        self._squares[joint] += residual @ residual
-        limit = self._tuning * self._scale[joint]
-        sizes = np.abs(residual)
-        shares = limit / np.maximum(sizes, limit)
-        self._weighted[joint] += (shares * sizes) @ sizes
-        weights: FloatArray = np.sqrt(shares)
-        return weights
+        self._sums[:, joint] += [
+            len(u), weight.sum(), score @ score, np.count_nonzero(u <= self._tuning),
+            np.count_nonzero(weight < 0.5), u @ u, score @ u,
+        ]
+        roots: FloatArray = np.sqrt(weight)
+        return roots
 
     def merge(self, other: HuberWeights) -> None:
         """Take the residuals that another has seen, too."""
         for median, theirs in zip(self._medians, other._medians, strict=True):
             median.merge(theirs)
-        self._squares += other._squares
-        self._weighted += other._weighted
+        self._sums += other._sums
 
     @property
     def differ_from_one(self) -> bool:
         """Return whether weights clearly take something away."""
-        return bool(np.any(self._weighted < (1.0 - CLEAR_SHARE) * self._squares))
+        squares, weighted = self._sums[5:]
+        return bool(np.any(weighted < (1.0 - CLEAR_SHARE) * squares))
 
     @property
     def deviation(self) -> FloatArray:
         """Standard deviation by the median of the residuals seen, shape (n,) [N m]."""
         return NORMAL_DEVIATION * np.array([median.value for median in self._medians])
+
+    @property
+    def damped(self) -> FloatArray:
+        """Share of each joint's rows that count less than half, shape (n,)."""
+        share: FloatArray = self._sums[4] / np.maximum(self._sums[0], 1.0)
+        return share
+
+    def row_deviation(
+        self, joint_weights: FloatArray, parameters: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """
+        Return how the weighted rows of each joint scatter, as far as the solution is concerned.
+
+        First the factors (n,) on them that turn their squares into the curvature of the loss, then
+        the standard deviations (n,) of the rows multiplied by these. Averages over the joint stand
+        for those of single rows, with Huber's correction for the number of `parameters` that each
+        joint pays for [2]_, eq. 7.6.
+        """
+        count, weight, score, undamped = self._sums[:4]
+        mean_slope = np.maximum(undamped / count, np.finfo(float).eps)
+        variance = score / np.maximum(count - parameters, 1.0)
+        correction = 1.0 + parameters / count * (1.0 - mean_slope) / mean_slope
+        curvature: FloatArray = np.sqrt(mean_slope / (weight / count))
+        deviation: FloatArray = (
+            correction * joint_weights * self.scale * np.sqrt(variance / mean_slope)
+        )
+        return curvature, deviation
 
 
 class SizeMedian:
