@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from reproductions import porcelli_2020_data as thesis
+from reproductions.joint_groups import JointGroupLeastSquares
 from reproductions.known_motion import known_problem, root_mean_square, torque_of_base
 from reproductions.porcelli_2020_corrections import corrected
 from reproductions.porcelli_2020_motion import recorded_instants, series
 from reproductions.porcelli_2020_structure import dh_parameters, noise_deviation
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimator
-from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
+from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.profiles import PORCELLI_2020, PORCELLI_2020_GROUPS
 from robot_identification.excitation.fourier_conventions import (
     conservative_bounds, nearest_at_rest,
 )
@@ -144,7 +144,7 @@ class SimulatedGroup:
         to_stated: FloatArray = np.asarray(np.linalg.inv(stated.to_joint_frames()), dtype=float)
         change = map_base_parameters(plain, shown, to_stated)
         problem = known_problem(robot, plain, self.motion, tau, thesis.SAMPLING_RATE)
-        estimate = PORCELLI_2020.estimator.estimate(problem)
+        estimate = OrdinaryLeastSquares().estimate(problem)
         order = published_rows(shown, PUBLISHED_ORDERS['porcelli'])
         covariance = change @ estimate.covariance @ change.T
         predicted = torque_of_base(robot, plain, estimate.theta, self.motion)
@@ -249,9 +249,11 @@ class WholeArm:
 
 
 WAYS: dict[str, Estimator] = {
-    'two groups, wrist neglected (thesis)': PORCELLI_2020_GROUPS.estimator,
+    'two groups, wrist neglected (thesis)': JointGroupLeastSquares(
+        sizes=(3, 3), neglect_distal=True, reweightings=0
+    ),
     'two groups, wrist first and taken off': JointGroupLeastSquares(sizes=(3, 3)),
-    'all joints at once': PORCELLI_2020.estimator,
+    'all joints at once': OrdinaryLeastSquares(),
     'all joints at once, weighted by their noise': WeightedLeastSquares(),
 }
 

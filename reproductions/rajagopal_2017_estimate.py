@@ -22,9 +22,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.ridge import shortest_standard_parameters
+from robot_identification.estimation.estimators.ridge import (
+    RidgeRegression, shortest_standard_parameters,
+)
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.profiles import RAJAGOPAL_2017
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -202,7 +203,7 @@ class SimulatedYoubot:
 
     def ways(self) -> dict[str, Identified]:
         """Identify as the report, step by step as it proposes, and as this package."""
-        ridge = RAJAGOPAL_2017.estimator
+        ridge = RidgeRegression()
         perfect = prior_truth(self.robot)
         differenced = self.differenced(self.random)
         spectral = self.in_harmonics(self.periodic)
@@ -235,7 +236,7 @@ class SimulatedYoubot:
         singular, right = singular[: len(K)], right[: len(K)]
         ridge, exact = (
             shortest_standard_parameters(problem.reduction, estimator.estimate(problem).theta)
-            for estimator in (RAJAGOPAL_2017.estimator, OrdinaryLeastSquares())
+            for estimator in (RidgeRegression(), OrdinaryLeastSquares())
         )
         inside = right.T @ (right @ ridge)
         return Ridge(

@@ -25,7 +25,6 @@ from reproductions.raviola_2021_structure import (
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import map_base_parameters
 from robot_identification.model.frames import link_frames
@@ -169,7 +168,7 @@ def study_arm(name: str, motions: Motions) -> Arm:
     """Identify one arm by both methods, and predict a motion that neither has seen."""
     robot = load_arm(name)
     run = record(robot, motions.excitation[name], seed=TRAINING_NOISE)
-    found, weighted = (identify_run(robot, run, profile) for profile in (LS, WLS))
+    found, weighted = (identify_run(robot, run, method) for method in (LS, WLS))
     score = read_for(found.model, record(robot, motions.validation[name], seed=VALIDATION_NOISE))
     structure = find_structure(name, parameters=found.model.parameters)
     values, errors = published_values(found.model, structure)
@@ -290,8 +289,8 @@ def exact_mountings(model: IdentifiedModel, training: Motion, unseen: Motion) ->
 def solving_times(arm: Arm) -> tuple[float, ...]:
     """Return how long both estimators take from the same rows [s]; never written to files."""
     times = []
-    for profile in (LS, WLS):
-        method = IdentifyOptions(profile=profile).method
+    for options in (LS, WLS):
+        method = options.method
         datasets = arm.found.datasets
         rows = method.observe(
             arm.found.model.robot, method.laws[0], datasets, [data.fitted for data in datasets]

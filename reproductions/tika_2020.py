@@ -189,7 +189,7 @@ def run_experiment(
         fits[name] = identify_both(other, folder / f'other_{number}')
         trials.append(try_arm(f'{name}, OLS', other, fits[name].ordinary_model))
     trials.append(try_arm(
-        'arm of table III, identify without a profile', arm,
+        'arm of table III, identify by default', arm,
         identify_by_default(arm, folder / 'estimation'),
     ))
     second = fits[LARGE_ROTORS]

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.quality import find_covariance
+from robot_identification.estimation.recipe import Recipe
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
@@ -30,7 +32,14 @@ from robot_identification.simulation.ground_truth import (
 )
 from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
 
-PROFILE = 'tika_2020'
+# The span of the smoothing is not printed: 19 samples at 125 Hz.
+SMOOTHING = KinematicFilter(kind='rloess', span=0.15)
+# Section V: sign and viscous friction (eq. 8), currents smoothed as velocities are, rotor inertias
+# that are not negative. Those that merge with link inertias have no bound.
+METHOD = IdentifyOptions(
+    estimator=ConstrainedLeastSquares(friction=False), friction='coulomb_sign,viscous',
+    recipe=Recipe(kinematic_filter=SMOOTHING, effort_filter=SMOOTHING),
+)
 # "The values for the rotor inertia are small anyway": this share of those that are drawn.
 SMALL_ROTORS = 0.05
 TRUTH_SEED, NOISE_SEEDS = 0, (1, 2)
@@ -158,7 +167,7 @@ class Fit:
     Attributes
     ----------
     model : IdentifiedModel
-        By constrained least squares, as the profile has it.
+        By constrained least squares, as the paper has it.
     ordinary : Estimate
         By ordinary least squares on the same rows.
     problem : IdentificationProblem
@@ -199,8 +208,8 @@ class Fit:
 
 
 def identify_both(arm: SimulatedArm, bag: Path) -> Fit:
-    """Identify an arm by the paper's profile, and by ordinary least squares beside it."""
-    found = identify(arm.robot, [bag], IdentifyOptions(profile=PROFILE))
+    """Identify an arm by the paper's method, and by ordinary least squares beside it."""
+    found = identify(arm.robot, [bag], METHOD)
     problem = found.estimate.problem
     assert problem is not None  # of an estimate that was just made
     return Fit(
@@ -211,8 +220,8 @@ def identify_both(arm: SimulatedArm, bag: Path) -> Fit:
 def load_unseen(model: IdentifiedModel, bag: Path) -> tuple[Dataset, IdentificationProblem]:
     """Return a bag the model has not seen, and its rows treated as those of the fit."""
     dataset, _ = load_for_model(model, bag)
-    method, profile = IdentifyOptions(profile=PROFILE).method, find_profile(PROFILE)
-    observations = method.observe(model.robot, profile.friction, [dataset], [dataset.fitted])
+    method = METHOD.method
+    observations = method.observe(model.robot, method.laws[0], [dataset], [dataset.fitted])
     return dataset, observations.factor()
 
 
@@ -231,11 +240,7 @@ def normalized_errors(
 
 def smooth_torque(dataset: Dataset, robot: RobotModel) -> FloatArray:
     """Return the smoothed measured joint torque (N, n) [N m] that the paper regresses on."""
-    effort_filter = find_profile(PROFILE).effort_filter
-    assert effort_filter is not None
-    torque: FloatArray = (
-        with_smooth_effort(dataset, effort_filter).effort * robot.drives.drive_gain
-    )
+    torque: FloatArray = with_smooth_effort(dataset, SMOOTHING).effort * robot.drives.drive_gain
     return torque
 
 

@@ -16,9 +16,13 @@ REMOVED: dict[str, str] = {
     'modified_fourier': 'use fourier',
     'bspline': 'use via_points',
     'pick_and_place': 'use trapezoidal',
+    '--profile': 'give --estimator, --friction and --config',
     'bisquare': 'use huber',
     'essential': 'use wls, and read which terms are needed in report.html',
     'gls': 'use wls',
+    'joint_groups': 'use wls, which takes all joints at once',
+    'limit_weighted': 'use wls',
+    'profile': 'give estimator, friction and recipe',
     'recursive': 'use wls',
 }
 

@@ -20,7 +20,6 @@ ODD = {
     r'(general|linear|maxim|minim|normal|optim|penal|quant|serial)is(e[drs]?|ing|ation)': '-ize',
     r'bodies that can exist': 'physically consistent bodies',
     r'[Ll]ean(s|ing)? on the URDF': 'regularize towards the URDF',
-    r'raviola_wls': 'limit_weighted',
     r'(?<!~/)[Aa]dvice': 'recommendation',
     r'[Dd]oubt(s|ed|ful|fully)?': 'warning, question, uncertain',
     r'(is|are|was|were|be|been) (not )?told': 'is given, is commanded, is stated',

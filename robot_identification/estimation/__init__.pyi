@@ -3,7 +3,7 @@
 
 from .arguments import IdentifyArguments as IdentifyArguments
 from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
-from .estimate import Estimate as Estimate
+from .estimate import Estimate as Estimate, Estimator as Estimator
 from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent import (
     ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,
@@ -34,7 +34,6 @@ from .problem import (
     Observations as Observations, select_blocks as select_blocks,
     TriangularFactor as TriangularFactor,
 )
-from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe
 from .rows import (
     divided_period as divided_period, parts_of_period as parts_of_period,

@@ -15,7 +15,6 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import (
     AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, LATEST_TIME, SELECT,
 )
-from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.files import is_there, read_text
 from robot_identification.model import CORRECTIONS, KinematicFilter, parse_friction, STATED_UNITS
@@ -67,10 +66,6 @@ class IdentifyArguments:
     estimator: str | None = option(
         str, 'estimator', otherwise='dictionary, or wls where plain friction laws are named',
         choices=tuple(ESTIMATORS),
-    )
-    profile: str | None = option(
-        str, "a paper's method from end to end, instead of estimator and friction",
-        choices=tuple(PROFILES),
     )
     friction: str | None = option(
         str, 'comma list of friction laws, none, select: plain laws chosen for each joint, or '

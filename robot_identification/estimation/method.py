@@ -19,7 +19,6 @@ from robot_identification.estimation.estimators.dictionary import SparseNonnegat
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
 from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
@@ -47,15 +46,13 @@ class IdentifyOptions:
 
     Attributes
     ----------
-    profile : str, optional
-        A name in PROFILES: a paper's method from end to end, in the place of estimator, friction
-        and recipe.
-    estimator : str, optional
-        A name in ESTIMATORS; by default what `friction` asks for.
-    friction : str, optional
-        Comma list of law names, 'none', 'select': plain laws, chosen for each joint by itself, or
-        'auto', the default: the dictionary, whose terms are chosen from the data. An estimator
-        without friction takes the plain laws.
+    estimator : str or Estimator, optional
+        A name in ESTIMATORS, or an estimator with its options; by default what `friction` asks
+        for.
+    friction : str or sequence of FrictionLaw, optional
+        Laws with their constants, or a comma list of law names, 'none', 'select': plain laws,
+        chosen for each joint by itself, or 'auto', the default: the dictionary, whose terms are
+        chosen from the data. An estimator without friction takes the plain laws.
     recipe : Recipe
         What is tried, and by what rules it is chosen.
     effort_unit : str, optional
@@ -86,9 +83,8 @@ class IdentifyOptions:
 
     """
 
-    profile: str | None = None
-    estimator: str | None = None
-    friction: str | None = None
+    estimator: str | Estimator | None = None
+    friction: str | Sequence[FrictionLaw] | None = None
     recipe: Recipe = field(default_factory=Recipe)
     effort_unit: str | None = None
     relative_scale: bool = False
@@ -110,14 +106,7 @@ class IdentifyOptions:
         self._check_friction()
 
     def _check_names(self) -> None:
-        if self.profile is not None:
-            find_profile(self.profile)
-            if self.estimator is not None or self.friction is not None:
-                raise UsageError(
-                    f'--profile {self.profile} has its own estimator and friction: leave out '
-                    '--estimator and --friction'
-                )
-        if self.estimator is not None and self.estimator not in ESTIMATORS:
+        if not isinstance(self.estimator, Estimator | None) and self.estimator not in ESTIMATORS:
             raise UsageError(refuse_unknown('estimator', self.estimator, ESTIMATORS))
         if self.effort_unit is not None and self.effort_unit not in STATED_UNITS:
             raise UsageError(
@@ -152,13 +141,14 @@ class IdentifyOptions:
             )
 
     def _check_friction(self) -> None:
-        if self.estimator not in (None, DICTIONARY_ESTIMATOR) and self.friction == AUTOMATIC:
+        estimator = self._estimator_name
+        if estimator not in (None, DICTIONARY_ESTIMATOR) and self.friction == AUTOMATIC:
             raise UsageError(
                 f'--friction {AUTOMATIC} chooses terms by the estimator {DICTIONARY_ESTIMATOR}, '
-                f'not by {self.estimator}: name friction laws, or leave out --estimator'
+                f'not by {estimator}: name friction laws, or leave out --estimator'
             )
         if self.friction == SELECT:
-            if self.estimator == DICTIONARY_ESTIMATOR:
+            if estimator == DICTIONARY_ESTIMATOR:
                 raise UsageError(
                     f'--friction {SELECT} chooses plain laws, the estimator '
                     f'{DICTIONARY_ESTIMATOR} has its own terms: leave out one of the two'
@@ -169,7 +159,7 @@ class IdentifyOptions:
                     'decimation out of the recipe, or name friction laws'
                 )
         if self.recipe.two_encoders is not None and (
-            self.friction in (AUTOMATIC, SELECT) or self.estimator == DICTIONARY_ESTIMATOR
+            self.friction in (AUTOMATIC, SELECT) or estimator == DICTIONARY_ESTIMATOR
         ):
             raise UsageError(
                 'two_encoders of the recipe says what is known of the drives, which plain laws '
@@ -207,53 +197,60 @@ class IdentifyOptions:
 
     @property
     def method(self) -> Method:
-        """Return what is done, from the names that were given."""
-        if self.profile is not None:
-            profile = find_profile(self.profile)
-            two_encoders = self.recipe.two_encoders or profile.two_encoders
-            return Method(
-                laws=(profile.friction,),
-                estimator=_with_known(two_encoders, profile.estimator),
-                two_encoders=two_encoders,
-                estimator_name=profile.estimator_name,
-                kinematic_filter=self.kinematic_filter or profile.kinematic_filter,
-                effort_filter=profile.effort_filter,
-                treatment=RowTreatment(profile.slowest, profile.decimation),
-                reflected_inertia=profile.reflected_inertia,
-                corrections=self._corrections(automatic=False),
-            )
-        two_encoders = self.recipe.two_encoders
-        automatic = self.friction in (None, AUTOMATIC) and two_encoders is None
-        has_dictionary = self.friction not in (None, AUTOMATIC, SELECT) and any(
-            law.is_sparse for law in parse_friction(str(self.friction))
+        """Return what is done, from what was given."""
+        recipe = self.recipe
+        name, estimator = self._named_estimator()
+        if name != DICTIONARY_ESTIMATOR and recipe.two_encoders is not None:
+            estimator = TwoEncoderFit(recipe.two_encoders, estimator)
+        return Method(
+            laws=self._laws(name),
+            by_joint=self.friction == SELECT,
+            estimator=estimator,
+            two_encoders=recipe.two_encoders,
+            estimator_name=name,
+            kinematic_filter=self.kinematic_filter or recipe.kinematic_filter,
+            effort_filter=recipe.effort_filter,
+            treatment=RowTreatment(recipe.slowest, recipe.decimation),
+            corrections=self._corrections(automatic=name == DICTIONARY_ESTIMATOR),
         )
-        estimator = self.estimator or (
+
+    def _named_estimator(self) -> tuple[str, Estimator]:
+        """Return name and estimator, that which the friction asks for if none was given."""
+        has_dictionary = any(law.is_sparse for law in self._given_laws())
+        automatic = self.friction in (None, AUTOMATIC) and self.recipe.two_encoders is None
+        name = self._estimator_name or (
             DICTIONARY_ESTIMATOR if automatic or has_dictionary else PLAIN_ESTIMATOR
         )
-        if has_dictionary and estimator != DICTIONARY_ESTIMATOR:
+        if has_dictionary and name != DICTIONARY_ESTIMATOR:
             raise UsageError(
-                f'the terms of friction dictionary are too many for the estimator {estimator}: '
+                f'the terms of friction dictionary are too many for the estimator {name}: '
                 f'leave out --estimator, or name plain laws ({PLAIN_FRICTION})'
             )
-        return Method(
-            laws=self._laws(estimator),
-            by_joint=self.friction == SELECT,
-            estimator=(
-                SparseNonnegativeRegression(
-                    passes=self.recipe.passes, huber=self.recipe.huber,
-                    shrinkage=self.recipe.shrinkage, prior_weight=0.0,
-                    offset_deviation=self.recipe.offset_deviation,
-                )
-                if estimator == DICTIONARY_ESTIMATOR
-                else _with_known(two_encoders, ESTIMATORS[estimator]())
-            ),
-            two_encoders=two_encoders,
-            estimator_name=estimator,
-            kinematic_filter=self.kinematic_filter or self.recipe.kinematic_filter,
-            effort_filter=self.recipe.effort_filter,
-            treatment=RowTreatment(self.recipe.slowest, self.recipe.decimation),
-            corrections=self._corrections(automatic=estimator == DICTIONARY_ESTIMATOR),
+        if isinstance(self.estimator, Estimator):
+            return name, self.estimator
+        if name != DICTIONARY_ESTIMATOR:
+            return name, ESTIMATORS[name]()
+        return name, SparseNonnegativeRegression(
+            passes=self.recipe.passes, huber=self.recipe.huber,
+            shrinkage=self.recipe.shrinkage, prior_weight=0.0,
+            offset_deviation=self.recipe.offset_deviation,
         )
+
+    @property
+    def _estimator_name(self) -> str | None:
+        """Return the name of the estimator that was given."""
+        if not isinstance(self.estimator, Estimator):
+            return self.estimator
+        kind = type(self.estimator)
+        return next((name for name, one in ESTIMATORS.items() if one is kind), kind.__name__)
+
+    def _given_laws(self) -> tuple[FrictionLaw, ...]:
+        """Return the laws that were given; none where they are chosen."""
+        if self.friction in (None, AUTOMATIC, SELECT):
+            return ()
+        if isinstance(self.friction, str):
+            return parse_friction(self.friction)
+        return tuple(self.friction or ())
 
     def _corrections(self, *, automatic: bool) -> tuple[str, ...]:
         """Return the groups that are offered, in the order of CORRECTIONS."""
@@ -267,14 +264,17 @@ class IdentifyOptions:
             return expand_candidates(
                 self.recipe.friction_candidates, self.recipe.friction_additions
             )
-        names = self.friction if self.friction not in (None, AUTOMATIC) else (
-            AUTOMATIC_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
-        )
-        laws = tuple(
-            (self.recipe.dictionary,) if law.is_sparse else law.alternatives()
-            for law in parse_friction(str(names))
-        )
-        return tuple(product(*laws))
+        if self.friction in (None, AUTOMATIC):
+            given = parse_friction(
+                AUTOMATIC_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
+            )
+        elif isinstance(self.friction, str):
+            given = self._given_laws()
+        else:
+            return (self._given_laws(),)
+        return tuple(product(*(
+            (self.recipe.dictionary,) if law.is_sparse else law.alternatives() for law in given
+        )))
 
 
 def _without_load(candidates: Sequence[str]) -> tuple[str, ...]:
@@ -285,11 +285,6 @@ def _without_load(candidates: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _with_known(two_encoders: TwoEncoders | None, estimator: Estimator) -> Estimator:
-    """Return an estimator that leaves what is known beforehand as it is."""
-    return estimator if two_encoders is None else TwoEncoderFit(two_encoders, estimator)
-
-
 @dataclass(frozen=True)
 class Method:
     """Method of an identification, from recording to parameters."""
@@ -298,13 +293,12 @@ class Method:
     # chosen by joint, the candidates
     laws: tuple[tuple[FrictionLaw, ...], ...]
     estimator: Estimator  # with its options
-    estimator_name: str  # its key in ESTIMATORS
+    estimator_name: str  # its key in ESTIMATORS, or its class where it has none
     # by default chosen among the recipe's cut-offs
     kinematic_filter: KinematicFilter | None = None
     # smoothing of the effort that is fitted; by default none
     effort_filter: KinematicFilter | None = None
     treatment: RowTreatment = field(default_factory=RowTreatment)  # what is done to rows
-    reflected_inertia: bool = True  # whether rotor inertias are among the parameters
     by_joint: bool = False  # whether each joint has laws of its own
     # what is known of the drives; the estimator is then a `TwoEncoderFit`
     two_encoders: TwoEncoders | None = None
@@ -336,7 +330,6 @@ class Method:
             robot, friction, datasets, rows,
             offset_by_recording=self.estimator.chooses_terms,
             time_blocks=time_blocks,
-            reflected_inertia=self.reflected_inertia,
             effort_filter=self.effort_filter,
             treatment=self.treatment,
             two_encoders=self.two_encoders,

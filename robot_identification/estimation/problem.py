@@ -187,7 +187,8 @@ class Observations:
             if treatment.decimation is not None and numbers > DECIMATED_NUMBERS:
                 raise DataError(
                     f'{numbers // 10**6} million numbers are too many to filter together with '
-                    'their torques: choose a part with --start/--stop'
+                    'their torques: choose a part with --start/--stop, or leave decimation '
+                    'out of the recipe'
                 )
             if numbers <= KEPT_NUMBERS or treatment.decimation is not None:
                 self._kept = list(self._compute())

@@ -250,7 +250,6 @@ def describe_provenance(
             for bag, digest in inputs.hashes.items()
         ],
         'options': {
-            'profile': options.profile,
             'estimator': options.method.estimator_name,
             'friction': options.method.friction_name,
             'start': options.start,

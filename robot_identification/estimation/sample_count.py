@@ -92,6 +92,6 @@ def check_enough_samples(
         method = options.method
         reduction = make_reduction(
             robot, () if method.by_joint else method.laws[0], datasets,
-            reflected_inertia=method.reflected_inertia, two_encoders=method.two_encoders,
+            two_encoders=method.two_encoders,
         )
         check_sample_count(sources, samples, reduction)

@@ -255,9 +255,12 @@ def test_known_parameters_are_taken_off(arm):
     )
 
 
-def test_with_one_encoder_the_profile_does_what_it_did(arm):
-    """No rotor positions: the estimate of plain weighted least squares, to the last bit."""
-    method = IdentifyOptions(profile='madsen_2020').method
+def test_with_one_encoder_the_method_is_plain_least_squares(arm):
+    """No rotor positions: the estimate of weighted least squares, to the last bit."""
+    method = IdentifyOptions(
+        estimator=WeightedLeastSquares(reweightings=1), friction=LAWS,
+        recipe=Recipe(decimation=20.0, two_encoders=TwoEncoders()),
+    ).method
     dataset = dataset_of(arm.robot, arm.links, arm.tau)
     observations = method.observe(arm.robot, LAWS, [dataset], [dataset.fitted])
     plain = observe(
@@ -412,21 +415,23 @@ def recorded(tmp_path_factory):
 
 
 def test_from_bag_to_model_and_back(recorded, tmp_path):
-    """The profile of the paper with known friction and rotors, by the command line."""
+    """The method of the paper with known friction and rotors, by the command line."""
     # Half of the friction is known, the rest is found. Sensor noise in the accelerations makes
     # parameters wrong by more than the torque's noise does: friction within 5 % and the stiffness
     # of the joint that carries most within 3 %. Unseen motion is predicted to 10 % of its spread.
     file, truth = recorded
     folder, out = file.parent, tmp_path / 'out'
     (tmp_path / 'recipe.yaml').write_text(dump_yaml({
-        'schema_version': 1, 'two_encoders': {'rotor_inertia': 'known', 'friction': {
+        'schema_version': 1, 'decimation': 20.0,
+        'kinematic_filter': {'kind': 'butterworth', 'order': 4, 'cutoff': 50.0},
+        'two_encoders': {'rotor_inertia': 'known', 'friction': {
             name: [{'law': 'coulomb', 'constants': {'width': truth.velocity_width},
                     'coefficients': [0.5 * float(truth.coulomb[joint])]}]
             for joint, name in enumerate(('pan', 'lift', 'reach'))
         }},
     }))
     outcome = run_command(
-        'identify', folder / 'bag_0', '--robot', file, '--profile', 'madsen_2020',
+        'identify', folder / 'bag_0', '--robot', file, '--friction', 'coulomb_sign,viscous',
         '--config', tmp_path / 'recipe.yaml', '-o', out,
     )
     assert outcome.code == 0, outcome.err

@@ -26,7 +26,7 @@ LISTS = {
     ParameterType.PARAMETER_STRING_ARRAY: 'x',
 }
 # Texts that name one of few things, by the end of their names.
-NAMED = ('effort_unit', 'estimator', 'friction', 'profile', 'interface', 'program')
+NAMED = ('effort_unit', 'estimator', 'friction', 'interface', 'program')
 
 
 def launched_parameters(name):

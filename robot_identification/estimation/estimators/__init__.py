@@ -15,8 +15,6 @@ from robot_identification.estimation.estimators.constrained import ConstrainedLe
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
-from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
-from robot_identification.estimation.estimators.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.ridge import RidgeRegression
@@ -26,7 +24,6 @@ from robot_identification.estimation.estimators.weighted import WeightedLeastSqu
 ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,
     'wls': WeightedLeastSquares,
-    'limit_weighted': LimitWeightedLeastSquares,
     'ridge': RidgeRegression,
     'constrained': ConstrainedLeastSquares,
     'consistent': ConsistentLeastSquares,
@@ -34,7 +31,6 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     'huber': HuberRegression,
     'dictionary': SparseNonnegativeRegression,
     'tls': TotalLeastSquares,
-    'joint_groups': JointGroupLeastSquares,
     'iv': InstrumentalVariables,
     'maximum_likelihood': MaximumLikelihood,
 }

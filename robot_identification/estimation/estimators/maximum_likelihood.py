@@ -163,7 +163,7 @@ def _check_rows(observations: Observations) -> None:
     if observations.treatment != NO_TREATMENT:
         raise UsageError(
             'estimator maximum_likelihood takes the samples as they were recorded, and the '
-            'profile filters or leaves out rows: choose another estimator or profile'
+            'recipe filters or leaves out rows: choose another estimator or recipe'
         )
     for term in observations.reduction.parameters.friction:
         law = term.law

@@ -30,13 +30,13 @@ BIASED = {'ridge', 'dictionary', 'consistent', 'log_cholesky'}
 NEED_TIME = {'iv', 'maximum_likelihood'}
 # These need more than the factors.
 NEED_ROWS = {
-    'huber', 'dictionary', 'limit_weighted', 'consistent', 'log_cholesky',
+    'huber', 'dictionary', 'consistent', 'log_cholesky',
 } | NEED_TIME
 # These do not minimize the squared residuals of their problem: noise in the columns is taken
-# back, torques of the wrist count before those of the base.
-OTHER_CONDITIONS = {'dictionary', 'tls', 'joint_groups', 'consistent', 'log_cholesky'}
+# back.
+OTHER_CONDITIONS = {'dictionary', 'tls', 'consistent', 'log_cholesky'}
 SEEDS = st.integers(0, 2**32 - 1)
-COUNTS = ('wls', 'ridge', 'constrained', 'consistent', 'log_cholesky', 'tls', 'joint_groups', 'iv',
+COUNTS = ('wls', 'ridge', 'constrained', 'consistent', 'log_cholesky', 'tls', 'iv',
           'maximum_likelihood')
 REFUSED = [
     *((name, 'reweightings', value) for name in COUNTS for value in (-1, 1.5, True, None)),

@@ -169,7 +169,7 @@ def test_filtered_rows_are_refused(noisy_arm):
     observations = Observations(
         noisy_arm.robot, noisy_arm.reduction, data, treatment=RowTreatment(slowest=0.05)
     )
-    with pytest.raises(UsageError, match='the profile filters or leaves out rows'):
+    with pytest.raises(UsageError, match='the recipe filters or leaves out rows'):
         MaximumLikelihood().estimate(observations.factor())
 
 

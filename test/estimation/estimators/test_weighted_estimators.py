@@ -1,35 +1,21 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Weighted and limit-weighted least squares against what they must equal."""
-
-from dataclasses import replace
+"""Weighted least squares against what they must equal."""
 
 from estimation.arm_problems import noisy_problem
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.estimation import solve_weighted, WeightedLeastSquares
-from robot_identification.estimation.estimators.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.solving import least_squares, propagate
-from robot_identification.model import observation_matrix
 
 
 def problem_of(arm, reduction, seed):
     """Return a problem with noise, and the true base parameters."""
     problem, theta = noisy_problem(arm, reduction, seed, 300)
     return problem, reduction.K @ theta
-
-
-def rows_of(problem):
-    """Return the whole observation matrix (N, n, b) and torques (N, n) in another way."""
-    observations = problem.observations
-    dataset = observations.data[0].dataset
-    W = observation_matrix(observations.robot, problem.reduction.parameters, dataset.motion)
-    return W.reshape(len(dataset), problem.n, -1)[:, :, problem.reduction.independent], \
-        dataset.effort
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -67,34 +53,3 @@ def test_reweighting_is_solving_again(arm, reduction):
     estimate = WeightedLeastSquares().estimate(problem)
     np.testing.assert_allclose(estimate.theta, expected.theta, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(estimate.weights, expected.weights, rtol=1e-9)
-
-
-def test_limits_are_weights(arm, reduction):
-    """Raviola's weights as row scaling: those of all rows over the limits, by NumPy."""
-    problem, _ = problem_of(arm, reduction, 2)
-    limits = (80.0, 120.0, 12.0)
-    estimate = LimitWeightedLeastSquares(torque_limits=limits).estimate(problem)
-    W, tau = rows_of(problem)
-    scaled = (W / np.array(limits)[:, None]).reshape(-1, reduction.rank)
-    expected = np.linalg.lstsq(scaled, (tau / limits).ravel(), rcond=None)[0]
-    np.testing.assert_allclose(estimate.theta, expected, atol=1e-9 * np.abs(expected).max())
-    # A gear ratio common to all joints changes nothing.
-    geared = LimitWeightedLeastSquares(tuple(101.0 * limit for limit in limits))
-    np.testing.assert_allclose(
-        geared.estimate(problem).theta, estimate.theta, rtol=1e-10, atol=1e-13
-    )
-    plain = LimitWeightedLeastSquares().estimate(problem)
-    np.testing.assert_allclose(plain.weights, 1.0 / arm.limits.effort, rtol=1e-15)
-
-
-def test_limits_must_be_there(arm, reduction):
-    """A joint without a stated limit is named, and so is a wrong number of them."""
-    problem, _ = problem_of(arm, reduction, 3)
-    limits = replace(arm.limits, effort=np.array([80.0, 120.0, np.inf]))
-    problem.observations.robot = replace(arm, limits=limits)
-    with pytest.raises(UsageError, match=r'torque limit of tip is inf N m.*--estimator wls'):
-        LimitWeightedLeastSquares().estimate(problem)
-    with pytest.raises(UsageError, match='2 torque limits for 3 joints'):
-        LimitWeightedLeastSquares((1.0, 2.0)).estimate(problem)
-    with pytest.raises(UsageError, match='limit of joint 2 is -2 N m'):
-        LimitWeightedLeastSquares((1.0, -2.0))

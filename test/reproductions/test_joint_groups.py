@@ -9,8 +9,8 @@ from estimation.arm_problems import (
 )
 import numpy as np
 import pytest
+from reproductions.joint_groups import JointGroupLeastSquares
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.model.base_parameters import reduce_to_base
