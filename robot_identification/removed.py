@@ -19,11 +19,14 @@ REMOVED: dict[str, str] = {
     '--profile': 'give --estimator, --friction and --config',
     'bisquare': 'use huber',
     'essential': 'use wls, and read which terms are needed in report.html',
+    'friction_additions': 'name friction laws with --friction',
+    'friction_candidates': 'name friction laws with --friction',
     'gls': 'use wls',
     'joint_groups': 'use wls, which takes all joints at once',
     'limit_weighted': 'use wls',
     'profile': 'give estimator, friction and recipe',
     'recursive': 'use wls',
+    'select': 'name friction laws, or use auto',
 }
 
 

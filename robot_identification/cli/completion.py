@@ -113,7 +113,7 @@ _KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     'robot': _robots,
     'experiment': _experiments,
     'plan': _experiments,
-    'friction': lambda: ('auto', 'select', 'none', *FRICTION_LAWS),
+    'friction': lambda: ('auto', 'none', *FRICTION_LAWS),
 }
 # Those that may as well name a YAML file.
 _FILES = ('robot', 'experiment', 'plan')

@@ -27,7 +27,7 @@ from .judgement import (
 from .linear import solve_weighted as solve_weighted
 from .method import (
     AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,
-    IdentifyOptions as IdentifyOptions, LATEST_TIME as LATEST_TIME, SELECT as SELECT,
+    IdentifyOptions as IdentifyOptions, LATEST_TIME as LATEST_TIME,
 )
 from .problem import (
     combine_factors as combine_factors, IdentificationProblem as IdentificationProblem,

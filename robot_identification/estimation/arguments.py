@@ -13,7 +13,7 @@ from typing import Any
 from robot_identification.errors import DescriptionError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import (
-    AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, LATEST_TIME, SELECT,
+    AUTOMATIC, COMMAND, EFFORT, IdentifyOptions, LATEST_TIME,
 )
 from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.files import is_there, read_text
@@ -24,7 +24,7 @@ from robot_identification.recording import parse_joint_names
 
 def check_friction(text: str) -> None:
     """Raise a `UsageError` unless a text names friction laws, or a way of choosing them."""
-    if text not in ('', AUTOMATIC, SELECT):
+    if text not in ('', AUTOMATIC):
         parse_friction(text)
 
 
@@ -68,9 +68,8 @@ class IdentifyArguments:
         choices=tuple(ESTIMATORS),
     )
     friction: str | None = option(
-        str, 'comma list of friction laws, none, select: plain laws chosen for each joint, or '
-        'auto: terms chosen from the data', otherwise='auto', metavar='LAWS',
-        check=check_friction,
+        str, 'comma list of friction laws, none, or auto: terms chosen from the data',
+        otherwise='auto', metavar='LAWS', check=check_friction,
     )
     cutoff: float | None = option(
         float, 'cut-off frequency of the zero-phase low-pass of the kinematics [Hz]',

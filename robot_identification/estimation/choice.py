@@ -14,7 +14,6 @@ from robot_identification.estimation.correction_groups import AcceptedGroup
 from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
-from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
@@ -23,7 +22,7 @@ from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilte
 from robot_identification.processing import Dataset, find_position_steps
 from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
 
-# Under this much motion [s] a full dictionary, or a choice of laws by joint, rests on little.
+# Under this much motion [s] a full dictionary rests on little.
 SHORT_MOTION = 20.0
 # From this share of the joints on, contradictions are of a unit or a mounting, not of links.
 MOST_CONTRADICTING = 0.5
@@ -79,32 +78,14 @@ def choose_laws(
     )
 
 
-def choose_laws_by_joint(
-    robot: RobotModel,
-    datasets: tuple[Dataset, ...],
-    options: IdentifyOptions,
-    kinematic_filter: KinematicFilter,
-    unexcited: Sequence[int],
-) -> Choice:
-    """Choose plain laws and their shape constants for each joint by itself."""
-    recipe, method = options.recipe, options.method
-    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
-    folds = Folds(recipe.folds, recipe.gap)
-    found = choose_friction(
-        method.observe(robot, (), datasets, rows), method.laws, unexcited, folds, recipe.tie
-    )
-    trial = cross_validate(
-        method.observe(robot, found.terms, datasets, rows), unexcited, method.estimator,
-        'friction by joint', folds,
-    )
-    motion = sum(seconds_fitted(dataset) for dataset in datasets)
-    short = (
-        f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the choice of friction laws rests on '
-        'little',
-    ) if motion < SHORT_MOTION else ()
-    return Choice(
-        kinematic_filter, datasets, found.terms, method.estimator, trial, found.candidates,
-        (*short, *found.notes),
+def describe_laws(friction: Sequence[FrictionLaw]) -> str:
+    """Return friction laws and their shape constants in words."""
+    return ', '.join(
+        law.name + ''.join(
+            f' {key} {value:g}' for key, value in law.constants().items()
+            if isinstance(value, float)
+        )
+        for law in friction
     )
 
 

@@ -17,7 +17,6 @@ from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import observe
-from robot_identification.estimation.friction_selection import expand_candidates
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import RowTreatment
@@ -30,7 +29,6 @@ from robot_identification.processing import Dataset
 from robot_identification.removed import refuse_unknown
 
 AUTOMATIC = 'auto'
-SELECT = 'select'
 DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 # What the effort is from: the recorded one, or the error of positions against commands.
@@ -50,9 +48,9 @@ class IdentifyOptions:
         A name in ESTIMATORS, or an estimator with its options; by default what `friction` asks
         for.
     friction : str or sequence of FrictionLaw, optional
-        Laws with their constants, or a comma list of law names, 'none', 'select': plain laws,
-        chosen for each joint by itself, or 'auto', the default: the dictionary, whose terms are
-        chosen from the data. An estimator without friction takes the plain laws.
+        Laws with their constants, or a comma list of law names, 'none', or 'auto', the default:
+        the dictionary, whose terms are chosen from the data. An estimator without friction takes
+        the plain laws.
     recipe : Recipe
         What is tried, and by what rules it is chosen.
     effort_unit : str, optional
@@ -147,19 +145,8 @@ class IdentifyOptions:
                 f'--friction {AUTOMATIC} chooses terms by the estimator {DICTIONARY_ESTIMATOR}, '
                 f'not by {estimator}: name friction laws, or leave out --estimator'
             )
-        if self.friction == SELECT:
-            if estimator == DICTIONARY_ESTIMATOR:
-                raise UsageError(
-                    f'--friction {SELECT} chooses plain laws, the estimator '
-                    f'{DICTIONARY_ESTIMATOR} has its own terms: leave out one of the two'
-                )
-            if self.recipe.decimation is not None:
-                raise UsageError(
-                    f'--friction {SELECT} tries laws on the rows that were recorded: leave '
-                    'decimation out of the recipe, or name friction laws'
-                )
         if self.recipe.two_encoders is not None and (
-            self.friction in (AUTOMATIC, SELECT) or estimator == DICTIONARY_ESTIMATOR
+            self.friction == AUTOMATIC or estimator == DICTIONARY_ESTIMATOR
         ):
             raise UsageError(
                 'two_encoders of the recipe says what is known of the drives, which plain laws '
@@ -180,8 +167,6 @@ class IdentifyOptions:
         options = replace(self, recipe=replace(
             recipe,
             dictionary=replace(recipe.dictionary, load_sliding=(), load_presliding=()),
-            friction_candidates=_without_load(recipe.friction_candidates),
-            friction_additions=_without_load(recipe.friction_additions),
         ))
         loaded = {
             law.name for laws in options.method.laws for law in laws
@@ -204,7 +189,6 @@ class IdentifyOptions:
             estimator = TwoEncoderFit(recipe.two_encoders, estimator)
         return Method(
             laws=self._laws(name),
-            by_joint=self.friction == SELECT,
             estimator=estimator,
             two_encoders=recipe.two_encoders,
             estimator_name=name,
@@ -246,7 +230,7 @@ class IdentifyOptions:
 
     def _given_laws(self) -> tuple[FrictionLaw, ...]:
         """Return the laws that were given; none where they are chosen."""
-        if self.friction in (None, AUTOMATIC, SELECT):
+        if self.friction in (None, AUTOMATIC):
             return ()
         if isinstance(self.friction, str):
             return parse_friction(self.friction)
@@ -260,10 +244,6 @@ class IdentifyOptions:
 
     def _laws(self, estimator: str) -> tuple[tuple[FrictionLaw, ...], ...]:
         """Return the laws to try."""
-        if self.friction == SELECT:
-            return expand_candidates(
-                self.recipe.friction_candidates, self.recipe.friction_additions
-            )
         if self.friction in (None, AUTOMATIC):
             given = parse_friction(
                 AUTOMATIC_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
@@ -277,20 +257,11 @@ class IdentifyOptions:
         )))
 
 
-def _without_load(candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return the lists of friction laws in which none needs the load of the joint."""
-    return tuple(
-        names for names in candidates
-        if not any(law.needs_rigid_torque for law in parse_friction(names))
-    )
-
-
 @dataclass(frozen=True)
 class Method:
     """Method of an identification, from recording to parameters."""
 
-    # friction of every joint, with every choice of shape constants that is tried; where it is
-    # chosen by joint, the candidates
+    # friction of every joint, with every choice of shape constants that is tried
     laws: tuple[tuple[FrictionLaw, ...], ...]
     estimator: Estimator  # with its options
     estimator_name: str  # its key in ESTIMATORS, or its class where it has none
@@ -299,7 +270,6 @@ class Method:
     # smoothing of the effort that is fitted; by default none
     effort_filter: KinematicFilter | None = None
     treatment: RowTreatment = field(default_factory=RowTreatment)  # what is done to rows
-    by_joint: bool = False  # whether each joint has laws of its own
     # what is known of the drives; the estimator is then a `TwoEncoderFit`
     two_encoders: TwoEncoders | None = None
     corrections: tuple[str, ...] = ()  # groups that are offered to each joint
@@ -312,8 +282,6 @@ class Method:
     @property
     def friction_name(self) -> str:
         """Return what was asked for, in the words of --friction."""
-        if self.by_joint:
-            return SELECT
         return ','.join(law.name for law in self.laws[0]) or 'none'
 
     def observe(

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import DescriptionError
 from robot_identification.estimation.two_encoders import two_encoders_from_content, TwoEncoders
 from robot_identification.files import check_keys, check_schema_version, read_yaml
 from robot_identification.model import (
-    check_between, CORRECTIONS, DictionaryFriction, FRICTION_ADDITIONS, FRICTION_CANDIDATES,
-    kinematic_filter_from_options, KinematicFilter, parse_friction,
+    check_between, CORRECTIONS, DictionaryFriction, kinematic_filter_from_options,
+    KinematicFilter,
 )
+from robot_identification.removed import refuse_unknown, REMOVED
 
 SCHEMA_VERSION = 1  # of a recipe file
 # Chosen, to bound the time of a choice.
@@ -61,11 +62,6 @@ class Recipe:
     # Cut-off of a low-pass that columns and effort go through together before rows are left out
     # [Hz]; by default they do not.
     decimation: float | None = None
-    # Comma lists of plain laws that are tried on each joint where friction is to be selected; the
-    # first is what the other joints have meanwhile.
-    friction_candidates: tuple[str, ...] = FRICTION_CANDIDATES
-    # Laws that are combined with each of them, where they may stand there.
-    friction_additions: tuple[str, ...] = FRICTION_ADDITIONS
     # What is known of the drives of an arm with an encoder on each side of its gears.
     two_encoders: TwoEncoders | None = None
 
@@ -94,8 +90,6 @@ class Recipe:
         for name, low, high in (('slowest', 0.0, 10.0), ('decimation', 0.1, 1000.0)):
             if getattr(self, name) is not None:
                 check_between(getattr(self, name), low, high, f'{name} of the recipe')
-        for name, fewest in (('friction_candidates', 1), ('friction_additions', 0)):
-            object.__setattr__(self, name, _checked_laws(getattr(self, name), fewest, name))
         object.__setattr__(self, 'corrections', _checked_corrections(self.corrections))
         for name in ('order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'):
             if not isinstance(getattr(self, name), int):
@@ -136,29 +130,6 @@ def _checked_corrections(names: Any) -> tuple[str, ...]:
     return tuple(name for name in CORRECTIONS if name in names)
 
 
-def _checked_laws(values: Any, fewest: int, name: str) -> tuple[str, ...]:
-    """Return comma lists of laws; `DescriptionError` if they are none, or have a memory."""
-    if not isinstance(values, (tuple, list)) or not fewest <= len(values) <= MOST_CANDIDATES:
-        raise DescriptionError(
-            f'{name} of the recipe is {values!r}, it must be a list of {fewest} to '
-            f'{MOST_CANDIDATES} texts'
-        )
-    for value in values:
-        try:
-            laws = parse_friction(value if isinstance(value, str) else repr(value))
-        except UsageError as error:
-            raise DescriptionError(f'{name} of the recipe: {error}') from error
-        for law in laws:
-            if law.initial_state().size:
-                raise DescriptionError(
-                    f'{name} of the recipe has friction law {law.name}, which has a memory and '
-                    'is fitted by --friction auto: name plain laws'
-                )
-        if name == 'friction_additions' and len(laws) != 1:
-            raise DescriptionError(f'{name} of the recipe has {value!r}, each must be one law')
-    return tuple(values)
-
-
 def load_recipe(path: Path) -> Recipe:
     """
     Read a recipe file; a missing key has its default (docs/formats/recipe.md).
@@ -169,6 +140,9 @@ def load_recipe(path: Path) -> Recipe:
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     known = {entry.name for entry in fields(Recipe)}
+    removed = [key for key in content if key in REMOVED]
+    if removed:
+        raise DescriptionError(f'{source}: {refuse_unknown("key", removed[0], ())}')
     check_keys(content, source, {'schema_version'}, known)
     given = {name: value for name, value in content.items() if name in known}
     try:

@@ -91,7 +91,6 @@ def check_enough_samples(
     if robot is not None:
         method = options.method
         reduction = make_reduction(
-            robot, () if method.by_joint else method.laws[0], datasets,
-            two_encoders=method.two_encoders,
+            robot, method.laws[0], datasets, two_encoders=method.two_encoders,
         )
         check_sample_count(sources, samples, reduction)

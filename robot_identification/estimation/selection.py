@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.estimation.choice import (
-    Choice, choose_laws, choose_laws_by_joint, choose_prior_weight,
+    Choice, choose_laws, choose_prior_weight,
 )
 from robot_identification.estimation.corrections import correct_choice
 from robot_identification.estimation.effort_check import check_effort_meaning
@@ -55,7 +55,6 @@ def choose(
     report(0.0, 'preparing')
     survey = survey_recordings(robot, recordings, unit, options)
     unexcited = find_unexcited_joints(survey.datasets)
-    choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
 
     def attempt(kinematic_filter: KinematicFilter) -> Choice:
@@ -63,7 +62,7 @@ def choose(
         choice = (
             choose_prior_weight(robot, datasets, options, kinematic_filter, unexcited, with_prior)
             if method.estimator.chooses_terms
-            else choose_by(robot, datasets, options, kinematic_filter, unexcited)
+            else choose_laws(robot, datasets, options, kinematic_filter, unexcited)
         )
         return correct_choice(robot, choice, options, unexcited)
 

@@ -71,11 +71,6 @@ class ShapeConstant:
     determined: bool  # whether the data determine it; if not, it is the one that was given
     at_bound: bool  # whether it is at an end of the range that is searched
 
-    def describe(self) -> str:
-        """Return constant, value and error in words."""
-        text = f'{self.law} {self.name} {self.value:.3g}'
-        return f'{text} +- {self.standard_error:.2g}' if self.standard_error > 0.0 else text
-
 
 @dataclass(frozen=True, eq=False)
 class SeparableFit:
@@ -86,10 +81,6 @@ class SeparableFit:
     constants: tuple[ShapeConstant, ...]  # all shape constants of the laws
     deviation: float  # root mean square of the residual [N m]
     evaluations: int  # how often the linear problem was solved
-
-    def errors_of(self, law: FrictionLaw) -> tuple[float, ...]:
-        """Return the standard errors of the constants of one of the laws, empty for none."""
-        return tuple(one.standard_error for one in self.constants if one.law == law.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +95,6 @@ class ShapeProblem:
         """Return what bodies and rotor leave of some columns, shape (N, k)."""
         rest: FloatArray = columns - self.basis @ (self.basis.T @ columns)
         return rest
-
-    def with_load(self, load: FloatArray) -> ShapeProblem:
-        """Return the problem under another load (N,) [N m]."""
-        return replace(self, motion=replace(self.motion, tau_rigid=load))
 
 
 def eliminate_bodies(motion: JointMotion, rigid: FloatArray, tau: FloatArray) -> ShapeProblem:

@@ -40,7 +40,6 @@ from .discrepancy import (
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
     AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, exclude_each_other as exclude_each_other,
-    FRICTION_ADDITIONS as FRICTION_ADDITIONS, FRICTION_CANDIDATES as FRICTION_CANDIDATES,
     FRICTION_LAWS as FRICTION_LAWS, parse_friction as parse_friction,
     PLAIN_FRICTION as PLAIN_FRICTION,
 )

@@ -19,7 +19,6 @@ OTHER = Recipe(
     samples_in_choice=600, bags_in_choice=3,
     kinematic_filter=KinematicFilter(kind='fourier', period=8.0, harmonics=5),
     effort_filter=KinematicFilter(kind='rloess', span=0.2), slowest=0.02, decimation=20.0,
-    friction_candidates=('coulomb,viscous', 'asymmetric'), friction_additions=(),
 )
 
 
@@ -65,11 +64,7 @@ def test_what_a_file_leaves_out_has_its_default(file):
     ('- 1\n', 'mapping'),
     ('schema_version: 1\nkinematic_filter: 9\n', 'kinematic_filter is 9, it must be a mapping'),
     ('schema_version: 1\neffort_filter: {kind: wavelet}\n', "filter 'wavelet' is unknown"),
-    ('schema_version: 1\nfriction_candidates: coulomb\n', 'friction_candidates .* a list of 1'),
-    ('schema_version: 1\nfriction_candidates: [9]\n', 'friction_candidates .* law 9'),
-    ('schema_version: 1\nfriction_candidates: [dictionary]\n', 'dictionary, which has a memory'),
-    ("schema_version: 1\nfriction_additions: ['load,viscous']\n", 'each must be one law'),
-    ("schema_version: 1\nfriction_candidates: ['stribeck,coulomb']\n", 'fitted together'),
+    ('schema_version: 1\nfriction_candidates: [coulomb]\n', 'candidates was removed in 2.0: name'),
 ])
 def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message):
     """Exit code 4."""
@@ -102,8 +97,7 @@ WHOLE = {'order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'}
 
 def test_every_field_has_its_range_here():
     assert set(RANGES) | {
-        'dictionary', 'kinematic_filter', 'effort_filter', 'two_encoders', 'friction_candidates',
-        'friction_additions', 'corrections',
+        'dictionary', 'kinematic_filter', 'effort_filter', 'two_encoders', 'corrections',
     } == {
         entry.name for entry in fields(Recipe)
     }

@@ -376,7 +376,7 @@ def test_recipes_that_are_wrong_are_refused(tmp_path, text, message):
 
 
 @pytest.mark.parametrize('options', [
-    {'friction': 'auto'}, {'friction': 'select'}, {'estimator': 'dictionary'},
+    {'friction': 'auto'}, {'estimator': 'dictionary'},
 ])
 def test_what_is_known_does_not_go_with_chosen_terms(options):
     with pytest.raises(UsageError, match='two_encoders of the recipe'):

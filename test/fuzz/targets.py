@@ -297,7 +297,6 @@ prior_weights: [0.0]
 dictionary: {presliding: [0.00005, 0.0002], load_presliding: []}
 kinematic_filter: {kind: fourier, period: 10.0, harmonics: 10}
 slowest: 0.1
-friction_candidates: ['coulomb,viscous', 'stribeck']
 two_encoders: {rotor_inertia: auto, friction: {one: [{law: viscous, coefficients: [1.0]}]}}
 """
 

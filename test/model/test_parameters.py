@@ -46,6 +46,7 @@ def test_laws_are_named_in_a_comma_list():
         ('stribek', 'unknown friction law stribek: known are coulomb'),
         ('viscous,viscous', 'named twice'),
         ('', 'unknown friction law'),
+        ('select', 'friction select was removed in 2.0: name friction laws, or use auto'),
         ('none,viscous', 'unknown friction law none'),
     ],
 )

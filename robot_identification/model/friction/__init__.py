@@ -14,6 +14,7 @@ from robot_identification.model.friction.laws import (
     DictionaryFriction, FrictionOffset, LoadFriction, PowerViscousFriction, StrainWaveFriction,
     StribeckFriction, TemperatureViscousFriction, ViscousFriction,
 )
+from robot_identification.removed import refuse_unknown, REMOVED
 
 FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'coulomb': CoulombFriction,
@@ -34,15 +35,6 @@ FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
 PLAIN_FRICTION = 'coulomb,viscous,offset'
 # Terms that are chosen from the data.
 AUTOMATIC_FRICTION = 'dictionary,offset'
-# Plain laws that are tried on each joint, and laws that are put beside each of them.
-FRICTION_CANDIDATES = (
-    PLAIN_FRICTION,
-    'coulomb,viscous,cubic_viscous,offset',
-    'coulomb,power_viscous,offset',
-    'stribeck,viscous,offset',
-    'asymmetric',
-)
-FRICTION_ADDITIONS = ('load', 'temperature_viscous')
 
 
 def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
@@ -55,6 +47,9 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
     if names == ['none']:
         return ()
     unknown = [name for name in names if name not in FRICTION_LAWS]
+    removed = [name for name in unknown if name in REMOVED]
+    if removed:
+        raise UsageError(refuse_unknown('friction', removed[0], ()))
     if unknown or not names:
         raise UsageError(
             f'unknown friction law {", ".join(unknown) or repr(text)}: '
