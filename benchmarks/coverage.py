@@ -18,9 +18,7 @@ from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
-from robot_identification.estimation.uncertainty.covariance import (
-    bootstrap_covariance, Covariance, covariance_of,
-)
+from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.intervals import (
     CONFIDENCE, confidence_intervals, joint_test, quantile,
 )
@@ -49,7 +47,7 @@ WHITE = ((0.0, 1),) * 6
 SLOW = ((0.992, 0),) * 6
 # Samples that are left out until the noise has forgotten its beginning.
 BEFORE = 1000
-# Replications of the bootstrap, and of noises for comparison, per repeat.
+# Repeats for each one with the noises that are for comparison.
 PART = 5
 
 
@@ -206,10 +204,7 @@ def count_coverage(
         found.append(estimate.theta)
         fresh = DEVIATION * rng.standard_normal((len(design.unseen) // design.n, design.n))
         for name, count in counts.items():
-            if name == 'bootstrap':
-                covariance = bootstrap_covariance(estimate, replications=200, seed=number)
-            else:
-                covariance = covariance_of(estimate, name)
+            covariance = covariance_of(estimate, name)
             count.add(design.truth, estimate, covariance)
             half = prediction_half_widths(
                 design.unseen, covariance, residual_noise(estimate, covariance)
@@ -228,13 +223,12 @@ def measure(repeats: int) -> list[Figure]:
     design = Design()
     mixed, deviation = count_coverage(design, MIXED, ('residual', 'hac', 'blocks'), repeats)
     part = max(repeats // PART, 1)
-    drawn, drawn_deviation = count_coverage(design, MIXED, ('bootstrap',), part)
     white, white_deviation = count_coverage(design, WHITE, ('residual', 'hac', 'blocks'), part)
     slow, slow_deviation = count_coverage(design, SLOW, ('hac', 'blocks'), part, 2.0 / 3.0)
     figures = []
     for where, counts, spread in (
-        ('', mixed, deviation), ('', drawn, drawn_deviation),
-        (', white noise', white, white_deviation), (', slow noise', slow, slow_deviation),
+        ('', mixed, deviation), (', white noise', white, white_deviation),
+        (', slow noise', slow, slow_deviation),
     ):
         for name, count in counts.items():
             figures += figures_of(name + where, count, spread)

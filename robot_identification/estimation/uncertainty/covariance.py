@@ -18,8 +18,6 @@ References
    Simulation Conference, 1984.
 .. [3] R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
    multi-stage samples", Survey Methodology 28(2), 2002.
-.. [4] H. R. Kuensch, "The jackknife and the bootstrap for general stationary observations",
-   Annals of Statistics 17(3), 1989.
 
 """
 
@@ -48,10 +46,6 @@ from robot_identification.validation import autocovariance, MOST_FREEDOM
 
 # A note lists no more names than this.
 MOST_NAMES = 8
-# Draws of a bootstrap: its standard errors scatter by 1 / sqrt(2 x 500), 3 %.
-REPLICATIONS = 500
-# Draws whose parameters are this much worse determined are no copies of the experiment.
-WORST_DRAW = 1.0e-6
 # Relative difference of squared residuals by which rows are distinguished from weighted ones.
 SAME_ROWS = 1.0e-6
 # Squared residuals below this part of the squared torque are rounding.
@@ -123,24 +117,6 @@ def _best_covariance(estimate: Estimate) -> Covariance:
     except TooFewBlocksError as error:
         white = residual_covariance(estimate)
         return replace(white, notes=(str(error), *white.notes))
-
-
-def unit_covariance(estimate: Estimate) -> Covariance:
-    """
-    Return ``(W' W)^-1``, whose roots Tika et al. and Raviola et al. print as standard deviations.
-
-    It is how a noise of 1 N m on every joint would reach the parameters, and says nothing of the
-    residuals: for comparison with papers only.
-    """
-    problem = problem_of(estimate)
-    coordinates = Coordinates(estimate, np.ones(problem.n), with_prior=False)
-    return Covariance(
-        'unit',
-        coordinates.to_parameters(np.eye(coordinates.size)),
-        _many(estimate),
-        held_by_bounds(estimate),
-        notes=('standard errors are those of a noise of 1 N m, not of the residuals',),
-    )
 
 
 def residual_covariance(estimate: Estimate) -> Covariance:
@@ -270,62 +246,10 @@ def _hac_covariance(
     )
 
 
-def bootstrap_covariance(
-    estimate: Estimate, *, replications: int = REPLICATIONS, seed: int = 0
-) -> Covariance:
-    """
-    Return the covariance of estimates from blocks of time drawn anew [4]_.
-
-    Runs of neighbouring blocks are drawn with replacement; weights, prior and parameters held by
-    bounds are those of the estimate. Every draw is solved in coordinates in which the whole data
-    have the unit matrix, so that its normal equations are as good as QR. Raises UsageError if the
-    problem has fewer than two blocks, or most draws do not determine the parameters.
-    """
-    problem = problem_of(estimate)
-    coordinates = Coordinates(estimate, estimate.weights)
-    blocks = BlockScores(coordinates, divided(problem).blocks)
-    count = len(blocks.scores)
-    length = blocks_in_window(count)
-    rng = np.random.default_rng(seed)
-    runs = -(-count // length)
-    prior = coordinates.prior.T @ coordinates.prior
-    found = []
-    for _ in range(replications):
-        starts = rng.integers(count, size=runs)
-        drawn = ((starts[:, None] + np.arange(length)) % count).ravel()[:count]
-        times = np.bincount(drawn, minlength=count)
-        normal = np.tensordot(times, blocks.information, axes=1) + prior
-        values, vectors = np.linalg.eigh(normal)
-        if values[0] < WORST_DRAW:
-            continue
-        side = times @ blocks.scores + coordinates.prior_score
-        found.append(vectors @ ((vectors.T @ side) / values))
-    if len(found) <= replications // 2:
-        raise UsageError(
-            f'{replications - len(found)} of {replications} draws of blocks do not determine the '
-            "parameters: take covariance 'hac', or record longer"
-        )
-    _, freedom = blocks.geometry(float(length))
-    notes = _notes(estimate)
-    if len(found) < replications:
-        notes += (f'{replications - len(found)} of {replications} draws were left out: they do '
-                  'not determine the parameters',)
-    return Covariance(
-        'bootstrap',
-        coordinates.to_parameters(np.cov(np.array(found), rowvar=False)),
-        _of_all(estimate, coordinates, freedom),
-        held_by_bounds(estimate),
-        length * _duration(problem) / count,
-        notes,
-    )
-
-
 COVARIANCES: Mapping[str, Callable[[Estimate], Covariance]] = {
-    'unit': unit_covariance,
     'residual': residual_covariance,
     'hac': hac_covariance,
     'blocks': blocks_covariance,
-    'bootstrap': bootstrap_covariance,
 }
 
 
@@ -477,10 +401,6 @@ def _notes(estimate: Estimate) -> tuple[str, ...]:
         f'held by a bound: {listed}; their error is to one side and not stated, the others are '
         'as certain as if the bound were known',
     )
-
-
-def _many(estimate: Estimate) -> FloatArray:
-    return np.full(len(estimate.theta), MOST_FREEDOM)
 
 
 def _of_all(

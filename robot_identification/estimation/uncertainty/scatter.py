@@ -113,13 +113,11 @@ class Coordinates:
     Everything is computed in them: no normal equations of the problem itself are formed. `weights`
     (n,) are factors on the rows of each joint [1 / N m], `noise` (n,) the variances of these rows;
     ``root @ root.T`` is the covariance under unit noise. `prior` (r, f) are the rows of the prior
-    in the coordinates, `prior_score` (f,) what they ask beyond the estimate. Raises
-    RankDeficientError if the problem does not determine the free unknowns.
+    in the coordinates. Raises RankDeficientError if the problem does not determine the free
+    unknowns.
     """
 
-    def __init__(
-        self, estimate: Estimate, weights: FloatArray, *, with_prior: bool = True
-    ) -> None:
+    def __init__(self, estimate: Estimate, weights: FloatArray) -> None:
         self.estimate, self.problem = estimate, problem_of(estimate)
         self.weights = weights
         self.theta = np.append(estimate.theta, estimate.nuisance)
@@ -127,7 +125,7 @@ class Coordinates:
         self.free = np.flatnonzero(~held)
         self.noise = (weights * estimate.sigma) ** 2
         R, _ = self.problem.stacked(weights)
-        prior = estimate.prior if with_prior else None
+        prior = estimate.prior
         rows = np.zeros((0, self.problem.size)) if prior is None else prior.matrix
         matrix = np.vstack([R, rows])[:, self.free]
         scale = np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
@@ -143,10 +141,6 @@ class Coordinates:
             scipy.linalg.solve_triangular(triangle, np.eye(len(self.free))) / scale[:, None]
         )
         self.prior: FloatArray = rows[:, self.free] @ self.root
-        self.prior_score: FloatArray = (
-            np.zeros(len(self.free)) if prior is None
-            else self.prior.T @ (prior.side - rows @ self.theta)
-        )
 
     @property
     def size(self) -> int:
@@ -158,10 +152,6 @@ class Coordinates:
         found = np.zeros((self.problem.size, self.size))
         found[self.free] = self.root
         return found
-
-    def to_parameters(self, matrix: FloatArray) -> FloatArray:
-        """Return a covariance in the coordinates as one of the base parameters, (b, b)."""
-        return self.place(self.root @ matrix @ self.root.T)
 
     def place(self, matrix: FloatArray) -> FloatArray:
         """Return a covariance of the free unknowns as one of the base parameters, (b, b)."""

@@ -315,9 +315,9 @@ def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...
             'different sensors'
         )
     for model in (first, second):
-        if model.covariance_kind in ('residual', 'unit'):
+        if model.covariance_kind == 'residual':
             notes.append(
-                f'covariance {model.covariance_kind} does not count residuals that are '
+                'covariance residual does not count residuals that are '
                 'correlated in time: differences may look certain that are not'
             )
             break

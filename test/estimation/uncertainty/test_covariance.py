@@ -14,7 +14,7 @@ from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.uncertainty.covariance import (
-    blocks_covariance, bootstrap_covariance, covariance_of, COVARIANCES, hac_covariance,
+    blocks_covariance, covariance_of, COVARIANCES, hac_covariance,
 )
 from robot_identification.estimation.uncertainty.scatter import choose_lag
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -153,15 +153,6 @@ def test_blocks_are_overlapping_batch_means(estimate):
     assert found.window == pytest.approx(1.5)
 
 
-def test_unit_is_what_the_papers_print(estimate):
-    """``sqrt(diag((W' W)^-1))``, without weights and residuals."""
-    ones = replace(estimate, weights=np.ones(3))
-    A, _ = scores_of(ones)
-    np.testing.assert_allclose(
-        covariance_of(estimate, 'unit').matrix, np.linalg.inv(A), rtol=1e-8, atol=1e-15
-    )
-
-
 def test_residual_is_the_estimators_own(estimate):
     found = covariance_of(estimate, 'residual')
     np.testing.assert_array_equal(found.matrix, estimate.covariance)
@@ -180,7 +171,7 @@ def test_every_kind_is_a_covariance(estimate, kind):
     assert np.all(found.freedom >= 1.0)
 
 
-@pytest.mark.parametrize('kind', ['residual', 'hac', 'blocks', 'bootstrap'])
+@pytest.mark.parametrize('kind', ['residual', 'hac', 'blocks'])
 def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
     """Millinewton metres instead of newton metres: a thousand times the numbers."""
     part = recording(arm[0], 0)
@@ -194,7 +185,7 @@ def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
 def test_slow_noise_makes_larger_errors(estimate):
     """Noise that is the same for nine samples: roots of up to 9, if the motion is slow."""
     white = covariance_of(estimate, 'residual').standard_errors
-    for kind in ('hac', 'blocks', 'bootstrap'):
+    for kind in ('hac', 'blocks'):
         ratio = np.median(covariance_of(estimate, kind).standard_errors / white)
         assert 2.0 < ratio < 3.5, kind
 
@@ -309,9 +300,8 @@ def test_parameters_held_by_a_bound_have_no_error(estimate):
         assert np.all(np.isnan(found.standard_errors) == held)
         assert not found.matrix[held].any()
         assert np.all(found.standard_errors[~held] > 0.0)
-        if kind != 'unit':
-            names = problem.reduction.names
-            assert any(f'{names[3]}, {names[b - 1]}' in note for note in found.notes)
+        names = problem.reduction.names
+        assert any(f'{names[3]}, {names[b - 1]}' in note for note in found.notes)
 
 
 def with_columns(problem, change):
@@ -341,7 +331,7 @@ def test_what_the_data_do_not_show_has_an_error_that_is_a_number(estimate, faint
     np.testing.assert_allclose(errors[:-1] / expected[:-1], 1.0, rtol=0.05)
 
 
-@pytest.mark.parametrize('kind', ['hac', 'blocks', 'bootstrap'])
+@pytest.mark.parametrize('kind', ['hac', 'blocks'])
 def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
     """Its deviations are the errors then; a weak one changes nothing."""
     b = len(estimate.theta)
@@ -356,19 +346,7 @@ def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
             np.vstack([R, prior.matrix]), np.append(z, prior.side), rcond=None
         )[0]
         found = covariance_of(describe_estimate(problem, weights, theta, prior=prior), kind)
-        if kind == 'bootstrap' and strength == 1.0:
-            # Only data are drawn anew.
-            assert np.all(found.standard_errors < expected)
-        else:
-            np.testing.assert_allclose(found.standard_errors, expected, rtol=0.02)
-
-
-def test_the_bootstrap_repeats_by_its_seed(estimate):
-    first, again, other = (
-        bootstrap_covariance(estimate, replications=50, seed=seed) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first.matrix, again.matrix)
-    assert not np.array_equal(first.matrix, other.matrix)
+        np.testing.assert_allclose(found.standard_errors, expected, rtol=0.02)
 
 
 def test_what_cannot_be_had_is_refused(arm, estimate):
