@@ -17,7 +17,9 @@ from robot_identification.model import (
 )
 from robot_identification.processing import Dataset
 from robot_identification.report.formatting import effort_unit_text, fixed, number, percent
-from robot_identification.validation import BagErrors, errors_on, predict_effort, Verdict
+from robot_identification.validation import (
+    BagErrors, errors_on, noise_deviation, predict_effort, Verdict,
+)
 
 # Letters of the reasons that stand open, chosen: with them the answers fill a screen of 1280 by
 # 800 pixels at most.
@@ -27,8 +29,6 @@ MAIN_SHARE = 0.7
 MINOR_SHARE = 0.3
 # An error that is lower than overall by this factor while moving is large at rest.
 REST_SHARE = 0.8
-# The middle of the sizes of white noise lies at this multiple of its standard deviation.
-MEDIAN_OF_NORMAL = 0.6745
 # Class of the style sheet, and name, of every part; rotors are part of inertia.
 PARTS = (
     ('gravity', 'gravity'),
@@ -244,7 +244,7 @@ def _likely_causes(bag: Scored, joint: int) -> list[str]:
 
 
 def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
-    noise = _noise_of(bag.dataset.effort[bag.dataset.fitted, joint])
+    noise = float(noise_deviation(bag.dataset.effort[bag.dataset.fitted, joint][:, None])[0])
     share = noise / rmse if rmse > 0.0 else math.nan
     sentence = (
         f'From sample to sample the recorded effort is noisy by at most {_quantity(noise, unit)} '
@@ -258,15 +258,6 @@ def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
             'wrong (the friction law, a drive gain, a payload, temperature, elasticity).'
         )
     return f'{sentence}: noise can be part of the error, not all of it.'
-
-
-def _noise_of(effort: FloatArray) -> float:
-    """Return the standard deviation of white noise that second differences allow at most."""
-    if len(effort) < 3:
-        return math.nan
-    second = np.abs(np.diff(effort, 2))
-    # The second difference of white noise has 1 + 4 + 1 times its variance.
-    return float(np.median(second)) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
 
 
 def _quantity(value: float, unit: str) -> str:

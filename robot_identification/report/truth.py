@@ -58,7 +58,8 @@ class GroundTruthComparison:
     def summary(self) -> str:
         """Return in words how far the estimate is from the truth, and why."""
         agreeing = int(np.count_nonzero(np.abs(self.normalized_errors) <= AGREEMENT))
-        largest = np.max(np.abs(self.gain_errors), initial=0.0, where=self._known_gains)
+        sizes = np.abs(self.gain_errors)
+        largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
         return (
             f'{agreeing} of {len(self.names)} parameters lie within {AGREEMENT:g} standard errors '
             'of the truth. Parameters were estimated with the nominal drive gains, which differ '
@@ -66,10 +67,6 @@ class GroundTruthComparison:
             'torque of its joint and with it the parameters, and standard errors do not '
             'know of it.'
         )
-
-    @property
-    def _known_gains(self) -> np.ndarray:
-        return np.isfinite(self.gain_errors)
 
 
 def compare_with_truth(
