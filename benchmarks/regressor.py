@@ -11,11 +11,11 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.problem import build_problem
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
 from robot_identification.model.base_structure import (
     find_symbols, linear_classes, physical_classes, unidentifiable_reasons,
 )
+from robot_identification.model.frames import link_frames
+from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters, StandardParameters
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import inertial_regressor, Motion, observation_matrix

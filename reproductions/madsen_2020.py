@@ -23,10 +23,10 @@ from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, reduce_to_base, upper_bound,
 )
-from robot_identification.model.frames import link_frames
 from robot_identification.model.base_structure import (
     find_symbols, linear_classes, PUBLISHED_ORDERS, published_rows, to_text,
 )
+from robot_identification.model.frames import link_frames
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel

@@ -29,10 +29,10 @@ from robot_identification.excitation.fourier_conventions import (
 from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, reduce_to_base,
 )
+from robot_identification.model.base_structure import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.base_structure import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel

@@ -17,14 +17,14 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
+from robot_identification.model.base_structure import (
+    find_symbols, PUBLISHED_ORDERS, published_rows, to_text,
+)
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.frames import link_frames, table_of
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.base_structure import (
-    find_symbols, PUBLISHED_ORDERS, published_rows, to_text,
-)
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, prior_inertial_parameters, rigid_torque,

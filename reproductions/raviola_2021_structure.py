@@ -17,12 +17,12 @@ from reproductions.raviola_2021_printed import (
 from reproductions.reproduction import Claim, Control, Misprint, statement, Table
 from robot_identification.arrays import FloatArray
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
 from robot_identification.model.base_structure import (
     find_symbols, linear_classes, physical_classes, PUBLISHED_ORDERS, published_rows,
     SymbolicBase, to_text,
 )
+from robot_identification.model.frames import link_frames
+from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters, StandardParameters
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel

@@ -16,12 +16,12 @@ from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.evaluation import standard_errors
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters, split_name
 from robot_identification.model.base_structure import (
     find_symbols, PUBLISHED_ORDERS, published_rows, to_text,
 )
+from robot_identification.model.frames import link_frames
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters, split_name
 from robot_identification.model.robot_model import RobotModel
 
 

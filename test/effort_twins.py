@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from known_models import made_up_dataset
 import numpy as np
 from recordings import fourier_motion
-from robot_identification.model.urdf_variants import mount_tool, Tool
 from robot_identification.model.payload import tool_frame
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import (
     gravity_of_mounting, make_robot_model, RobotModel,
 )
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf_variants import mount_tool, Tool
 from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.ground_truth import (
     draw_truth, with_static_friction,

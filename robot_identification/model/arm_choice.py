@@ -14,6 +14,7 @@ import defusedxml.ElementTree
 from robot_identification.errors import UsageError
 from robot_identification.model.urdf import Urdf
 
+
 @dataclass(frozen=True)
 class Reach:
     """Names by their place relative to the joints of an arm."""

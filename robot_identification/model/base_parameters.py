@@ -25,10 +25,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import LinkFrames
-from robot_identification.model.units import parameter_units
 from robot_identification.model.parameters import INERTIAL_SYMBOLS, StandardParameters
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.units import parameter_units
 from robot_identification.texts import short_repr
 
 # Which parameters lead the combinations, inside a link; links go from base to tip.
@@ -50,55 +50,30 @@ INDEPENDENCE_LEVELS = (0.1, INDEPENDENCE_TOLERANCE)
 WEAK_TOLERANCE = 1.0e-3
 # Smaller parts are rounding.
 ROUNDING = 1.0e-8
-# Sine of an angle that a file rounds away at most, and that a calibration or five digits leave.
-ANGLE_ROUNDING = 1.0e-9
-LITTLE_OFF = 0.02
 # Least accepted part of a column over the largest rejected one.
 SMALLEST_GAP = 10.0
-# A coefficient below this is rounding; in an arm whose axes are a little off the parallel or
-# perpendicular, one below the second is nothing a motor can show.
-COEFFICIENT_TOLERANCE = 1.0e-9
-CALIBRATED_TOLERANCE = 1.0e-3
+COEFFICIENT_TOLERANCE = 1.0e-9  # a coefficient below this is rounding
 
 
 @dataclass(frozen=True)
 class BaseReduction:
-    """
-    Reduction of the standard parameters to base parameters.
+    """Reduction of the standard parameters to base parameters."""
 
-    Attributes
-    ----------
-    parameters : StandardParameters
-        The standard parameters, size p.
-    K : ndarray, shape (b, p)
-        ``theta_base = K @ theta_standard``.
-    independent : ndarray of int, shape (b,)
-        The columns of the observation matrix that stay: ``W_base = W[:, independent]``.
-    gap : float
-        Smallest accepted over largest rejected part of a column: how clear the rank is.
-    frames : {'joint', 'dh', 'mdh'}
-        Link frames that the standard parameters are stated in.
-    preference : str
-        Key of PREFERENCES.
-    singular_values : ndarray, shape (c,)
-        Of the observation matrix with unit columns, null ones left out, descending.
-    neglected : tuple of str
-        Parameters that only a geometry a little off the parallel or perpendicular shows, by less
-        than INDEPENDENCE_TOLERANCE; counted as dependent.
-    exact : bool
-        False if axes, or gravity and the first axis, miss being parallel or perpendicular by a
-        little, as in files with rounded angles and in calibrated arms.
-
-    """
-
-    parameters: StandardParameters
-    K: FloatArray
+    parameters: StandardParameters  # the standard parameters, size p
+    K: FloatArray  # (b, p): ``theta_base = K @ theta_standard``
+    # (b,): columns of the observation matrix that stay, ``W_base = W[:, independent]``.
     independent: np.ndarray
+    # Smallest accepted over largest rejected part of a column: how clear the rank is.
     gap: float
-    frames: str = 'joint'
-    preference: str = DEFAULT_PREFERENCE
+    frames: str = 'joint'  # link frames of the standard parameters: 'joint', 'dh' or 'mdh'
+    preference: str = DEFAULT_PREFERENCE  # key of PREFERENCES
+    # (c,): of the observation matrix with unit columns, null ones left out, descending.
     singular_values: FloatArray = field(default_factory=lambda: np.zeros(0))
+    # Parameters that only a geometry a little off the parallel or perpendicular shows, by less
+    # than INDEPENDENCE_TOLERANCE; counted as dependent.
     neglected: tuple[str, ...] = ()
+    # False if axes, or gravity and the first axis, miss being parallel or perpendicular by a
+    # little, as in files with rounded angles and in calibrated arms.
     exact: bool = True
 
     __repr__ = short_repr
@@ -126,7 +101,9 @@ class BaseReduction:
     @property
     def significant(self) -> np.ndarray:
         """Entries of K beyond rounding and a calibration's deviations, bool, shape (b, p)."""
-        tolerance = COEFFICIENT_TOLERANCE if self.exact else CALIBRATED_TOLERANCE
+        # In an arm whose axes are a little off the parallel or perpendicular, one below the second
+        # is nothing a motor can show.
+        tolerance = COEFFICIENT_TOLERANCE if self.exact else 1.0e-3
         mask: np.ndarray = np.abs(self.K) > tolerance
         return mask
 
@@ -149,14 +126,11 @@ class BaseReduction:
         for column in np.flatnonzero(self.significant[index]):
             if column != leading:
                 value = self.K[index, column]
-                factor = '' if abs(abs(value) - 1.0) < 1e-9 else f'{_clean(abs(value)):.6g} '
+                # Without rounding noise, so that equal ones are printed equal.
+                shown = f'{float(f"{abs(value):.10g}"):.6g} '
+                factor = '' if abs(abs(value) - 1.0) < 1e-9 else shown
                 text += f' {"-" if value < 0 else "+"} {factor}{names[column]}'
         return text
-
-
-def _clean(value: float) -> float:
-    """Return a number without its rounding noise, so that equal ones are printed equal."""
-    return float(f'{value:.10g}')
 
 
 def map_base_parameters(
@@ -209,9 +183,7 @@ def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> 
     )
 
 
-def preference_order(
-    parameters: StandardParameters, preference: str = DEFAULT_PREFERENCE
-) -> list[int]:
+def _preference_order(parameters: StandardParameters, preference: str) -> list[int]:
     """Return the column indices in order of preference: links base to tip, friction, rotors."""
     if preference not in PREFERENCES:
         raise UsageError(
@@ -282,7 +254,7 @@ def reduce_to_base(
     weak = _weak_columns(scale, parameters)
     # Lengths and angles of columns are those of the triangular factor, which is much smaller.
     unit = np.asarray(np.linalg.qr(W / np.where(null, 1.0, scale), mode='r'))
-    order = [column for column in preference_order(parameters, preference) if not null[column]]
+    order = [column for column in _preference_order(parameters, preference) if not null[column]]
     taken = _take_independent(unit, [column for column in order if not weak[column]])
     chosen = np.array(sorted(taken))
     solution = np.asarray(np.linalg.lstsq(unit[:, chosen], unit, rcond=None)[0], dtype=float)
@@ -334,7 +306,8 @@ def _is_exact(robot: RobotModel) -> bool:
     angles = [float(np.linalg.norm(np.cross(directions[0], down)))]
     for one, other in pairwise(directions):
         angles += [float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other))]
-    return not any(ANGLE_ROUNDING < angle < LITTLE_OFF for angle in angles)
+    # Sines that a file rounds away at most, and that a calibration or five digits leave.
+    return not any(1.0e-9 < angle < 0.02 for angle in angles)
 
 
 def _weak_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:
@@ -377,12 +350,6 @@ def upper_bound(robot: RobotModel) -> int:
     Khalil's ``7 n_r + 4 n_p - 3 - s - 2 g`` with s = 1 for a first joint that turns, g = 1 if
     its axis is along gravity. It is reached where the first two joints turn about axes that are
     not parallel.
-
-    Returns
-    -------
-    int
-        An upper bound of the rank without friction and rotors.
-
     """
     _, directions, prismatic = joint_axes(robot.pinocchio)
     revolute_first = not prismatic[0]

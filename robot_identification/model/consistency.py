@@ -21,6 +21,7 @@ from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel, workspace
 import scipy
 
+
 class RigidDynamics:
     """
     Mass matrix, torques and their derivatives by inertial parameters, without friction.
@@ -105,7 +106,6 @@ def _with_inertias(robot: RobotModel, bodies: FloatArray) -> pin.Model:
     for link, parameters in enumerate(bodies, start=1):
         model.inertias[link] = pin.Inertia.FromDynamicParameters(parameters)
     return model
-
 
 
 def pseudo_inertia(parameters: FloatArray) -> FloatArray:

@@ -77,7 +77,9 @@ class DenavitHartenberg:
         for row in range(self.a.size):
             if not standard:
                 before = before * self.normal(row)
-            placements.append(before * self._along_axis(row))
+            # Rz(theta) Tz(d).
+            along = pin.SE3(pin.utils.rotate('z', self.theta[row]), self.d[row] * np.eye(3)[2])
+            placements.append(before * along)
             before = self.normal(row) if standard else pin.SE3.Identity()
         return placements
 
@@ -93,10 +95,6 @@ class DenavitHartenberg:
     def normal(self, row: int) -> pin.SE3:
         """Return Tx(a) Rx(alpha) of a row; the two commute."""
         return pin.SE3(pin.utils.rotate('x', self.alpha[row]), np.array([self.a[row], 0.0, 0.0]))
-
-    def _along_axis(self, row: int) -> pin.SE3:
-        """Return Rz(theta) Tz(d) of a row."""
-        return pin.SE3(pin.utils.rotate('z', self.theta[row]), np.array([0.0, 0.0, self.d[row]]))
 
     def constants(self) -> dict[str, float]:
         """

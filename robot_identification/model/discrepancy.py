@@ -26,27 +26,16 @@ class Discrepancy:
     It is a series of sines and cosines of the position of a joint, and a share of the torque of
     the bodies by which the gain of the joint is wrong. In the training motion the parameters take
     the place of a part of it, which is wrong in other motions.
-
-    Attributes
-    ----------
-    joints : tuple of int
-        Joints with a series.
-    orders : tuple of int
-        Periods of the series in a turn; of a joint that slides in 2 pi metres.
-    of_gains : bool
-        Whether the gains of all joints are uncertain.
-    second_moments : ndarray, shape (K, K)
-        Expected products of the K coefficients: of the series, joint by joint, sines before
-        cosines [N m], then of the gains of all joints [1].
-    absorbed : ndarray, shape (b, K)
-        What one unit of a coefficient adds to the estimate of each of the b base parameters.
-
     """
 
-    joints: tuple[int, ...]
+    joints: tuple[int, ...]  # joints with a series
+    # Periods of the series in a turn; of a joint that slides in 2 pi metres.
     orders: tuple[int, ...]
-    of_gains: bool
+    of_gains: bool  # whether the gains of all joints are uncertain
+    # (K, K): expected products of the K coefficients: of the series, joint by joint, sines before
+    # cosines [N m], then of the gains of all joints [1].
     second_moments: FloatArray
+    # (b, K): what one unit of a coefficient adds to the estimate of each of the b base parameters.
     absorbed: FloatArray
 
     @property

@@ -195,11 +195,6 @@ def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
     )
 
 
-CHECKED_STATES = 5  # chosen, at random
-# Torques of bodies that are the same but for rounding.
-SAME = 1e-8
-
-
 @dataclass(frozen=True, eq=False)
 class EquivalentBodies:
     """
@@ -214,7 +209,7 @@ class EquivalentBodies:
     reflected_inertia: FloatArray  # (n,): of the rotors [kg m^2]
 
 
-def equivalent_bodies(model: IdentifiedModel, same: float = SAME) -> EquivalentBodies:
+def equivalent_bodies(model: IdentifiedModel, same: float = 1e-8) -> EquivalentBodies:
     """
     Return bodies and rotors that have a model's base parameters.
 
@@ -241,7 +236,7 @@ def _check_torques(model: IdentifiedModel, bodies: EquivalentBodies, same: float
     """Compare with the model's own sums, which know no bodies."""
     n, parameters = model.robot.n, model.parameters
     rng = np.random.default_rng(0)
-    motion = Motion(*rng.uniform(-1.0, 1.0, (3, CHECKED_STATES, n)), starts=())
+    motion = Motion(*rng.uniform(-1.0, 1.0, (3, 5, n)), starts=())
     theta = model.theta_lifted
     wanted = standard_torque(
         model.robot, StandardParameters(n, (), parameters.reflected_inertia),

@@ -36,26 +36,20 @@ from robot_identification.model.urdf_elements import pose_in, set_pose
 LARGEST_SHIFT = 0.02
 LARGEST_TILT = 0.05
 _CORRECTIONS = ('theta', 'a', 'd', 'alpha')
-_POSE_KEYS = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
 
 
 @dataclass(frozen=True)
 class DhCorrections:
-    """Corrections of the rows of a standard Denavit-Hartenberg table."""
+    """Corrections (n,) of the rows of a standard Denavit-Hartenberg table [rad], [m]."""
 
-    # (n,): angles [rad].
     theta: FloatArray
-    # (n,): lengths [m].
     a: FloatArray
     d: FloatArray
     alpha: FloatArray
 
 
-@dataclass(frozen=True)
-class JointPoses:
-    """Pose of each joint frame in the one before it, by the name of the link it moves."""
-
-    poses: dict[str, pin.SE3]
+# Pose of each joint frame in the one before it, by the name of the link it moves.
+JointPoses = dict[str, pin.SE3]
 
 
 def read_calibration(path: Path) -> DhCorrections | JointPoses:
@@ -92,21 +86,20 @@ def _read_joint_poses(content: dict[str, Any], source: str) -> JointPoses:
     entries = content.get('kinematics')
     if not isinstance(entries, dict):
         raise DescriptionError(f'{source} is no calibration of the ROS driver: no `kinematics`')
-    poses = {}
+    poses, keys = {}, ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
     for name, entry in entries.items():
         if not isinstance(entry, dict):
             continue  # the hash of the calibration
         try:
-            x, y, z, roll, pitch, yaw = (float(entry[key]) for key in _POSE_KEYS)
+            pose = np.array([float(entry[key]) for key in keys])
         except (KeyError, TypeError, ValueError) as error:
             raise DescriptionError(
-                f'{source}: {name} must have {", ".join(_POSE_KEYS)} ({error!r})'
+                f'{source}: {name} must have {", ".join(keys)} ({error!r})'
             ) from error
-        if not np.all(np.isfinite([x, y, z, roll, pitch, yaw])):
+        if not np.all(np.isfinite(pose)):
             raise DescriptionError(f'{source}: the pose of {name} is not finite')
-        poses[f'{name}_link'] = pin.SE3(pin.rpy.rpyToMatrix(roll, pitch, yaw),
-                                        np.array([x, y, z]))
-    return JointPoses(poses)
+        poses[f'{name}_link'] = pin.SE3(pin.rpy.rpyToMatrix(*pose[3:]), pose[:3])
+    return poses
 
 
 def calibrate(
@@ -186,13 +179,13 @@ def _frames_of_poses(robot: RobotModel, calibration: JointPoses, source: str) ->
     frames: list[pin.SE3] = []
     for joint, between in zip(robot.joint_names, _parent_links(robot, joints), strict=True):
         link = str(joints[joint].find('child').get('link'))
-        if link not in calibration.poses:
+        if link not in calibration:
             raise DescriptionError(
                 f'{source} has no pose of {link.removesuffix("_link")}; it has '
-                f'{", ".join(name.removesuffix("_link") for name in calibration.poses)}'
+                f'{", ".join(name.removesuffix("_link") for name in calibration)}'
             )
         parent = frames[-1] if frames else pin.SE3.Identity()
-        frames.append(parent * between * calibration.poses[link])
+        frames.append(parent * between * calibration[link])
     return frames
 
 

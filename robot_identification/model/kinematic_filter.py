@@ -20,12 +20,6 @@ OPTIONS_BY_KIND: Mapping[str, tuple[str, ...]] = {
     'savitzky_golay': ('order', 'span'),
     'none': (),
 }
-# Chosen: far above what a motion of an arm needs, so that only a slip of the hand is refused.
-HIGHEST_ORDER = 10
-MOST_HARMONICS = 500
-# A longer window than this smooths the motion itself away [s].
-LONGEST_SPAN = 10.0
-LONGEST_PERIOD = 3600.0  # of a periodic motion [s], chosen: an hour
 
 
 @dataclass(frozen=True)
@@ -53,12 +47,18 @@ class KinematicFilter:
             raise DescriptionError(
                 f'filter {self.kind!r} is unknown; known are {", ".join(OPTIONS_BY_KIND)}'
             )
-        _check_count(self.order, HIGHEST_ORDER, 'filter order')
-        _check_count(self.harmonics, MOST_HARMONICS, 'number of harmonics of the filter')
+        # Far above what a motion of an arm needs, so that only a slip of the hand is refused; a
+        # longer window would smooth the motion itself away.
+        for count, most, what in (
+            (self.order, 10, 'filter order'),
+            (self.harmonics, 500, 'number of harmonics of the filter'),
+        ):
+            if not is_whole_number(count) or not 1 <= count <= most:
+                raise DescriptionError(f'{what} is {count!r}, allowed are 1 to {most}')
         _check_number(self.cutoff, 1e6, 'filter cut-off', 'Hz')
-        _check_number(self.span, LONGEST_SPAN, 'filter span', 's')
+        _check_number(self.span, 10.0, 'filter span', 's')
         if self.period is not None:
-            _check_number(self.period, LONGEST_PERIOD, 'filter period', 's')
+            _check_number(self.period, 3600.0, 'filter period', 's')
         if self.kind == 'fourier' and self.period is None:
             raise DescriptionError(
                 'filter fourier needs the period of the motion [s]; the trajectory file has it'
@@ -91,11 +91,6 @@ def kinematic_filter_from_options(options: Mapping[str, Any]) -> KinematicFilter
         )
     check_keys(options, 'the filter', {'kind', *OPTIONS_BY_KIND[kind]}, set())
     return KinematicFilter(**options)
-
-
-def _check_count(value: Any, highest: int, what: str) -> None:
-    if not is_whole_number(value) or not 1 <= value <= highest:
-        raise DescriptionError(f'{what} is {value!r}, allowed are 1 to {highest}')
 
 
 def _check_number(value: Any, highest: float, what: str, unit: str) -> None:

@@ -32,8 +32,6 @@ from robot_identification.model.urdf_elements import (
 SCHEMA_VERSION = 1  # of the file
 FIXED_ANGLES = 'fixed_angles'
 _DH_KEYS = {'a', 'alpha', 'd', 'theta'}
-_JOINT_KEYS = {'type', 'position', 'velocity', 'effort'}
-_LINK_KEYS = {'mass', 'center_of_mass', 'inertia'}
 ABOUT = ('center_of_mass', 'frame')
 
 
@@ -88,7 +86,10 @@ def read_link_table(path: Path) -> LinkTable:
     for joint, entry in entries.items():
         where = f'{source}: joint {joint}'
         geometry = {'xyz', 'zyx'} if convention == FIXED_ANGLES else _DH_KEYS
-        check_keys(to_mapping(entry, where), where, geometry | _LINK_KEYS, _JOINT_KEYS)
+        check_keys(
+            to_mapping(entry, where), where, geometry | {'mass', 'center_of_mass', 'inertia'},
+            {'type', 'position', 'velocity', 'effort'},
+        )
     placements, frames = _frames(convention, entries, source)
     rows = tuple(
         _row(str(joint), entry, own_frames, about, f'{source}: joint {joint}')
@@ -199,9 +200,7 @@ def _check_bodies(table: LinkTable, about: str, source: str) -> None:
 
 
 def _number(value: Any, where: str) -> float:
-    if not is_number(value) or not (
-        abs(value) <= MAXIMUM_MAGNITUDE
-    ):
+    if not is_number(value) or not abs(value) <= MAXIMUM_MAGNITUDE:
         raise DescriptionError(
             f'{where} is {value!r:.60}, a number of at most {MAXIMUM_MAGNITUDE:.0e} in SI units '
             'is needed'
@@ -231,7 +230,10 @@ def urdf_of_link_table(table: LinkTable) -> str:
             link = f'{row.joint}_link'
         taken.add(link)
         _write_joint(robot, row, parent, link)
-        _write_link(robot, link, row.inertia)
+        inertial = SubElement(SubElement(robot, 'link', name=link), 'inertial')
+        SubElement(inertial, 'origin', xyz=_text(row.inertia.lever), rpy='0 0 0')
+        SubElement(inertial, 'mass', value=repr(float(row.inertia.mass)))
+        set_tensor(SubElement(inertial, 'inertia'), _without_rounding(row.inertia.inertia))
         parent = link
     indent(robot)
     return f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
@@ -255,13 +257,6 @@ def _write_joint(robot: Element, row: LinkTableRow, parent: str, link: str) -> N
         limit.set('upper', repr(float(row.position[1])))
     limit.set('velocity', repr(row.velocity or 0.0))
     limit.set('effort', repr(row.effort or 0.0))
-
-
-def _write_link(robot: Element, name: str, inertia: pin.Inertia) -> None:
-    inertial = SubElement(SubElement(robot, 'link', name=name), 'inertial')
-    SubElement(inertial, 'origin', xyz=_text(inertia.lever), rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
-    set_tensor(SubElement(inertial, 'inertia'), _without_rounding(inertia.inertia))
 
 
 def _without_rounding(values: FloatArray) -> FloatArray:

@@ -24,7 +24,6 @@ from robot_identification.model.base_parameters import BaseReduction, COEFFICIEN
 from robot_identification.model.corrections import CORRECTIONS
 from robot_identification.model.corrections.correction import Corrections, JointCorrection
 from robot_identification.model.discrepancy import discrepancy_from_content
-from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.identified_model import (
@@ -36,6 +35,7 @@ from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
 )
+from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.model.urdf import parse_urdf
 
 SCHEMA_VERSION = 5  # of the file

@@ -17,12 +17,6 @@ from robot_identification.texts import short_repr
 
 # Pinocchio's order; inertia about the joint frame's origin.
 INERTIAL_SYMBOLS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
-INERTIAL_UNITS = ('kg',) + ('kg m',) * 3 + ('kg m^2',) * 6
-REFLECTED_INERTIA_SYMBOL = 'Ia'
-
-
-# A symbol may end in 0 (the offset f0), a joint's number does not begin with it.
-_NAME = re.compile(r'(.+?)([1-9][0-9]*)')
 
 
 def to_tensor(six: FloatArray) -> FloatArray:
@@ -44,7 +38,8 @@ def point_tensor(mass: float, place: FloatArray) -> FloatArray:
 
 def split_name(name: str) -> tuple[str, int]:
     """Return symbol and number of a parameter or length: ``Ixx3`` is ``('Ixx', 3)``."""
-    match = _NAME.fullmatch(name)
+    # A symbol may end in 0 (the offset f0), a joint's number does not begin with it.
+    match = re.fullmatch(r'(.+?)([1-9][0-9]*)', name)
     if match is None:
         raise ValueError(f'{name!r} is no symbol with a number')
     return match[1], int(match[2])
@@ -92,22 +87,19 @@ class StandardParameters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names, length p."""
-        names = [f'{symbol}{i + 1}' for i in range(self.n) for symbol in INERTIAL_SYMBOLS]
-        names += [
-            f'{symbol}{term.joint + 1}' for term in self.friction for symbol in term.law.symbols
-        ]
-        names += [f'{REFLECTED_INERTIA_SYMBOL}{i + 1}' for i in range(self.n)] * (
-            self.reflected_inertia
+        rotors = range(self.n if self.reflected_inertia else 0)
+        return (
+            *(f'{symbol}{i + 1}' for i in range(self.n) for symbol in INERTIAL_SYMBOLS),
+            *(f'{one}{term.joint + 1}' for term in self.friction for one in term.law.symbols),
+            *(f'Ia{i + 1}' for i in rotors),
         )
-        return tuple(names)
 
     @cached_property
     def units(self) -> tuple[str, ...]:
         """SI units, length p."""
-        units = list(INERTIAL_UNITS) * self.n
-        units += [unit for term in self.friction for unit in term.law.units]
-        units += ['kg m^2'] * (self.n * self.reflected_inertia)
-        return tuple(units)
+        bodies = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+        friction = [unit for term in self.friction for unit in term.law.units]
+        return (*bodies * self.n, *friction, *['kg m^2'] * (self.n * self.reflected_inertia))
 
     @cached_property
     def friction_columns(self) -> tuple[tuple[FrictionTerm, slice], ...]:
@@ -133,11 +125,10 @@ def make_standard_parameters(
     n: int, friction: Sequence[FrictionLaw | FrictionTerm], reflected_inertia: bool
 ) -> StandardParameters:
     """Return the parameters of an arm with laws on every joint, and terms on their own."""
-    terms = tuple(
-        term for entry in friction
-        for term in (
-            (entry,) if isinstance(entry, FrictionTerm)
-            else (FrictionTerm(joint, entry) for joint in range(n))
-        )
-    )
-    return StandardParameters(n, terms, reflected_inertia)
+    terms: list[FrictionTerm] = []
+    for entry in friction:
+        if isinstance(entry, FrictionTerm):
+            terms.append(entry)
+        else:
+            terms += [FrictionTerm(joint, entry) for joint in range(n)]
+    return StandardParameters(n, tuple(terms), reflected_inertia)

@@ -25,8 +25,6 @@ from robot_identification.model.robot_model import RobotModel
 # Where tools are mounted, by the names that arms give to it, the most usual one first. What
 # `set_target_payload` of a Universal Robot takes is in the frame that ROS calls tool0.
 TOOL_FRAMES = ('tool0', 'flange', 'ee_link', 'tool_link')
-# An eigenvalue of a pseudo-inertia that is this much smaller than the largest one is zero.
-PSEUDO_INERTIA_ROUNDING = 1.0e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +59,7 @@ class Payload:
     def is_possible(self) -> bool:
         """Return whether a rigid body can have these numbers; a point mass can."""
         values = np.linalg.eigvalsh(pseudo_inertia(self.parameters))
-        return bool(values[0] >= -PSEUDO_INERTIA_ROUNDING * np.abs(values).max())
+        return bool(values[0] >= -1.0e-9 * np.abs(values).max())  # rounding
 
 
 def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:

@@ -21,7 +21,6 @@ from robot_identification.model.consistency import pseudo_inertia, smallest_mass
 from robot_identification.model.parameters import point_tensor, to_tensor
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import Urdf
-from robot_identification.model.urdf_elements import UrdfLink
 
 # Rajagopal 2017, section 4.3: masses further from the maker's are implausible [kg].
 MASS_TOLERANCE = 0.1
@@ -59,12 +58,12 @@ def find_implausibilities(
     """
     found = []
     for index, joint in enumerate(robot.joint_names):
+        link = f'link {index + 1} (moved by {joint})'
         parameters = np.asarray(inertial[10 * index:10 * index + 10], dtype=float)
-        found += _check_link(f'link {index + 1} (moved by {joint})', parameters)
+        found += _check_link(link, parameters)
         if maker is not None:
             difference = float(parameters[0] - maker[10 * index])
             if abs(difference) > mass_tolerance:
-                link = f'link {index + 1} (moved by {joint})'
                 found.append(Implausibility(
                     link, 'maker', abs(difference), mass_tolerance,
                     f'{link}: mass {parameters[0]:.4g} kg is {difference:+.4g} kg from the '
@@ -96,7 +95,9 @@ def _check_link(link: str, parameters: FloatArray) -> list[Implausibility]:
         if value < 0.0:
             add('inertia', value, f'{name} is {value:.4g} kg m^2, it must not be negative')
     if mass > 0.0:
-        a, b, c = np.linalg.eigvalsh(_about_centre(parameters))
+        about_origin = to_tensor(parameters[4:])
+        centre = parameters[1:4] / mass
+        a, b, c = np.linalg.eigvalsh(about_origin - point_tensor(mass, centre))
         excess = float(a + b - c)
         if a < -ROUNDING * (a + b + c):
             add('inertia', float(a), f'a moment of inertia about the centre of mass is {a:.4g} '
@@ -110,18 +111,6 @@ def _check_link(link: str, parameters: FloatArray) -> list[Implausibility]:
         add('pseudo-inertia', eigenvalue, f'no rigid body has its parameters: the smallest '
             f'pseudo-inertia eigenvalue is {eigenvalue:.3g}, it must be positive')
     return found
-
-
-def _about_centre(parameters: FloatArray) -> FloatArray:
-    """Return the tensor about the centre of mass, shape (3, 3) [kg m^2]."""
-    mass, centre = parameters[0], parameters[1:4] / parameters[0]
-    return to_tensor(parameters[4:]) - point_tensor(mass, centre)
-
-
-# Fewer links may have the same mass or inertia by design, as the fingers of a gripper have.
-FEWEST_ALIKE = 3
-# Equal numbers of a file, after rounding in its units and eigenvalues.
-EQUAL = 1.0e-9
 
 
 def massless_joints(robot: RobotModel) -> tuple[str, ...]:
@@ -149,11 +138,16 @@ def find_placeholders(
         link for link in urdf.links
         if link.moved and link.mass > 0.0 and (carried is None or link.name in carried)
     ]
-    units = [link.name for link in bodies if _is_unit(link)]
+    unit = (1.0, 1.0, 1.0, 1.0)
+    units = [
+        link.name for link in bodies if _alike([unit, (link.mass, *link.principal_moments)])
+    ]
     found = []
     if units:
-        found.append(f'1 kg with unit inertia at {_names(units, bodies)}')
-    if len(bodies) < FEWEST_ALIKE:
+        names = 'every moved link' if len(units) == len(bodies) > 1 else ', '.join(units)
+        found.append(f'1 kg with unit inertia at {names}')
+    # Fewer may have the same mass or inertia by design, as the fingers of a gripper have.
+    if len(bodies) < 3:
         return tuple(found)
     if len(units) < len(bodies) and _alike([(link.mass,) for link in bodies]):
         found.append(f'the same mass, {bodies[0].mass:.6g} kg, at every moved link')
@@ -174,15 +168,6 @@ def describe_placeholders(robot: RobotModel) -> str:
     )
 
 
-def _is_unit(link: UrdfLink) -> bool:
-    return _alike([(1.0, 1.0, 1.0, 1.0), (link.mass, *link.principal_moments)])
-
-
 def _alike(rows: Sequence[tuple[float, ...]]) -> bool:
-    return bool(np.all(np.ptp(np.array(rows), axis=0) <= EQUAL * np.max(np.abs(rows))))
-
-
-def _names(chosen: Sequence[str], bodies: Sequence[UrdfLink]) -> str:
-    if len(chosen) == len(bodies) > 1:
-        return 'every moved link'
-    return ', '.join(chosen)
+    """Return whether rows are equal after rounding in the units and eigenvalues of a file."""
+    return bool(np.all(np.ptp(np.array(rows), axis=0) <= 1.0e-9 * np.max(np.abs(rows))))

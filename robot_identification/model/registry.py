@@ -25,11 +25,11 @@ from robot_identification.files import (
     to_mapping, to_number, to_numbers,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.units import STATED_UNITS
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.robot_model import (
     Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,
 )
+from robot_identification.model.units import STATED_UNITS
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 from robot_identification.texts import suggestion
 
@@ -264,6 +264,9 @@ def _robot_from_yaml(
             f'{source}: effort_unit is {effort_unit!r}, it must be '
             f'{" or ".join(STATED_UNITS)}'
         )
+    rate = _number(content.get('sampling_rate'), f'{source}: sampling_rate')
+    if rate is not None and not 0.0 < rate < math.inf:
+        raise DescriptionError(f'{source}: sampling_rate is {rate} Hz, it must be positive')
     return replace(
         model,
         limits=JointLimits(lower, upper, **{
@@ -274,7 +277,7 @@ def _robot_from_yaml(
             key: column(key, unknown) for key in ('gear_ratio', 'torque_constant', 'rotor_inertia')
         }),
         effort_unit=effort_unit,
-        sampling_rate=_sampling_rate(content, source),
+        sampling_rate=math.nan if rate is None else rate,
         encoders=replace(
             model.encoders,
             sign=column('encoder_sign', np.ones(len(wanted))),
@@ -327,15 +330,6 @@ def _table(
         locked=np.array([model.locked.get(name, math.nan) for name in names]),
         base=pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz).homogeneous,
     )
-
-
-def _sampling_rate(content: dict[str, Any], source: str) -> float:
-    rate = _number(content.get('sampling_rate'), f'{source}: sampling_rate')
-    if rate is None:
-        return math.nan
-    if not 0.0 < rate < math.inf:
-        raise DescriptionError(f'{source}: sampling_rate is {rate} Hz, it must be positive')
-    return rate
 
 
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:

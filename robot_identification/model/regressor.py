@@ -48,29 +48,18 @@ class RotorMotion:
 
 @dataclass(frozen=True)
 class Motion:
-    """
-    Consecutive samples of the whole arm.
+    """Consecutive samples of the whole arm."""
 
-    Attributes
-    ----------
-    q, dq, ddq : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2] of the links.
-    temperature : ndarray, shape (N, n), optional
-        Joint temperatures [deg C].
-    rotor : RotorMotion, optional
-        The other side of elastic joints, which friction and rotor inertia act on; where it is not
-        given, the rotors turn as the links do.
-    starts : tuple of int
-        Rows at which friction begins anew because what was before them is not known: the first
-        one of a recording, and the first one after each gap.
-
-    """
-
+    # (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2] of the links.
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
-    temperature: FloatArray | None = None
+    temperature: FloatArray | None = None  # (N, n): of the joints [deg C]
+    # The other side of elastic joints, which friction and rotor inertia act on; where it is not
+    # given, the rotors turn as the links do.
     rotor: RotorMotion | None = field(default=None, kw_only=True)
+    # Rows at which friction begins anew because what was before them is not known: the first one
+    # of a recording, and the first one after each gap.
     starts: tuple[int, ...] = field(default=(0,), kw_only=True)
 
     __repr__ = short_repr

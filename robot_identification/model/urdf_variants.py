@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import re
 from typing import Any
-from xml.etree.ElementTree import Element, indent, SubElement, tostring
+from xml.etree.ElementTree import indent, SubElement, tostring
 
 import defusedxml.ElementTree
 import numpy as np
@@ -21,24 +21,14 @@ from robot_identification.model.urdf_elements import (
     tensor_in,
 )
 
-# Pinocchio gives a continuous joint two position coordinates (cosine, sine); as a revolute joint
-# with limits that nothing reaches it has one, and positions stay vectors of n angles.
-UNLIMITED_POSITION = 1.0e6
-# Least mass [kg] and moment [kg m^2] of a link that a simulator moves: nothing beside a motor's
-# rotor, and a thousand times what MuJoCo calls zero.
-LEAST_MASS, LEAST_MOMENT = 1.0e-9, 1.0e-12
-# Least part of the largest moment that another has: what MuJoCo's eigenvalues resolve.
-LEAST_SHARE = 1.0e-9
-# How much of the sum of the others the largest moment may be, with room for rounding.
-ROUNDED = 1.0 - 1.0e-9
-
 
 def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
     """
     Return the URDF text with continuous joints written as revolute ones without end.
 
     `locked` has the position of each joint that is to be a fixed one [rad or m]; fixed joints
-    then have other names than links.
+    then have other names than links. Pinocchio gives a continuous joint two position coordinates
+    (cosine, sine); with limits that nothing reaches it has one, and positions are vectors of n.
     """
     root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
     if locked:
@@ -52,14 +42,13 @@ def for_pinocchio(text: str, locked: Mapping[str, float] | None = None) -> str:
         if joint.get('type') in MOVING_JOINT_TYPES:
             limit = joint.find('limit')
             if limit is None:
-                limit = Element('limit')
-                joint.append(limit)
+                limit = SubElement(joint, 'limit')
             for key in ('effort', 'velocity'):
                 limit.set(key, limit.get(key, '0'))
             if joint.get('type') == 'continuous':
                 joint.set('type', 'revolute')
-                limit.set('lower', str(-UNLIMITED_POSITION))
-                limit.set('upper', str(UNLIMITED_POSITION))
+                limit.set('lower', '-1000000.0')
+                limit.set('upper', '1000000.0')
     return str(tostring(root, encoding='unicode'))
 
 
@@ -77,19 +66,14 @@ def for_simulation(text: str, locked: Mapping[str, float]) -> str:
         if joint.get('type') in MOVING_JOINT_TYPES and joint.get('name') not in locked
     }
     for link in root.findall('link'):
-        for collision in link.findall('collision'):
-            link.remove(collision)
+        link[:] = [child for child in link if child.tag != 'collision']
         _make_body(link, moved=link.get('name') in moved)
     for joint in root.findall('joint'):
         if joint.get('name') in locked:
             _fix(joint, locked[str(joint.get('name'))])
-        mimic, axis = joint.find('mimic'), joint.find('axis')
-        if mimic is not None:
-            joint.remove(mimic)
-        if axis is not None and 'xyz' not in axis.attrib:
-            axis.set('xyz', '1 0 0')
-        for limit in joint.findall('limit'):
-            joint.remove(limit)
+        joint[:] = [child for child in joint if child.tag not in ('mimic', 'limit')]
+        for axis in joint.findall('axis'):
+            axis.set('xyz', axis.get('xyz', '1 0 0'))
     return str(tostring(root, encoding='unicode'))
 
 
@@ -102,18 +86,22 @@ def _make_body(link: Any, *, moved: bool) -> None:
         inertial = SubElement(link, 'inertial')
         SubElement(inertial, 'mass', value='0')
         SubElement(inertial, 'inertia', dict.fromkeys(INERTIA_KEYS, '0'))
+    # Least mass [kg] and moment [kg m^2] of a link that a simulator moves: nothing beside a motor,
+    # and a thousand times what MuJoCo calls zero; and the least part of the largest moment that
+    # MuJoCo's eigenvalues resolve.
+    least_mass, least_moment, least_share = 1.0e-9, 1.0e-12, 1.0e-9
     mass, inertia = inertial.find('mass'), inertial.find('inertia')
-    if moved and float(mass.get('value')) < LEAST_MASS:
-        mass.set('value', repr(LEAST_MASS))
-    moments, axes = np.linalg.eigh(tensor_in(inertia))
-    low, middle, high = moments
-    least = max(LEAST_MOMENT, LEAST_SHARE * high) if moved or high > 0.0 else 0.0
-    if low >= least and high <= (low + middle) * ROUNDED:
+    if moved and float(mass.get('value')) < least_mass:
+        mass.set('value', repr(least_mass))
+    (low, middle, high), axes = np.linalg.eigh(tensor_in(inertia))
+    least = max(least_moment, least_share * high) if moved or high > 0.0 else 0.0
+    # Room for rounding: engines compare after a rotation of their own.
+    largest = (low + middle) * (1.0 - 1.0e-9)
+    if low >= least and high <= largest:
         return
     low, middle = max(low, least), max(middle, least)
-    # Engines compare after a rotation of their own.
-    body = axes @ np.diag([low, middle, min(max(high, least), (low + middle) * ROUNDED)]) @ axes.T
-    set_tensor(inertia, body)
+    largest = (low + middle) * (1.0 - 1.0e-9)
+    set_tensor(inertia, axes @ np.diag([low, middle, min(max(high, least), largest)]) @ axes.T)
 
 
 def _fix(joint: Any, position: float) -> None:
@@ -129,7 +117,6 @@ def _fix(joint: Any, position: float) -> None:
     joint.set('type', 'fixed')
 
 
-_NAMES = r'(\b(?:name|link|joint|reference)\s*=\s*["\'])'
 # Those of links and joints alone; materials, plugins and the robot have none.
 _REFERENCES = re.compile(
     r'(<(?:link|joint|parent|child|mimic|gazebo)\b[^>]*?\b(?:name|link|joint|reference)'
@@ -148,12 +135,11 @@ def without_prefix(text: str, prefix: str) -> str:
 
     `prefix` is the driver's `tf_prefix`, put before every name verbatim.
     """
-    return re.sub(_NAMES + re.escape(prefix), r'\1', text) if prefix else text
+    names = r'(\b(?:name|link|joint|reference)\s*=\s*["\'])'
+    return re.sub(names + re.escape(prefix), r'\1', text) if prefix else text
 
 
 TOOL_LINK = 'mounted_tool'
-# More than any arm here carries is a mass in gram [kg]; more is a length in millimetre [m].
-HEAVIEST, LONGEST = 100.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -168,15 +154,17 @@ class Tool:
     size: tuple[float, float, float]
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.mass <= HEAVIEST:
+        # More than any arm here carries is a mass in gram; more is a length in millimetre.
+        heaviest, longest = 100.0, 3.0
+        if not 0.0 < self.mass <= heaviest:
             raise UsageError(
                 f'the mass of the tool is {self.mass:g} kg, it must be above 0 and at most '
-                f'{HEAVIEST:g}: give it in kg'
+                f'{heaviest:g}: give it in kg'
             )
         for what, lengths in (('centre of mass', self.center_of_mass), ('size', self.size)):
-            if not (np.all(np.isfinite(lengths)) and np.max(np.abs(lengths)) <= LONGEST):
+            if not (np.all(np.isfinite(lengths)) and np.max(np.abs(lengths)) <= longest):
                 raise UsageError(
-                    f'the {what} of the tool is {list(lengths)}, at most {LONGEST:g} m is '
+                    f'the {what} of the tool is {list(lengths)}, at most {longest:g} m is '
                     'allowed: give it in m'
                 )
         if min(self.size) <= 0.0:

@@ -40,10 +40,6 @@ _ARGUMENT_NAME = re.compile(r'[A-Za-z][\w.-]*', re.ASCII)
 _KEPT_VARIABLES = ('PATH', 'AMENT_PREFIX_PATH', 'LD_LIBRARY_PATH', 'ROS_DISTRO', 'ROS_VERSION')
 # What the process runs; by its text, for beside the file a module named xacro would be ours.
 _RUNNER = Path(__file__).with_name('xacro_process.py').read_text(encoding='utf-8')
-# Folders above the file's package in which others are looked for: repository, src, workspace.
-FOLDERS_ABOVE = 3
-# Entries that an error lists of a folder in which a file is missing.
-SHOWN_ENTRIES = 40
 _UNDEFINED_ARGUMENT = re.compile(r'Undefined substitution argument (\S+)')
 _NO_SUCH_FILE = re.compile(r"No such file or directory: '?([^']+?)'?(?: |$)")
 
@@ -75,11 +71,11 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     the file or exceeds a limit.
     """
     expansion = _expand_file(path, arguments)
-    if expansion.fault is not None:
-        raise DescriptionError(
-            f'{path}: xacro {expansion.fault}{_describe(expansion.arguments)}'
-        )
-    return expansion.text
+    if expansion.fault is None:
+        return expansion.text
+    declared = describe_arguments(expansion.arguments)
+    known = f"; the file's arguments are {declared}" if declared else ''
+    raise DescriptionError(f'{path}: xacro {expansion.fault}{known}')
 
 
 def xacro_arguments(path: Path, arguments: Mapping[str, str]) -> dict[str, str]:
@@ -134,10 +130,11 @@ def _places(path: Path, folder: Path) -> dict[str, Any]:
     file = path.resolve()
     above = list(file.parents)
     package = next((place for place in above if (place / 'package.xml').is_file()), file.parent)
-    # Not the folders that hold everything: home, its parent, the root and what lies in it.
+    # Others are looked for in the package and up to three folders above: repository, src,
+    # workspace; not in those that hold everything: home, its parent, the root and what lies in it.
     home = Path.home().resolve()
     around = [
-        str(place) for place in [package, *package.parents][:FOLDERS_ABOVE + 1]
+        str(place) for place in [package, *package.parents][:4]
         if len(place.parts) > 2 and place not in (home, *home.parents)
     ]
     return {
@@ -182,13 +179,6 @@ def _expand(path: Path, assignments: list[str], folder: Path) -> _Expansion:
         fault,
         json.loads(declared.read_text(encoding='utf-8')) if declared.is_file() else {},
     )
-
-
-def _describe(arguments: Mapping[str, str]) -> str:
-    """Return the arguments of a file for the end of an error."""
-    if not arguments:
-        return ''
-    return f"; the file's arguments are {describe_arguments(arguments)}"
 
 
 def describe_arguments(arguments: Mapping[str, str]) -> str:
@@ -244,8 +234,8 @@ def _neighbours(missing: Path) -> str:
     for place in missing.parents:
         if place.is_dir():
             names = sorted(entry.name for entry in place.iterdir())
-            more = ', ..' if len(names) > SHOWN_ENTRIES else ''
-            return f'; {place} has {", ".join(names[:SHOWN_ENTRIES]) or "nothing"}{more}'
+            more = ', ..' if len(names) > 40 else ''
+            return f'; {place} has {", ".join(names[:40]) or "nothing"}{more}'
     return ''
 
 

@@ -12,6 +12,7 @@ its program beside the interpreter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 import importlib
 import json
 import os
@@ -22,14 +23,9 @@ import sys
 import time
 from typing import Any
 
-# Folders that are looked into for the package.xml of one package; chosen: some workspaces.
-MAXIMUM_FOLDERS = 20_000
 # Duration of one search [s], after which a package counts as missing; chosen: xacro.py allows this
 # process 6, and a disk that has not read these folders before takes them all.
 SEARCH_SECONDS = 1.0
-MAXIMUM_DEPTH = 5  # levels below a folder around the file: workspace, src, repository, package
-_SKIPPED = ('build', 'log', 'meshes', 'node_modules')
-_NAME = re.compile(r'<name>\s*([^<\s]+)\s*</name>')
 
 
 def main() -> None:
@@ -62,16 +58,14 @@ def find_packages(xacro: Any, own: list[str], around: list[str], missing: str) -
     """
     arguments: Any = importlib.import_module(f'{xacro.__name__}.substitution_args')
     installed = arguments._eval_find
-    known: dict[str, str] = {}
 
+    @cache
     def find(package: str) -> str:
-        if package not in known:
-            known[package] = (
-                _package_among(package, map(Path, own)) or _installed(installed, package)
-                or _package_among(package, _folders_below(around))
-                or _folder_named(package, own, around) or f'{missing}/{package}'
-            )
-        return known[package]
+        return (
+            _package_among(package, map(Path, own)) or _installed(installed, package)
+            or _package_among(package, _folders_below(around))
+            or _folder_named(package, own, around) or f'{missing}/{package}'
+        )
 
     arguments._eval_find = find
     arguments._eval_dict['find'] = find
@@ -104,7 +98,7 @@ def _package_among(package: str, folders: Any) -> str | None:
             text = (folder / 'package.xml').read_text(encoding='utf-8', errors='replace')
         except OSError:
             continue
-        found = _NAME.search(text)
+        found = re.search(r'<name>\s*([^<\s]+)\s*</name>', text)
         if found is not None and found[1] == package:
             return str(folder)
     return None
@@ -122,11 +116,13 @@ def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
     done: set[str] = set()
     for top in tops:
         level = [top]
-        for _ in range(MAXIMUM_DEPTH):
+        # Levels below a folder around the file: workspace, src, repository, package.
+        for _ in range(5):
             below = []
             for place in level:
                 seen += 1
-                if seen > MAXIMUM_FOLDERS or time.monotonic() > end:
+                # Some workspaces have fewer folders.
+                if seen > 20_000 or time.monotonic() > end:
                     return
                 if place in done:
                     continue
@@ -148,7 +144,7 @@ def _entries(place: str) -> tuple[list[str], bool]:
                     has_package = True
                 elif (
                     entry.is_dir(follow_symlinks=False) and not entry.name.startswith('.')
-                    and entry.name not in _SKIPPED
+                    and entry.name not in ('build', 'log', 'meshes', 'node_modules')
                 ):
                     names.append(entry.name)
     except OSError:

@@ -20,9 +20,9 @@ from robot_identification.model import base_parameters as module
 from robot_identification.model.base_parameters import (
     map_base_parameters, PREFERENCES, random_motion, upper_bound,
 )
+from robot_identification.model.base_structure import linear_classes
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import link_frames
-from robot_identification.model.base_structure import linear_classes
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix, prior_inertial_parameters, static_regressor,

@@ -17,30 +17,14 @@ from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import block_slices, inertial_regressor, Motion
 from robot_identification.model.robot_model import RobotModel
 
-# Share by which the rate of a recording may differ from that of the corrections, whose lags are
-# whole samples. Chosen: stamps of one driver scatter by a few per cent.
-RATE_TOLERANCE = 0.1
-
 
 @dataclass(frozen=True, eq=False)
 class CorrectionSignals:
-    """
-    Signals that corrections are computed from: N samples of one recording.
+    """Signals that corrections are computed from: N samples of one recording."""
 
-    Attributes
-    ----------
-    motion : Motion
-        Position as recorded, smooth velocity and acceleration.
-    measured_dq : ndarray, shape (N, n)
-        Velocity as it was recorded; NaN for a joint without it [rad/s].
-    rate : float
-        Sampling rate [Hz].
-
-    """
-
-    motion: Motion
-    measured_dq: FloatArray
-    rate: float
+    motion: Motion  # position as recorded, smooth velocity and acceleration
+    measured_dq: FloatArray  # (N, n): velocity as recorded; NaN for a joint without it [rad/s]
+    rate: float  # [Hz]
 
     @property
     def edges(self) -> list[int]:
@@ -172,9 +156,7 @@ class JointCorrection:
 
     def torque(self, robot: RobotModel, signals: CorrectionSignals) -> FloatArray:
         """Return the torque that is added, shape (N,) [N m]."""
-        torque: FloatArray = (
-            self.group.columns(robot, signals, self.joint) @ self.coefficients
-        )
+        torque: FloatArray = self.group.columns(robot, signals, self.joint) @ self.coefficients
         return torque
 
     def torque_at(
@@ -193,31 +175,24 @@ class Corrections:
 
     They were found beside the parameters, which they leave as they are: predictions and errors
     have them, bodies, payloads, monitoring and exports do not.
-
-    Attributes
-    ----------
-    rate : float
-        Sampling rate of the recordings that they were found in [Hz].
-    offline : tuple of JointCorrection
-        For recordings with zero-phase kinematics.
-    live : tuple of JointCorrection
-        For the causal kinematics of live prediction.
-    offline_limit, live_limit : ndarray, shape (n,), optional
-        Largest correction of each joint in the recordings that they were found in [N m]. Noise
-        of another recording may be many times larger, and a correction beyond what was seen is
-        not made. None in files of earlier versions, which have no limit.
-
     """
 
-    rate: float = float('nan')
-    offline: tuple[JointCorrection, ...] = ()
-    live: tuple[JointCorrection, ...] = ()
+    rate: float = float('nan')  # of the recordings that they were found in [Hz]
+    offline: tuple[JointCorrection, ...] = ()  # for recordings with zero-phase kinematics
+    live: tuple[JointCorrection, ...] = ()  # for the causal kinematics of live prediction
+    # (n,): largest correction of each joint in the recordings that they were found in [N m]. Noise
+    # of another recording may be many times larger, and a correction beyond what was seen is not
+    # made. None in files of earlier versions, which have no limit.
     offline_limit: FloatArray | None = None
     live_limit: FloatArray | None = None
 
     def fit_rate(self, rate: float) -> bool:
-        """Return whether recordings of a rate [Hz] can be corrected."""
-        return bool(abs(rate - self.rate) <= RATE_TOLERANCE * self.rate)
+        """
+        Return whether recordings of a rate [Hz] can be corrected.
+
+        Lags are whole samples; stamps of one driver scatter by a few per cent.
+        """
+        return bool(abs(rate - self.rate) <= 0.1 * self.rate)
 
 
 def correction_blocks(

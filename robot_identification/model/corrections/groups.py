@@ -23,12 +23,8 @@ from robot_identification.model.corrections.correction import (
 from robot_identification.model.regressor import block_slices
 from robot_identification.model.robot_model import RobotModel
 
-# Memory of the filter [s]; measured on the current and torque signals of five arms.
-MEMORY = 0.02
 # Lags up to this many samples have a column each; more are summed in so many geometric bins.
 SINGLE_LAGS = 12
-# A measured velocity that is the smooth one up to this share of its spread has nothing to tell.
-LEAST_DIFFERENCE = 1.0e-3
 
 
 @dataclass(frozen=True)
@@ -38,15 +34,10 @@ class FastVelocity(CorrectionGroup):
 
     The velocity loop of a drive reacts to what its encoder says, noise and vibration included,
     and a motion planned or smoothed does not have that.
-
-    Attributes
-    ----------
-    bins : tuple of pairs of int
-        First and last lag of each column [samples]; negative ones look ahead. A column is the sum
-        of the lagged differences, zero beyond the ends of a part without a gap.
-
     """
 
+    # First and last lag of each column [samples]; negative ones look ahead. A column is the sum of
+    # the lagged differences, zero beyond the ends of a part without a gap.
     bins: tuple[tuple[int, int], ...]
 
     name = 'fast_velocity'
@@ -69,8 +60,9 @@ class FastVelocity(CorrectionGroup):
         joint, signals = evidence.joint, evidence.signals
         for one in signals:
             measured, smooth = one.measured_dq[:, joint], one.motion.dq[:, joint]
+            # One that is the smooth one up to a thousandth of its spread has nothing to tell.
             if not np.isfinite(measured).all() or not (
-                np.std(measured - smooth) > LEAST_DIFFERENCE * np.std(smooth)
+                np.std(measured - smooth) > 1.0e-3 * np.std(smooth)
             ):
                 return ()
         past = _lag_bins(min(one.rate for one in signals))
@@ -114,14 +106,12 @@ class FastVelocity(CorrectionGroup):
 
 def _lag_bins(rate: float) -> tuple[tuple[int, int], ...]:
     """Return the lags from 0 to the memory of the filter at a rate [Hz]."""
-    longest = max(round(MEMORY * rate), 1)
+    # 20 ms; measured on the current and torque signals of five arms.
+    longest = max(round(0.02 * rate), 1)
     if longest <= SINGLE_LAGS:
         return tuple((lag, lag) for lag in range(longest + 1))
     edges = np.unique(np.round([0.0, *np.geomspace(1.0, longest, SINGLE_LAGS)]).astype(int))
     return ((0, 0), *((int(low) + 1, int(high)) for low, high in pairwise(edges)))
-
-
-ORDERS = (1, 2, 3, 4, 5)  # periods a turn; measured: higher ones were never accepted on real arms
 
 
 def harmonics(q: FloatArray, orders: Sequence[int]) -> FloatArray:
@@ -163,7 +153,8 @@ class _Waves(CorrectionGroup):
 class PositionSeries(_Waves):
     """Sines and cosines of low multiples of the joint's position."""
 
-    orders: tuple[int, ...] = ORDERS
+    # Periods a turn; measured: higher ones were never accepted on real arms.
+    orders: tuple[int, ...] = (1, 2, 3, 4, 5)
 
     name = 'position_series'
     meaning = 'torque that repeats with a turn of the joint'
@@ -177,10 +168,6 @@ class PositionSeries(_Waves):
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
         return (cls(),)
-
-
-# Numbers of a regressor that is kept for all joints; chosen: 16 MB.
-KEPT_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -221,8 +208,8 @@ class JointDeviation(CorrectionGroup):
         self, robot: RobotModel, signals: CorrectionSignals, joint: int
     ) -> FloatArray:
         N, own = len(signals.motion), list(self.parameters)
-        # Every joint asks for the same signals; a long regressor is not kept for that.
-        if N * 10 * robot.n**2 <= KEPT_NUMBERS:
+        # Every joint asks for the same signals; one of more than 16 MB is not kept for that.
+        if N * 10 * robot.n**2 <= 2_000_000:
             return signals.regressor(robot)[:, joint, own]
         columns = np.empty((N, self.size))
         for rows in block_slices(N):
@@ -235,9 +222,6 @@ class JointDeviation(CorrectionGroup):
 
 # Periods a turn that are looked at: twice the ratio of the gears of arms, 50 to 160, and its half.
 LOWEST_ORDER, HIGHEST_ORDER = 30, 420
-# Share of the squared residual that an order explains in both halves at least; measured: noise
-# explains less.
-LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -272,7 +256,8 @@ def find_ripple_order(q: FloatArray, residual: FloatArray) -> int | None:
         _explained(q[:half], residual[:half]), _explained(q[half:], residual[half:])
     )
     best = int(np.argmax(shares))
-    return LOWEST_ORDER + best if shares[best] > LEAST_SHARE else None
+    # Measured: noise explains less.
+    return LOWEST_ORDER + best if shares[best] > 0.01 else None
 
 
 def _explained(q: FloatArray, residual: FloatArray) -> FloatArray:
