@@ -187,11 +187,7 @@ def _search_both(robot: RobotModel, effort: Effort, seed: int) -> dict[str, Any]
 
     Both have the first random generations in common, as they would with the same seed.
     """
-    # Only what is asked for ends a search here, not a generation without a better motion.
-    plain = Memetic(
-        population=effort.population, generations=NEVER, fresh=0, random_generations=NEVER,
-        patience=NEVER,
-    )
+    plain = Memetic(effort.population, NEVER)
     memetic = replace(plain, random_generations=paper.RANDOM_GENERATIONS)
     make = partial(TrajectoryProblem, robot, paper_experiment(), None)
     with Workers(make, effort.processes) as workers:

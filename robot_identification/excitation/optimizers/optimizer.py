@@ -11,13 +11,15 @@ results in the order of the proposal; see `search` for what follows from that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
+
+ALIKE = 1.0e-2  # candidates nearer than this share of their length are one
 
 
 class ExcitationProblem(Protocol):
@@ -133,6 +135,17 @@ class Candidate:
     violation: float  # sum of broken limits, see `ExcitationProblem.violation`
     feasible: bool  # whether it keeps every limit and is clear of collisions
     start: FloatArray | None = None  # start of the local search that led to it, shape (size,)
+
+
+def distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return candidates without those that are nearly one before, of which nothing new is made."""
+    kept: list[Candidate] = []
+    for one in candidates:
+        if not any(
+            np.linalg.norm(one.x - other.x) < ALIKE * np.linalg.norm(other.x) for other in kept
+        ):
+            kept.append(one)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, eq=False)

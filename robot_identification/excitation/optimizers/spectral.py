@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.optimizers.local_search import descend, Descent, polish
 from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+    Candidate, distinct, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
 )
 from robot_identification.excitation.optimizers.random_motion import draw_fitted, look
 from robot_identification.excitation.parametrizations.parametrization import check_count
@@ -112,11 +112,8 @@ class Spectral(Optimizer):
             for k, outcome in enumerate(outcomes) for candidate in outcome.candidates
         ]
         feasible = [candidate for candidate in (*old, *new) if candidate.feasible]
-        kept: list[Candidate] = []
-        for candidate in sorted(feasible, key=lambda candidate: candidate.objective):
-            if not any(_alike(candidate, other) for other in kept):
-                kept.append(candidate)
-        return tuple(kept[: self.kept]), {}
+        kept = distinct(sorted(feasible, key=lambda candidate: candidate.objective))
+        return kept[: self.kept], {}
 
 
 def _draw_fast(problem: ExcitationProblem, rng: np.random.Generator) -> FloatArray:
@@ -129,9 +126,3 @@ def _draw_fast(problem: ExcitationProblem, rng: np.random.Generator) -> FloatArr
     if np.isfinite(problem.first_radius):
         return problem.draw(rng)
     return draw_fitted(problem, rng, 1, int(rng.integers(*KNOTS)), BAND)
-
-
-def _alike(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates are one motion, of which recombination makes nothing new."""
-    distance = float(np.linalg.norm(one.x - other.x))
-    return distance < 1e-2 * float(np.linalg.norm(other.x))
