@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, triangle_of
@@ -36,40 +35,13 @@ MOST_NAMES = 3
 @dataclass(frozen=True)
 class TotalLeastSquares(Estimator):
     r"""
-    Minimize the noise in torques and columns together [1]_.
+    Minimize the noise in torques and columns together, all columns scaled to equal noise [1]_.
 
-    It is the least :math:`\sum_j (\lVert \Delta W_j \rVert^2 + \lVert \Delta \tau_j \rVert^2)`,
-    all columns scaled to equal noise, for which :math:`\tau_j + \Delta \tau_j = (W_j + \Delta
-    W_j) \theta` has a solution. Noise in the columns pulls least squares towards zero; this
-    is taken back, as far as the ratio of the noises is known. Their common size is not needed.
-
-    The ratio has a default: each standard parameter's column has `relative_noise` times the
-    relative noise of the torque, and that of the base columns follows from all standard ones, so
-    that neither units nor the choice of base parameters matter. Sensors that are known give it
-    better, by `noise` and `torque_noise`. Columns without noise are removed by QR first [2]_.
-
-    Offsets have none. A column that gravity alone makes would hardly have any, as positions are
-    measured far better than velocities and accelerations; but the columns of masses contain
-    accelerations, too, whenever the joint or one before it moves. They count as noisy unless
-    they are named in `exact`, which suits recordings of poses and slow motions. Coulomb friction
-    is noisy only where a joint reverses.
-
-    Attributes
-    ----------
-    relative_noise : float
-        Noise of a column over its root mean square, as a part of the same ratio of the torque.
-        Encoders are better than current sensors; 1 is the textbook's total least squares with
-        columns of unit length, 0 is weighted least squares.
-    exact : tuple of str
-        Base parameters whose columns have no noise, besides the offsets.
-    noise : mapping of str to float, optional
-        Standard deviation of the noise in the column of each base parameter [N m per unit of the
-        parameter], in the place of `relative_noise`; columns that are not named have none.
-    torque_noise : tuple of float, optional
-        Standard deviation of the noise of each joint's torque [N m]; with `noise`, and with it
-        alone. One factor on both changes nothing.
-    reweightings : int
-        How often each joint's weight is renewed from its least-squares residual.
+    Noise in the columns pulls least squares towards zero; this is taken back, as far as the ratio
+    of the noises is known. By default each standard parameter's column has `relative_noise` times
+    the relative noise of the torque, and that of the base columns follows, so that neither units
+    nor the choice of base parameters matter. Offsets have none; columns without noise are removed
+    by QR first [2]_.
 
     References
     ----------
@@ -80,11 +52,16 @@ class TotalLeastSquares(Estimator):
 
     """
 
+    # Noise of a column over its root mean square, as a part of the same ratio of the torque: 1 is
+    # the textbook's, with columns of unit length, 0 is weighted least squares.
     relative_noise: float = 0.1
-    exact: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()  # base parameters without noise in their columns, besides offsets
+    # In the place of these: standard deviation of the noise in the column of each base parameter
+    # [N m per unit of the parameter], none where it is not named, and of each joint's torque
+    # [N m]. One factor on both changes nothing.
     noise: Mapping[str, float] | None = None
     torque_noise: tuple[float, ...] | None = None
-    reweightings: int = 3
+    reweightings: int = 3  # how often each joint's weight is renewed from its residual
 
     def __post_init__(self) -> None:
         check_not_negative(self.relative_noise, 'relative_noise of tls')
@@ -110,150 +87,120 @@ class TotalLeastSquares(Estimator):
         The covariance is that of the estimating equations to first order [3]_: it knows what the
         correction costs, but takes the ratio of the noises as known.
         """
-        self._check(problem)
+        noisy = self._noisy(problem)
         # Refuses by name what the data do not determine.
         weights = renew_weights(problem, self.reweightings)
         plain = solve_weighted(problem, weights)
-        noisy = self._noisy(problem)
         if not noisy.any():
             return replace(plain, notes=('no column has noise: as weighted least squares',))
         R, z = problem.stacked(weights)
-        solution = _solve(problem, R, z, _Noise(
-            noisy, self._scaling(problem, weights, R, noisy),
-            self._torque_scale(problem, weights, z),
-        ))
-        theta = solution.gain @ z
+        scaling = self._scaling(problem, weights, noisy)
+        gain, ratio = _solve(problem.reduction.names, R, z, noisy, scaling)
+        theta = gain @ z
         deviation = rows_per_joint(problem, weights * residual_deviation(problem, theta))
-        covariance = (solution.gain * deviation**2) @ solution.gain.T
         b = problem.reduction.rank
         shift = np.abs(theta[:b] - plain.theta) / np.maximum(
             plain.standard_errors, np.finfo(float).tiny
         )
         largest = int(np.argmax(shift))
-        note = (
+        notes = [
             f'columns without noise: {int(np.sum(~noisy[:b]))} of {b}; misfit over the weakest '
-            f'combination of columns {solution.ratio:.2g}; {problem.reduction.names[largest]} is '
+            f'combination of columns {ratio:.2g}; {problem.reduction.names[largest]} is '
             f'{shift[largest]:.2g} standard errors from its least-squares estimate, the others '
             'are closer'
-        )
-        notes = (note,) if solution.ratio < WEAK_RATIO else (
-            note, 'with a misfit this close to the weakest combination the ratio of the noises '
-            'decides it: give noise and torque_noise, or choose --estimator wls',
-        )
+        ]
+        if ratio >= WEAK_RATIO:
+            notes.append(
+                'with a misfit this close to the weakest combination the ratio of the noises '
+                'decides it: give noise and torque_noise, or choose --estimator wls'
+            )
         return replace(
-            describe_estimate(problem, weights, theta), covariance=covariance[:b, :b],
-            notes=notes,
+            describe_estimate(problem, weights, theta), notes=tuple(notes),
+            covariance=((gain * deviation**2) @ gain.T)[:b, :b],
         )
 
-    def _check(self, problem: IdentificationProblem) -> None:
+    def _noisy(self, problem: IdentificationProblem) -> BoolArray:
+        """Return which unknowns have noisy columns, (size,); refuse options that do not fit."""
         names = problem.reduction.names
-        for option, named in (('exact', self.exact), ('noise', tuple(self.noise or ()))):
-            unknown = [name for name in named if name not in names]
-            if unknown:
-                raise UsageError(
-                    f'{option} of tls names {", ".join(unknown)}: the base parameters here are '
-                    f'{", ".join(names)}'
-                )
+        unknown = [name for name in self.noise or self.exact if name not in names]
+        if unknown:
+            raise UsageError(
+                f'{"noise" if self.noise else "exact"} of tls names {", ".join(unknown)}: the '
+                f'base parameters here are {", ".join(names)}'
+            )
         if self.torque_noise is not None and len(self.torque_noise) != problem.n:
             raise UsageError(
                 f'torque_noise of tls has {len(self.torque_noise)} numbers for {problem.n} '
                 'joints: give one for each'
             )
-
-    def _noisy(self, problem: IdentificationProblem) -> BoolArray:
-        """Return which unknowns have noisy columns, shape (size,)."""
-        names = problem.reduction.names
-        if self.noise is not None:
-            noise = self.noise
-            noisy = [noise.get(name, 0.0) > 0.0 for name in names]
-        else:
-            offsets = _offsets(problem.reduction.parameters)[problem.reduction.independent]
-            noisy = [
-                self.relative_noise > 0.0 and not offset and name not in self.exact
-                for name, offset in zip(names, offsets, strict=True)
-            ]
-        return np.append(np.array(noisy, dtype=bool), np.zeros(problem.nuisance, dtype=bool))
+        offsets = _offsets(problem.reduction.parameters)[problem.reduction.independent]
+        noisy = np.zeros(problem.size, dtype=bool)
+        for at, name in enumerate(names):
+            noisy[at] = self.noise.get(name, 0.0) > 0.0 if self.noise is not None else (
+                self.relative_noise > 0.0 and not offsets[at] and name not in self.exact
+            )
+        return noisy
 
     def _scaling(
-        self, problem: IdentificationProblem, weights: FloatArray, R: FloatArray, noisy: BoolArray
+        self, problem: IdentificationProblem, weights: FloatArray, noisy: BoolArray
     ) -> FloatArray:
         """
-        Return what the noisy columns are multiplied by to have equal and independent noise.
+        Return what noisy columns are multiplied by to have independent noise like the torque's.
 
         Where every standard column has independent noise of standard deviation d, the base
         columns have that of the best estimate of them from all standard ones, whose covariance
         is ``(K diag(d)^-2 K')^-1``.
         """
-        reduction = problem.reduction
-        chosen = np.flatnonzero(noisy)
-        if self.noise is not None:
+        reduction, chosen = problem.reduction, np.flatnonzero(noisy)
+        if self.noise is not None and self.torque_noise is not None:
             squares = np.zeros(problem.size)
             for factor, weight, samples in zip(
                 problem.factors, weights, problem.samples, strict=True
             ):
                 squares[factor.columns] += weight**2 * samples
             noise = np.array([self.noise[reduction.names[at]] for at in chosen])
-            return np.diag(1.0 / (noise * np.sqrt(squares[chosen])))
+            torque = np.sqrt(problem.samples) * weights * np.array(self.torque_noise)
+            return np.diag(np.linalg.norm(torque) / (noise * np.sqrt(squares[chosen])))
+        R, z = problem.stacked(weights)
         seen = reduction.significant.any(axis=0) & ~_offsets(reduction.parameters)
         lengths = np.linalg.norm(R[:, : reduction.rank] @ reduction.K[:, seen], axis=0)
         spanning = reduction.K[np.ix_(chosen, seen)] / (self.relative_noise * lengths)
-        scaling: FloatArray = triangle_of(spanning.T).T
+        size = max(float(np.linalg.norm(z)), float(np.finfo(float).tiny))
+        scaling: FloatArray = size * triangle_of(spanning.T).T
         return scaling
-
-    def _torque_scale(
-        self, problem: IdentificationProblem, weights: FloatArray, z: FloatArray
-    ) -> float:
-        """Return the noise of the torques in the same unit as that of the scaled columns."""
-        if self.torque_noise is not None:
-            noise = weights * np.array(self.torque_noise)
-            return float(np.sqrt(np.sum(problem.samples * noise**2)))
-        return max(float(np.linalg.norm(z)), float(np.finfo(float).tiny))
-
-
-class _Noise(NamedTuple):
-    """Noise of the columns and of the torque."""
-
-    noisy: BoolArray  # columns with some, (size,)
-    scaling: FloatArray  # what these are multiplied by to have equal and independent noise
-    torque: float  # in the same unit
-
-
-class _Solution(NamedTuple):
-    """Map from the right-hand side to the unknowns, and misfit over weakest combination."""
-
-    gain: FloatArray
-    ratio: float
 
 
 def _solve(
-    problem: IdentificationProblem, R: FloatArray, z: FloatArray, noise: _Noise
-) -> _Solution:
+    names: tuple[str, ...], R: FloatArray, z: FloatArray, noisy: BoolArray, scaling: FloatArray
+) -> tuple[FloatArray, float]:
     """
     Solve ``(A' A - s^2 C) x = A' z`` by singular values, never as it stands.
 
     A are the noisy columns without what the exact ones explain, C is the covariance of their
-    noise, s the smallest singular value of columns and torque scaled to equal noise. Raises
+    noise, s the smallest singular value of columns and torque scaled to equal noise. Returns the
+    map from z to the unknowns, and the misfit over the weakest combination of columns. Raises
     RankDeficientError if the last component of its singular vector is near zero.
     """
-    noisy, scaling, torque_scale = noise
     lengths = np.linalg.norm(R, axis=0)
     exact, triangle = np.linalg.qr(R[:, ~noisy] / lengths[~noisy])
     left, singular, right = np.linalg.svd(
         _without(exact, R[:, noisy]) @ scaling, full_matrices=False
     )
     rest = _without(exact, z)
-    within = left.T @ rest / torque_scale
-    outside = float(np.linalg.norm(rest - left @ (left.T @ rest))) / torque_scale
-    misfit, component = _smallest_singular(singular, within, outside)
+    # Columns in their own axes; the torque by its part along them, and what is left of it.
+    along = left.T @ rest
+    both = np.diag(np.append(singular, np.linalg.norm(rest - left @ along)))
+    both[:-1, -1] = along
+    _, values, vectors = np.linalg.svd(both)
+    misfit, component = float(values[-1]), float(np.abs(vectors[-1, -1]))
     if component < LEAST_COMPONENT:
         weakest = np.abs(scaling @ right[-1]) * lengths[noisy]
         at = np.flatnonzero(noisy)[np.argsort(-weakest)[:MOST_NAMES]]
-        names = ', '.join(problem.reduction.names[row] for row in at)
         raise RankDeficientError(
             f'total least squares has no solution: the last component of the singular vector is '
             f'{component:.1e}, at least {LEAST_COMPONENT:.0e} is needed; with as much noise in '
-            f'the columns as given, {names} cannot be distinguished: record a richer motion, give '
-            'less noise, or choose --estimator wls'
+            f'the columns as given, {", ".join(names[row] for row in at)} cannot be '
+            'distinguished: record a richer motion, give less noise, or choose --estimator wls'
         )
     shrunk = singular / (singular**2 - misfit**2)
     gain = np.zeros((len(noisy), len(z)))
@@ -261,21 +208,7 @@ def _solve(
     gain[~noisy] = scipy.linalg.solve_triangular(
         triangle, exact.T - (exact.T @ R[:, noisy]) @ gain[noisy]
     ) / lengths[~noisy, None]
-    return _Solution(gain, misfit / float(singular[-1]))
-
-
-def _smallest_singular(
-    singular: FloatArray, within: FloatArray, outside: float
-) -> tuple[float, float]:
-    """
-    Return the smallest singular value of columns and torque, and its vector's last component.
-
-    Columns are given in their own axes, the torque by its part along them and the rest.
-    """
-    matrix = np.diag(np.append(singular, outside))
-    matrix[:-1, -1] = within
-    _, values, vectors = np.linalg.svd(matrix)
-    return float(values[-1]), float(np.abs(vectors[-1, -1]))
+    return gain, misfit / float(singular[-1])
 
 
 def _without(orthogonal: FloatArray, columns: FloatArray) -> FloatArray:
