@@ -596,7 +596,7 @@ def _examine_calibration(path: Path) -> Finding:
     kind = (
         f'corrections of a Denavit-Hartenberg table of {calibration.d.size} joints'
         if isinstance(calibration, DhCorrections)
-        else f'poses of {len(calibration.poses)} joints'
+        else f'poses of {len(calibration)} joints'
     )
     return Finding(
         [f'{kind}; `robot-identification urdf --calibration` checks whether they fit an arm']

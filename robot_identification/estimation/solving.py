@@ -123,3 +123,25 @@ def need_observations(problem: IdentificationProblem, estimator: str) -> Observa
             'here: identify from the bags, or choose --estimator wls'
         )
     return problem.observations
+
+
+def need_motions(problem: IdentificationProblem, estimator: str) -> Observations:
+    """
+    Return the rows behind a problem, with the motions that they come from.
+
+    Raises UsageError if only factors are at hand, or joints were recorded on both sides of their
+    gears.
+    """
+    observations = need_observations(problem, estimator)
+    if not observations.has_rows:
+        raise UsageError(
+            f'estimator {estimator} looks at the motions of all bags, and their rows are in other '
+            'processes: leave out --scheduler, give fewer bags, or choose --estimator wls'
+        )
+    for part in observations.data:
+        if part.dataset.motion.rotor is not None:
+            raise UsageError(
+                f'{part.dataset.source}: estimator {estimator} takes joints as rigid, and rotors '
+                'were recorded as well: choose --estimator wls'
+            )
+    return observations

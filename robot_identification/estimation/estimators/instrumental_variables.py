@@ -15,17 +15,15 @@ from robot_identification.errors import InconsistentModelError, RankDeficientErr
 from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.reference_motion import (
-    need_motions, smooth_reference,
-)
+from robot_identification.estimation.estimators.reference_motion import smooth_reference
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_squares, relative_change, renew_weights, residual_weights,
-    solve_unknowns,
+    FIRST_REWEIGHTINGS, least_squares, need_motions, relative_change, renew_weights,
+    residual_weights, solve_unknowns,
 )
 from robot_identification.model import base_dynamics, Motion, standard_torque
 import scipy

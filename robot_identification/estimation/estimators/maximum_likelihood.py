@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, TrainingData
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
+    FIRST_REWEIGHTINGS, least_squares, need_motions, propagate, renew_weights,
+    residual_weights, solve_unknowns,
 )
 from robot_identification.model import (
     base_dynamics, Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
@@ -31,9 +31,8 @@ import scipy
 
 # Samples whose derivatives are computed together.
 BLOCK_SAMPLES = 2048
-# Damping of the first step that is tried again, in parts of the squared columns; the factor by
-# which it grows, and where steps are given up.
-FIRST_DAMPING, DAMPING_GROWTH, MOST_DAMPING = 1.0e-4, 10.0, 1.0e8
+# A step that makes the motion less likely is halved so often at most.
+MOST_HALVINGS = 10
 # Relative change at which steps end before the weights are renewed.
 ROUGH_TOLERANCE = 1.0e-3
 # A cost that is larger by this part is no better for rounding alone.
@@ -51,19 +50,6 @@ class MaximumLikelihood(Estimator):
     filter is chosen. What all periods say at one phase is averaged. Standard errors are the
     Cramer-Rao bound, in which the motion's own uncertainty is.
 
-    Attributes
-    ----------
-    period : float, optional
-        Of the motion [s]; by default it is found in the positions of two periods or more.
-    harmonics : int, optional
-        Of the motion; by default as many as the positions show (Schwarz's criterion).
-    reweightings : int
-        How often the standard deviations of the torques are renewed.
-    iterations : int
-        Steps at most, for each of these.
-    tolerance : float
-        Relative change of the parameters at which steps end.
-
     References
     ----------
     .. [1] J. Swevers et al., "Optimal robot excitation and identification", IEEE Transactions on
@@ -74,11 +60,11 @@ class MaximumLikelihood(Estimator):
     """
 
     needs_rows: ClassVar[bool] = True
-    period: float | None = None
-    harmonics: int | None = None
-    reweightings: int = 2
-    iterations: int = 30
-    tolerance: float = 1.0e-7
+    period: float | None = None  # of the motion [s]; by default found in two periods or more
+    harmonics: int | None = None  # of the motion; by default as many as the positions show
+    reweightings: int = 2  # how often the standard deviations of the torques are renewed
+    iterations: int = 30  # steps at most, for each of these
+    tolerance: float = 1.0e-7  # relative change of the parameters at which steps end
 
     def __post_init__(self) -> None:
         if self.period is not None:
@@ -98,46 +84,46 @@ class MaximumLikelihood(Estimator):
         """
         observations = need_motions(problem, 'maximum_likelihood')
         _check_rows(observations)
-        motions = [self._find_motion(part) for part in observations.data]
         recordings = [
-            _PeriodicRecording(observations, bag, motion) for bag, motion in enumerate(motions)
+            _PeriodicRecording(observations, bag, self._find_motion(part))
+            for bag, part in enumerate(observations.data)
         ]
-        coefficients = [motion.series.coefficients for motion in motions]
+        coefficients = tuple(one.motion.series.coefficients for one in recordings)
         # With the kinematics that were recorded, which say by name what they do not show.
         weights = renew_weights(problem, FIRST_REWEIGHTINGS)
         start = solve_unknowns(_follow(problem, recordings, coefficients), weights)
-        state = _State(tuple(coefficients), start)
-        passes, settled = 2, False
-        for renewal in range(self.reweightings + 1):
-            if renewal:
+        state, passes = _State(coefficients, start), 2
+        for left in range(self.reweightings, -1, -1):
+            # Weights that are not the last ones need no more.
+            tolerance = max(self.tolerance, ROUGH_TOLERANCE if left else 0.0)
+            descent = _descend(recordings, state, weights, self.iterations, tolerance)
+            state = descent.state
+            passes += descent.passes
+            if left:
                 weights = residual_weights(
                     _follow(problem, recordings, state.coefficients), state.theta
                 )
-            # Weights that are not the last ones need no more.
-            tolerance = (
-                self.tolerance if renewal == self.reweightings
-                else max(self.tolerance, ROUGH_TOLERANCE)
-            )
-            descent = _descend(recordings, state, weights, self.iterations, tolerance)
-            state, settled = descent.state, descent.settled
-            passes += descent.passes
         followed = _follow(problem, recordings, state.coefficients)
         theta = solve_unknowns(followed, weights)
+        information = np.vstack([part.parameters[:, :-1] for part in descent.equations])
         b = problem.reduction.rank
-        notes = [_describe_motion(recording) for recording in recordings]
-        if self.harmonics is None and any(m.harmonics == MOST_HARMONICS for m in motions):
+        notes = [recording.describe() for recording in recordings]
+        if self.harmonics is None and any(
+            one.motion.harmonics == MOST_HARMONICS for one in recordings
+        ):
             notes.append(
                 f'positions show {MOST_HARMONICS} harmonics or more, and no more were kept: '
                 'compare with other estimators where the motion has fast parts'
             )
-        if not settled:
+        if not descent.settled:
             notes.append(
                 f'steps stopped after {self.iterations} without an end: the likelihood may still '
                 'rise a little'
             )
         return replace(
             describe_estimate(followed, weights, theta),
-            covariance=_cramer_rao(descent.equations)[:b, :b],
+            # The Cramer-Rao bound, the motions being unknown, too.
+            covariance=propagate(information, np.ones(len(information)))[:b, :b],
             passes=passes,
             notes=tuple(notes),
         )
@@ -175,41 +161,32 @@ def _check_rows(observations: Observations) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
+class _State(NamedTuple):
     """State of the search: coefficients of every recording's motion, and all unknowns."""
 
     coefficients: tuple[FloatArray, ...]
     theta: FloatArray
 
-
-@dataclass(frozen=True, eq=False)
-class _Equations:
-    """
-    Linearized equations of one recording, reduced to a triangle.
-
-    `triangle` is that of ``[motion parameters residual]`` with `moving` columns of the motion of
-    so many `joints`, and `cost` the squares of the residual.
-    """
-
-    triangle: FloatArray
-    moving: int
-    joints: int
-    cost: float
-
-    @property
-    def of_motion(self) -> FloatArray:
-        """Rows that have the motion's unknowns."""
-        return self.triangle[: self.moving]
-
-    @property
-    def of_parameters(self) -> FloatArray:
-        """Rows that have the parameters alone, and the residual."""
-        return self.triangle[self.moving:, self.moving:]
+    def moved(self, step: _State, share: float) -> _State:
+        """Return the state after a part of a step."""
+        return _State(
+            tuple(
+                old + share * new
+                for old, new in zip(self.coefficients, step.coefficients, strict=True)
+            ),
+            self.theta + share * step.theta,
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class _Descent:
+class _Equations(NamedTuple):
+    """Linearized equations of one recording, reduced to a triangle of motion and parameters."""
+
+    motion: FloatArray  # rows that have the motion's unknowns: motion, parameters, residual
+    parameters: FloatArray  # rows that have the parameters alone, and the residual
+    cost: float  # squares of the residual
+
+
+class _Descent(NamedTuple):
     """End of the steps."""
 
     state: _State
@@ -232,7 +209,6 @@ class _PeriodicRecording:
         dataset = part.dataset
         self.motion, self.part = motion, part
         self._robot, self._reduction = observations.robot, observations.reduction
-        self._parameters = observations.reduction.parameters
         self._shifts = _offset_columns(observations, bag)
         chosen = np.flatnonzero(motion.follows)
         bins = _phase_bins(dataset.stamps[chosen], motion.series.period, dataset.rate)
@@ -241,7 +217,6 @@ class _PeriodicRecording:
         effort = dataset.effort if part.effort is None else part.effort
         self._t = dataset.stamps[rows]
         self._tau = effort[rows] * part.torque_per_effort
-        self._tau[:, list(part.constant_effort)] = 0.0
         self._starts = np.flatnonzero(np.diff(bins[order], prepend=-1))
         size = len(motion.series.coefficients)
         self._harmonic = FourierSeries(motion.series.period, np.eye(size))
@@ -251,98 +226,70 @@ class _PeriodicRecording:
         triangle = triangle_of(np.asfortranarray(averaged))
         self._R, self._z = triangle[:size, :size], triangle[:size, size:]
 
-    @property
-    def samples(self) -> int:
-        """Return the number of samples."""
-        return len(self._t)
-
-    @property
-    def phases(self) -> int:
-        """Return the number of phases that they are averaged at."""
-        return len(self._starts)
-
-    def series(self, coefficients: FloatArray) -> FourierSeries:
-        """Return the motion of some coefficients (2 K + 1, n)."""
-        return FourierSeries(self.motion.series.period, coefficients)
+    def describe(self) -> str:
+        """Return the motion in words."""
+        motion = self.motion
+        deviation = ', '.join(f'{value:.2g}' for value in motion.deviation)
+        return (
+            f'period {motion.series.period:.6g} s, {motion.harmonics} harmonics, '
+            f'{len(self._t)} samples averaged at {len(self._starts)} phases; positions scatter '
+            f'about the motion by {deviation} rad'
+        )
 
     def linearize(
         self, coefficients: FloatArray, theta: FloatArray, weights: FloatArray
     ) -> _Equations:
         """Return the equations of a step from coefficients (2 K + 1, n) and unknowns (size,)."""
         n, size = self._robot.n, len(coefficients)
-        moving, unknowns = n * size, len(theta)
-        rows = np.zeros((moving, moving + unknowns + 1))
-        precision = 1.0 / self.motion.deviation
-        for joint in range(n):
+        moving = n * size
+        triangle = np.zeros((moving + len(theta) + 1,) * 2)
+        for joint, precision in enumerate(1.0 / self.motion.deviation):
             own = slice(joint * size, (joint + 1) * size)
-            rows[own, own] = precision[joint] * self._R
-            rows[own, -1] = precision[joint] * (
+            triangle[own, own] = precision * self._R
+            triangle[own, -1] = precision * (
                 self._z[:, joint] - self._R @ coefficients[:, joint]
             )
-        triangle = np.zeros((moving + unknowns + 1,) * 2)
-        triangle[:moving] = rows
-        cost = float(np.sum(rows[:, -1] ** 2))
-        for block, starts in self._blocks():
-            table = self._torque_rows(block, coefficients, theta)
-            table = _average(table.reshape(len(table), -1), starts).reshape(
-                len(starts), n, -1
-            ) * weights[:, None]
-            cost += float(np.sum(table[:, :, -1] ** 2))
-            triangle = triangle_of(
-                np.asfortranarray(np.vstack([triangle, table.reshape(len(starts) * n, -1)]))
-            )
-        return _Equations(triangle, moving, n, cost)
-
-    def _blocks(self) -> Iterator[tuple[slice, IntArray]]:
-        """Yield parts of the samples that end with a phase, and where phases start in them."""
+        cost = float(np.sum(triangle[:, -1] ** 2))
         edges = np.append(self._starts, len(self._t))
-        first = 0
-        while first < len(self._starts):
-            last = max(
-                int(np.searchsorted(edges, edges[first] + BLOCK_SAMPLES, 'right')) - 1, first + 1
+        # Parts of the samples that end with a phase.
+        parts = min(-(-len(self._t) // BLOCK_SAMPLES), len(self._starts))
+        for starts in np.array_split(self._starts, parts):
+            block = slice(starts[0], edges[np.searchsorted(edges, starts[-1]) + 1])
+            table = self._torque_rows(block, coefficients, theta)
+            table = _average(table.reshape(len(table), -1), starts - starts[0])
+            rows = (table.reshape(len(starts), n, -1) * weights[:, None]).reshape(
+                -1, len(triangle)
             )
-            yield slice(edges[first], edges[last]), self._starts[first:last] - edges[first]
-            first = last
-
-    def _matrix(self, block: slice, coefficients: FloatArray) -> FloatArray:
-        """Return the observation matrix of some samples, (m, n, size)."""
-        n = self._robot.n
-        W = observation_matrix(
-            self._robot, self._parameters, self._motion(block, coefficients)
-        )[:, self._reduction.independent].reshape(-1, n, self._reduction.rank)
-        shifts = np.broadcast_to(self._shifts, (len(W), *self._shifts.shape))
-        matrix = np.concatenate([W, shifts], axis=2)
-        matrix[:, list(self.part.constant_effort)] = 0.0
-        return matrix
-
-    def _motion(self, block: slice, coefficients: FloatArray) -> Motion:
-        series, t = self.series(coefficients), self._t[block]
-        return Motion(*(series.evaluate(t, order) for order in range(3)))
+            cost += float(np.sum(rows[:, -1] ** 2))
+            triangle = triangle_of(np.asfortranarray(np.vstack([triangle, rows])))
+        return _Equations(triangle[:moving], triangle[moving:, moving:], cost)
 
     def _torque_rows(
         self, block: slice, coefficients: FloatArray, theta: FloatArray
     ) -> FloatArray:
-        """Return torque equations of some samples: motion, unknowns, residual."""
-        n, size = self._robot.n, len(coefficients)
-        motion, t = self._motion(block, coefficients), self._t[block]
-        base = theta[: self._reduction.rank]
-        by_q, by_dq, by_ddq = base_dynamics(
-            self._robot, self._reduction, base
-        ).torque_derivatives(motion)
-        by_dq[:, range(n), range(n)] += _friction_slopes(
-            self._parameters, self._reduction.independent, base, motion.dq
+        """Return torque equations of some samples, (m, n, ..): motion, unknowns, residual."""
+        reduction, parameters, n = self._reduction, self._reduction.parameters, self._robot.n
+        t, series = self._t[block], FourierSeries(self.motion.series.period, coefficients)
+        motion = Motion(*(series.evaluate(t, order) for order in range(3)))
+        base = theta[: reduction.rank]
+        derivatives = base_dynamics(self._robot, reduction, base).torque_derivatives(motion)
+        derivatives[1][:, range(n), range(n)] += _friction_slopes(
+            parameters, reduction.independent, base, motion.dq
         )
-        harmonic = [self._harmonic.evaluate(t, order) for order in range(3)]
-        matrix = self._matrix(block, coefficients)
-        rows = np.empty((len(t), n, n * size + len(theta) + 1))
         by_motion = sum(
-            derivative[..., None] * columns[:, None, None, :]
-            for derivative, columns in zip((by_q, by_dq, by_ddq), harmonic, strict=True)
+            derivative[..., None] * self._harmonic.evaluate(t, order)[:, None, None, :]
+            for order, derivative in enumerate(derivatives)
         )
-        rows[:, :, : n * size] = np.asarray(by_motion).reshape(len(t), n, -1)
-        rows[:, list(self.part.constant_effort), : n * size] = 0.0
-        rows[:, :, n * size: -1] = matrix
-        rows[:, :, -1] = self._tau[block] - matrix @ theta
+        W = observation_matrix(self._robot, parameters, motion)[:, reduction.independent]
+        matrix = np.concatenate([
+            W.reshape(len(t), n, -1),
+            np.broadcast_to(self._shifts, (len(t), *self._shifts.shape)),
+        ], axis=2)
+        residual = self._tau[block] - matrix @ theta
+        rows = np.concatenate([
+            np.asarray(by_motion).reshape(len(t), n, -1), matrix, residual[..., None]
+        ], axis=2)
+        rows[:, list(self.part.constant_effort)] = 0.0
         return rows
 
 
@@ -402,7 +349,7 @@ def _follow(
     for recording, found in zip(recordings, coefficients, strict=True):
         part = recording.part
         dataset = part.dataset
-        series = recording.series(found)
+        series = FourierSeries(recording.motion.series.period, found)
         q, dq, ddq = (series.evaluate(dataset.stamps, order) for order in range(3))
         motion = Motion(
             q, dq, ddq, dataset.motion.temperature, starts=dataset.motion.starts
@@ -424,29 +371,24 @@ def _descend(
     iterations: int,
     tolerance: float,
 ) -> _Descent:
-    """Return where the steps of Levenberg and Marquardt end, for given weights."""
+    """Return where the steps of Gauss and Newton end, for given weights."""
     equations = _linearize(recordings, state, weights)
-    passes, damping, settled = 1, 0.0, False
+    passes, settled = 1, False
     for _ in range(iterations):
-        step = _step(equations, damping)
+        step = _step(equations, state)
         settled = _change(equations, state, step) <= tolerance
-        tried = _State(
-            tuple(
-                old + new
-                for old, new in zip(state.coefficients, step.coefficients, strict=True)
-            ),
-            state.theta + step.theta,
-        )
-        found = _linearize(recordings, tried, weights)
-        passes += 1
-        before, after = (sum(part.cost for part in each) for each in (equations, found))
-        if after <= before * (1.0 + COST_ROUNDING):
+        for halving in range(MOST_HALVINGS):
+            tried = state.moved(step, 0.5**halving)
+            found = _linearize(recordings, tried, weights)
+            passes += 1
+            before, after = (sum(part.cost for part in each) for each in (equations, found))
+            is_better = after <= before * (1.0 + COST_ROUNDING)
+            # A step so small that only rounding makes it worse is an end, too.
+            if is_better or settled:
+                break
+        if is_better:
             state, equations = tried, found
-            damping = damping / DAMPING_GROWTH if damping > FIRST_DAMPING else 0.0
-        elif not settled:
-            damping = max(DAMPING_GROWTH * damping, FIRST_DAMPING)
-        # A step so small that only rounding makes it worse is an end, too.
-        if settled or damping > MOST_DAMPING:
+        if settled or not is_better:
             break
     return _Descent(state, equations, passes, settled)
 
@@ -460,60 +402,26 @@ def _linearize(
     )
 
 
-def _step(equations: Sequence[_Equations], damping: float) -> _State:
+def _step(equations: Sequence[_Equations], state: _State) -> _State:
     """Return the step of coefficients and unknowns, each recording's motion eliminated."""
-    reduced = [_damp(part, damping) for part in equations]
-    stacked = np.vstack([part.of_parameters for part in reduced])
-    R, z = stacked[:, :-1], stacked[:, -1]
-    if damping:
-        R = np.vstack([R, np.sqrt(damping) * np.diag(np.linalg.norm(R, axis=0))])
-        z = np.append(z, np.zeros(R.shape[1]))
-    step = least_squares(R, z)
+    stacked = np.vstack([part.parameters for part in equations])
+    step = least_squares(stacked[:, :-1], stacked[:, -1])
     coefficients = []
-    for part in reduced:
-        rows, moving = part.of_motion, part.moving
+    for part, old in zip(equations, state.coefficients, strict=True):
+        moving = len(part.motion)
         own = scipy.linalg.solve_triangular(
-            rows[:, :moving], rows[:, -1] - rows[:, moving:-1] @ step
+            part.motion[:, :moving], part.motion[:, -1] - part.motion[:, moving:-1] @ step
         )
         # Joint after joint, as the columns are.
-        coefficients.append(own.reshape(part.joints, -1).T)
+        coefficients.append(own.reshape(old.shape[1], -1).T)
     return _State(tuple(coefficients), step)
-
-
-def _damp(equations: _Equations, damping: float) -> _Equations:
-    """Return equations with rows that keep the motion where it is."""
-    if not damping:
-        return equations
-    triangle, moving = equations.triangle, equations.moving
-    rows = np.zeros((moving, len(triangle)))
-    rows[:, :moving] = np.sqrt(damping) * np.diag(np.linalg.norm(triangle[:, :moving], axis=0))
-    return replace(equations, triangle=triangle_of(np.vstack([triangle, rows])))
 
 
 def _change(equations: Sequence[_Equations], state: _State, step: _State) -> float:
     """Return the change of the parameters over their size, in units that do not matter."""
-    lengths = np.sqrt(sum(
-        np.sum(part.triangle[:, part.moving:-1] ** 2, axis=0) for part in equations
-    ))
+    lengths = np.linalg.norm(np.vstack([
+        rows[:, -len(step.theta) - 1: -1]
+        for part in equations for rows in (part.motion, part.parameters)
+    ]), axis=0)
     size = float(np.linalg.norm(lengths * state.theta))
     return float(np.linalg.norm(lengths * step.theta)) / (size or 1.0)
-
-
-def _cramer_rao(equations: Sequence[_Equations]) -> FloatArray:
-    """Return the inverse of the information on the unknowns, the motions being unknown, too."""
-    R = np.vstack([part.of_parameters[:, :-1] for part in equations])
-    scale = np.linalg.norm(R, axis=0)
-    triangle = triangle_of(np.asfortranarray(R / scale))
-    root = scipy.linalg.solve_triangular(triangle, np.eye(len(scale))) / scale[:, None]
-    covariance: FloatArray = root @ root.T
-    return covariance
-
-
-def _describe_motion(recording: _PeriodicRecording) -> str:
-    motion = recording.motion
-    deviation = ', '.join(f'{value:.2g}' for value in motion.deviation)
-    return (
-        f'period {motion.series.period:.6g} s, {motion.harmonics} harmonics, '
-        f'{recording.samples} samples averaged at {recording.phases} phases; positions scatter '
-        f'about the motion by {deviation} rad'
-    )

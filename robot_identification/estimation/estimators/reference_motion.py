@@ -13,9 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray
-from robot_identification.errors import UsageError
-from robot_identification.estimation.problem import IdentificationProblem, Observations
-from robot_identification.estimation.solving import need_observations
 from robot_identification.model import Motion
 from robot_identification.processing import Dataset, find_periodic_motion, NotPeriodicError
 import scipy
@@ -24,23 +21,6 @@ import scipy
 DEGREE = 5
 # A knot needs so many samples, at any sampling rate.
 SAMPLES_PER_KNOT = 4
-
-
-def need_motions(problem: IdentificationProblem, estimator: str) -> Observations:
-    """
-    Return the rows behind a problem, with the motions that they come from.
-
-    Raises UsageError if only factors are given, or joints were recorded on both sides of their
-    gears.
-    """
-    observations = need_observations(problem, estimator)
-    for part in observations.data:
-        if part.dataset.motion.rotor is not None:
-            raise UsageError(
-                f'{part.dataset.source}: estimator {estimator} takes joints as rigid, and rotors '
-                'were recorded as well: choose --estimator wls'
-            )
-    return observations
 
 
 def smooth_reference(
