@@ -1,32 +1,63 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Instrumental variables: rows of a simulated arm, which has no measurement noise."""
+"""
+Instrumental variables: rows of a simulated arm, which has no measurement noise.
+
+It follows the smooth motion behind the recorded one. Of a motion that repeats itself that is a
+Fourier series, in which the noise of all samples shares a few numbers; of others a spline with
+knots much farther apart than samples. The control law is that of an arm whose drives know its
+model: the torque of the reference, and a proportional-derivative servo scaled by the mass matrix.
+Where the servo compensates friction as well, an arm that starts on its reference stays on it, with
+any parameters: then only a physically consistent arm is needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray, triangle_of
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
 from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.reference_motion import smooth_reference
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
-from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
+from robot_identification.estimation.rows import JointRows, ObservationBlock
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, need_motions, relative_change, renew_weights,
     residual_weights, solve_unknowns,
 )
-from robot_identification.model import base_dynamics, Motion, standard_torque
+from robot_identification.model import base_dynamics, Motion, RigidDynamics, standard_torque
+from robot_identification.processing import Dataset, find_periodic_motion, NotPeriodicError
 import scipy
+
+# The servo moves by no more than this phase between two stamps [rad]: what Runge and Kutta's steps
+# are off by grows with its fourth power.
+LARGEST_PHASE = 0.25
+# A simulated arm this far off its reference has lost it [rad or m].
+LOST = 1.0
+# Of the splines: accelerations are smooth.
+DEGREE = 5
+# A knot needs so many samples, at any sampling rate.
+SAMPLES_PER_KNOT = 4
+
+
+@dataclass(frozen=True)
+class Servo:
+    """A position servo of a simulated arm."""
+
+    frequency: float = 5.0  # natural, [Hz]; less where the sampling does not allow it
+    damping: float = 1.0  # ratio, of the error
+    compensates_friction: bool = True  # if not, friction moves the arm off the reference
+
+    def __post_init__(self) -> None:
+        check_positive(self.frequency, 'frequency of the servo [Hz]')
+        check_positive(self.damping, 'damping of the servo')
 
 
 @dataclass(frozen=True)
@@ -39,19 +70,6 @@ class InstrumentalVariables(Estimator):
     follows the smooth motion behind the recorded one under control; joints are weighted by their
     residuals. It is renewed until the estimate stays.
 
-    Attributes
-    ----------
-    iterations : int
-        Simulations at most.
-    tolerance : float
-        Relative change of the estimate at which they end.
-    knot_spacing : float
-        Between the knots of the splines that a motion without period is smoothed by [s].
-    reweightings : int
-        How often the joints' weights are renewed, for each simulation.
-    servo : Servo
-        The control law of the simulated arm.
-
     References
     ----------
     .. [1] A. Janot, P.-O. Vandanjon, M. Gautier, "A generic instrumental variable approach for
@@ -61,11 +79,12 @@ class InstrumentalVariables(Estimator):
     """
 
     needs_rows: ClassVar[bool] = True
-    iterations: int = 5
-    tolerance: float = 1.0e-3
+    iterations: int = 5  # simulations at most
+    tolerance: float = 1.0e-3  # relative change of the estimate at which they end
+    # Between the knots of the splines that a motion without period is smoothed by [s].
     knot_spacing: float = 0.2
-    reweightings: int = 3
-    servo: Servo = field(default_factory=Servo)
+    reweightings: int = 3  # how often the joints' weights are renewed, for each simulation
+    servo: Servo = field(default_factory=Servo)  # control law of the simulated arm
 
     def __post_init__(self) -> None:
         check_count(self.iterations, 1, 'iterations of iv')
@@ -275,9 +294,7 @@ def gather_instruments(
     observations = need_motions(problem, 'iv')
     n = problem.n
     columns = tuple(observations.columns(joint) for joint in range(n))
-    count = max(len(problem.blocks), 1)
-    total = sum(int(part.rows.sum()) for part in observations.data)
-    ranks = _ranks(observations.data)
+    labels, count = observations.label_blocks()
     blocks = [
         [np.zeros((2 * len(own) + 1,) * 2) for own in columns] for _ in range(count)
     ]
@@ -296,7 +313,7 @@ def gather_instruments(
                 one.tau[here, None],
             ])
             samples[joint] += len(common)
-            part = ranks[measured.bag][common] * count // max(total, 1)
+            part = labels[measured.bag].by_time(common)
             for number in np.unique(part):
                 blocks[number][joint] = triangle_of(np.asfortranarray(
                     np.vstack([blocks[number][joint], table[part == number]])
@@ -346,11 +363,179 @@ def _cut(
     )
 
 
-def _ranks(data: Sequence[TrainingData]) -> list[IntArray]:
-    """Return the place of every sample among all those taken."""
-    ranks: list[IntArray] = []
-    before = 0
-    for part in data:
-        ranks.append(before + np.maximum(np.cumsum(part.rows) - 1, 0))
-        before += int(part.rows.sum())
-    return ranks
+def smooth_reference(
+    dataset: Dataset, rows: BoolArray, knot_spacing: float
+) -> tuple[Motion, str]:
+    """
+    Return the smooth motion behind a recorded one at all N samples, and what it is in words.
+
+    A period is looked for in all samples that may be estimated from, not `rows` alone: positions
+    that are left out in order to test a model are no secret, torques are. Elsewhere knots of
+    splines are `knot_spacing` apart [s].
+    """
+    motion = dataset.motion
+    q, dq, ddq = (allocate(motion.q.shape) for _ in range(3))
+    smooth = Motion(q, dq, ddq, motion.temperature, starts=motion.starts)
+    try:
+        periodic = find_periodic_motion(dataset.stamps, motion.q, rows | dataset.fitted)
+    except NotPeriodicError:
+        follows, description = np.zeros(len(dataset), dtype=bool), ''
+    else:
+        # Samples that are not estimated from are part of the motion, too.
+        follows = periodic.is_followed(dataset.stamps, motion.q)
+        description = (
+            f'a Fourier series of {periodic.harmonics} harmonics and period '
+            f'{periodic.series.period:.6g} s'
+        )
+        for order, values in enumerate((q, dq, ddq)):
+            values[follows] = periodic.series.evaluate(dataset.stamps[follows], order)
+    if not np.all(follows | ~rows):
+        description += (', and ' if description else '') + (
+            f'splines with knots {knot_spacing:g} s apart'
+        )
+    for segment in dataset.segments:
+        for part in _runs(~follows, segment):
+            q[part], dq[part], ddq[part] = fit_spline(
+                dataset.stamps[part], motion.q[part], knot_spacing
+            )
+    return smooth, description
+
+
+def fit_spline(
+    t: FloatArray, q: FloatArray, knot_spacing: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return the least-squares spline of positions (N, n) at times (N,) [s], and its derivatives.
+
+    Knots are at least `knot_spacing` apart [s]; it is at rest where there are too few samples.
+    """
+    times, first = np.unique(t, return_index=True)
+    if len(times) <= 2 * DEGREE:
+        rest = np.broadcast_to(q.mean(axis=0), q.shape)
+        return rest.copy(), np.zeros(q.shape), np.zeros(q.shape)
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    step = max(round(knot_spacing * rate), SAMPLES_PER_KNOT)
+    # At samples, so that each piece has some of them.
+    inner = times[step: len(times) - step: step]
+    knots = np.concatenate([
+        np.full(DEGREE + 1, times[0]), inner, np.full(DEGREE + 1, times[-1])
+    ])
+    spline = scipy.interpolate.make_lsq_spline(times, q[first], knots, k=DEGREE)
+    return spline(t), spline(t, 1), spline(t, 2)
+
+
+def _runs(chosen: BoolArray, segment: slice) -> list[slice]:
+    """Return the consecutive samples of a segment that are chosen."""
+    inside = np.concatenate([[False], chosen[segment], [False]])
+    edges = segment.start + np.flatnonzero(np.diff(inside))
+    return [slice(first, last) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+
+
+class _Instant(NamedTuple):
+    """Reference of the servo at one time, and the friction there."""
+
+    q: FloatArray
+    dq: FloatArray
+    torque: FloatArray
+    inertia: FloatArray
+    friction: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoop:
+    """An arm with n joints that follows a reference of N samples under control."""
+
+    dynamics: RigidDynamics
+    reference: Motion
+    stamps: FloatArray  # (N,) [s]
+    servo: Servo
+    friction: FloatArray | None = None  # torque along the reference, (N, n) [N m]
+
+    def simulate(self, segments: Sequence[slice]) -> Motion:
+        """
+        Return the motion of the simulated arm at the stamps.
+
+        At the start of each segment, a part without gaps, the arm is on its reference; elsewhere,
+        and where nothing moves the arm off it, the reference is returned. Raises
+        InconsistentModelError if the mass matrix is not positive definite at every sample, or the
+        arm loses its reference.
+        """
+        reference = self.reference
+        least = self.dynamics.least_inertia(reference.q)
+        if not np.all(least > 0.0):
+            raise InconsistentModelError(
+                'the mass matrix is not positive definite at '
+                f'{np.count_nonzero(~(least > 0.0))} of {len(least)} samples'
+            )
+        if self.friction is None or self.servo.compensates_friction:
+            return reference
+        q, dq, ddq = (allocate(reference.q.shape) for _ in range(3))
+        q[:], dq[:], ddq[:] = reference.q, reference.dq, reference.ddq
+        motion = Motion(q, dq, ddq, reference.temperature, starts=reference.starts)
+        for segment in segments:
+            self._follow(segment, motion)
+        return motion
+
+    def _follow(self, segment: slice, motion: Motion) -> None:
+        """Write the simulated motion of a segment."""
+        stamps, reference = self.stamps, self.reference
+        steps = np.diff(stamps[segment])
+        if not steps.size:
+            return
+        omega = min(
+            2.0 * np.pi * self.servo.frequency, LARGEST_PHASE / max(float(steps.max()), 1e-9)
+        )
+        gains = omega**2, 2.0 * self.servo.damping * omega
+        state = np.stack([reference.q[segment.start], reference.dq[segment.start]])
+        start = self._at(segment.start)
+        for k, h in enumerate(steps, start=segment.start):
+            end = self._at(k + 1)
+            middle = self._between(k, h) if h > 0.0 else start
+            first = self._rate(state, start, gains)
+            (motion.q[k], motion.dq[k]), motion.ddq[k] = state, first[1]
+            second = self._rate(state + 0.5 * h * first, middle, gains)
+            third = self._rate(state + 0.5 * h * second, middle, gains)
+            last = self._rate(state + h * third, end, gains)
+            state = state + h / 6.0 * (first + 2.0 * second + 2.0 * third + last)
+            if not np.max(np.abs(state[0] - reference.q[k + 1])) < LOST:
+                raise InconsistentModelError(
+                    f'the simulated arm loses its reference at {stamps[k + 1]:.4g} s'
+                )
+            start = end
+        k = segment.start + len(steps)
+        (motion.q[k], motion.dq[k]), motion.ddq[k] = state, self._rate(state, start, gains)[1]
+
+    def _rate(
+        self, state: FloatArray, wanted: _Instant, gains: tuple[float, float]
+    ) -> FloatArray:
+        """Return velocity and acceleration (2, n) under the servo's torque."""
+        (q, dq), (stiffness, damping) = state, gains
+        error = damping * (wanted.dq - dq) + stiffness * (wanted.q - q)
+        torque = wanted.torque + wanted.inertia @ error - wanted.friction
+        free: FloatArray = torque - self.dynamics.torque(q, dq, np.zeros(self.dynamics.n))
+        return np.stack([dq, np.linalg.solve(self.dynamics.mass_matrix(q), free)])
+
+    def _at(self, k: int) -> _Instant:
+        reference = self.reference
+        return self._instant(reference.q[k], reference.dq[k], reference.ddq[k], self._friction[k])
+
+    def _between(self, k: int, h: float) -> _Instant:
+        """Return the middle between two samples, by the quintic that meets both."""
+        reference, friction = self.reference, self._friction
+        q0, q1 = reference.q[k], reference.q[k + 1]
+        v0, v1 = reference.dq[k], reference.dq[k + 1]
+        a0, a1 = reference.ddq[k], reference.ddq[k + 1]
+        q = 0.5 * (q0 + q1) + 5.0 / 32.0 * h * (v0 - v1) + h**2 / 64.0 * (a0 + a1)
+        dq = 15.0 / 8.0 * (q1 - q0) / h - 7.0 / 16.0 * (v0 + v1) + h / 32.0 * (a1 - a0)
+        ddq = 1.5 * (v1 - v0) / h - 0.25 * (a0 + a1)
+        return self._instant(q, dq, ddq, 0.5 * (friction[k] + friction[k + 1]))
+
+    def _instant(
+        self, q: FloatArray, dq: FloatArray, ddq: FloatArray, friction: FloatArray
+    ) -> _Instant:
+        torque, inertia = self.dynamics.torque(q, dq, ddq), self.dynamics.mass_matrix(q)
+        return _Instant(q, dq, torque, inertia, friction)
+
+    @property
+    def _friction(self) -> FloatArray:
+        return np.zeros_like(self.reference.q) if self.friction is None else self.friction

@@ -12,8 +12,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError, UsageError
-from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
-from robot_identification.estimation.estimators.reference_motion import fit_spline
+from robot_identification.estimation.estimators.instrumental_variables import (
+    ClosedLoop, fit_spline, Servo,
+)
 from robot_identification.model import base_dynamics, Motion, prior_inertial_parameters
 
 RATE = 125.0

@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation import Observations, WeightedLeastSquares
-from robot_identification.estimation.estimators.closed_loop import Servo
 from robot_identification.estimation.estimators.instrumental_variables import (
-    gather_instruments, InstrumentalVariables,
+    gather_instruments, InstrumentalVariables, Servo,
 )
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.model.regressor import RotorMotion
