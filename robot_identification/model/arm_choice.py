@@ -203,21 +203,17 @@ class _Tree:
             heights[joint] = max((1 + heights[other] for other in after[joint]), default=0)
         return cls(tuple(free), after, paths, heights)
 
-    def below(self, joint: str) -> list[str]:
-        """Return all joints after one."""
-        found = list(self.after[joint])
-        for other in found:
-            found += self.after[other]
-        return found
-
     def beyond_a_fork(self) -> list[str]:
         """Return the joints after a place where an arm forks into fingers, shorter than itself."""
-        return [
+        found = [
             name for joint in self.order
             if len(self.after[joint]) > 1 and len(self.paths[joint]) >= FEWEST_ARM_JOINTS
             and self.heights[joint] <= len(self.paths[joint])
-            for name in self.below(joint)
+            for name in self.after[joint]
         ]
+        for joint in found:
+            found += self.after[joint]
+        return found
 
 
 def _the_arm(urdf: Urdf, tree: _Tree) -> set[str]:

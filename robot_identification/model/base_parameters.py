@@ -59,21 +59,21 @@ COEFFICIENT_TOLERANCE = 1.0e-9  # a coefficient below this is rounding
 class BaseReduction:
     """Reduction of the standard parameters to base parameters."""
 
-    parameters: StandardParameters  # the standard parameters, size p
-    K: FloatArray  # (b, p): ``theta_base = K @ theta_standard``
-    # (b,): columns of the observation matrix that stay, ``W_base = W[:, independent]``.
+    parameters: StandardParameters  #: the standard parameters, size p
+    K: FloatArray  #: (b, p): ``theta_base = K @ theta_standard``
+    #: (b,): columns of the observation matrix that stay, ``W_base = W[:, independent]``.
     independent: np.ndarray
-    # Smallest accepted over largest rejected part of a column: how clear the rank is.
+    #: Smallest accepted over largest rejected part of a column: how clear the rank is.
     gap: float
-    frames: str = 'joint'  # link frames of the standard parameters: 'joint', 'dh' or 'mdh'
-    preference: str = DEFAULT_PREFERENCE  # key of PREFERENCES
-    # (c,): of the observation matrix with unit columns, null ones left out, descending.
+    frames: str = 'joint'  #: link frames of the standard parameters: 'joint', 'dh' or 'mdh'
+    preference: str = DEFAULT_PREFERENCE  #: key of PREFERENCES
+    #: (c,): of the observation matrix with unit columns, null ones left out, descending.
     singular_values: FloatArray = field(default_factory=lambda: np.zeros(0))
-    # Parameters that only a geometry a little off the parallel or perpendicular shows, by less
-    # than INDEPENDENCE_TOLERANCE; counted as dependent.
+    #: Parameters that only a geometry a little off the parallel or perpendicular shows, by less
+    #: than INDEPENDENCE_TOLERANCE; counted as dependent.
     neglected: tuple[str, ...] = ()
-    # False if axes, or gravity and the first axis, miss being parallel or perpendicular by a
-    # little, as in files with rounded angles and in calibrated arms.
+    #: False if axes, or gravity and the first axis, miss being parallel or perpendicular by a
+    #: little, as in files with rounded angles and in calibrated arms.
     exact: bool = True
 
     __repr__ = short_repr

@@ -33,70 +33,43 @@ class SignalSource:
     """Sources of the signals in a recording, and their processing."""
 
     topic: str = '/joint_states'
-    # Name in the model by name in the bag, where they differ.
+    #: Name in the model by name in the bag, where they differ.
     joint_names: Mapping[str, str] = field(default_factory=dict)
     kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
-    delay: float = 0.0  # by which effort lags behind position [s]; 0 is not compensated
-    # Columns and units of recordings that are tables; not in the model file.
+    delay: float = 0.0  #: by which effort lags behind position [s]; 0 is not compensated
+    #: Columns and units of recordings that are tables; not in the model file.
     table_mapping: Path | None = None
-    # Of the commands whose position error is the effort [s]; None: effort is as recorded.
+    #: Of the commands whose position error is the effort [s]; None: effort is as recorded.
     command_delay: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedModel:
-    """
-    An identified arm.
+    """An identified arm."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        Description, joints, gravity and drive gains used, as `RobotModel.for_effort` has it.
-    effort_unit : str
-        Unit of the recorded effort, one of EFFORT_UNITS.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    theta_base : ndarray, shape (b,)
-        Base parameters, friction and reflected inertia among them, SI units.
-    covariance : ndarray, shape (b, b)
-        Of `theta_base`.
-    theta_consistent : ndarray, shape (p,), optional
-        Physically consistent standard parameters, which exports and simulators use; with the same
-        base parameters where there are such, else nearly.
-    consistency_note : str
-        How they were found, or why there are none.
-    source : SignalSource
-        Topic, names, filter and delay of the training data.
-    provenance, quality : mapping
-        How the model was made, and how good it is.
-    covariance_kind : str
-        How the covariance was found: 'residual' takes residuals as white, the others do not.
-    temperature : ndarray, shape (n,), optional
-        Mean temperature of each joint in the training data [deg C].
-    relative_scale : bool
-        True where drive gains were unknown: torques are then in ampere times an unknown gain.
-    payloads : tuple of Payload
-        Bodies that were added to the last link after the identification; they are in the
-        parameters already.
-    corrections : Corrections
-        What predictions and errors have beside the parameters.
-
-    """
-
+    #: Description, joints, gravity and drive gains used, as `RobotModel.for_effort` has it.
     robot: RobotModel
-    effort_unit: str
-    reduction: BaseReduction
+    effort_unit: str  #: Of the recorded effort, one of EFFORT_UNITS.
+    reduction: BaseReduction  #: Meaning of the base parameters.
+    #: (b,): base parameters, friction and reflected inertia among them, SI units.
     theta_base: FloatArray
-    covariance: FloatArray
+    covariance: FloatArray  #: (b, b): of `theta_base`.
+    #: (p,): physically consistent standard parameters, which exports and simulators use; with the
+    #: same base parameters where there are such, else nearly.
     theta_consistent: FloatArray | None
-    consistency_note: str
-    source: SignalSource
-    provenance: Mapping[str, Any]
-    quality: Mapping[str, Any]
+    consistency_note: str  #: How they were found, or why there are none.
+    source: SignalSource  #: Topic, names, filter and delay of the training data.
+    provenance: Mapping[str, Any]  #: How the model was made.
+    quality: Mapping[str, Any]  #: How good it is.
+    #: True where drive gains were unknown: torques are then in ampere times an unknown gain.
     relative_scale: bool = False
+    #: How the covariance was found: 'residual' takes residuals as white, the others do not.
     covariance_kind: str = 'residual'
+    #: (n,): mean temperature of each joint in the training data [deg C].
     temperature: FloatArray | None = None
+    #: Bodies added to the last link after the identification; they are in the parameters already.
     payloads: tuple[Payload, ...] = ()
+    #: What predictions and errors have beside the parameters.
     corrections: Corrections = field(default_factory=Corrections)
 
     __repr__ = short_repr

@@ -193,16 +193,10 @@ def load_model(path: AnyPath) -> IdentifiedModel:
     """
     Read a model file.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it is not a model file of this version, or its parts contradict each other.
-
+    Raises UsageError if there is no such file, DescriptionError if it is not a model file of this
+    version, or its parts contradict each other.
     """
-    content, source = read_yaml(Path(path)), str(path)
-    content = _upgraded(content)
+    content, source = _upgraded(read_yaml(Path(path))), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:

@@ -36,7 +36,7 @@ RELEASED_BLOCKS = 16
 class RotorMotion:
     """The rotors of the arm, their angles divided by the gear ratio."""
 
-    # (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2].
+    #: (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2].
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
@@ -50,16 +50,16 @@ class RotorMotion:
 class Motion:
     """Consecutive samples of the whole arm."""
 
-    # (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2] of the links.
+    #: (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2] of the links.
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
-    temperature: FloatArray | None = None  # (N, n): of the joints [deg C]
-    # The other side of elastic joints, which friction and rotor inertia act on; where it is not
-    # given, the rotors turn as the links do.
+    temperature: FloatArray | None = None  #: (N, n): of the joints [deg C]
+    #: The other side of elastic joints, which friction and rotor inertia act on; where it is not
+    #: given, the rotors turn as the links do.
     rotor: RotorMotion | None = field(default=None, kw_only=True)
-    # Rows at which friction begins anew because what was before them is not known: the first one
-    # of a recording, and the first one after each gap.
+    #: Rows at which friction begins anew because what was before them is not known: the first one
+    #: of a recording, and the first one after each gap.
     starts: tuple[int, ...] = field(default=(0,), kw_only=True)
 
     __repr__ = short_repr
@@ -88,16 +88,12 @@ class Motion:
 
     def part(self, rows: slice) -> Motion:
         """Return some of the samples."""
-        temperature = None if self.temperature is None else self.temperature[rows]
         first, last, _ = rows.indices(len(self))
         inside = slice(bisect_left(self.starts, first), bisect_left(self.starts, last))
         starts = tuple(start - first for start in self.starts[inside])
-        rotor = None if self.rotor is None else self.rotor.rows(rows)
-        return Motion(
-            *_take(rows, self.q, self.dq, self.ddq), temperature, rotor=rotor, starts=starts
-        )
+        return replace(self.rows(rows), starts=starts)
 
-    def rows(self, chosen: NDArray[np.int64] | BoolArray) -> Motion:
+    def rows(self, chosen: slice | NDArray[np.int64] | BoolArray) -> Motion:
         """Return samples that need not follow each other, for what has no memory."""
         temperature = None if self.temperature is None else self.temperature[chosen]
         rotor = None if self.rotor is None else self.rotor.rows(chosen)
@@ -184,32 +180,13 @@ def observation_matrix(
     tau_rigid: FloatArray | None = None,
 ) -> FloatArray:
     """
-    Return the observation matrix of some samples.
+    Return the observation matrix W (N n, p) of N consecutive samples.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    parameters : StandardParameters
-        Which columns, in which order.
-    motion : Motion
-        N consecutive samples.
-    friction_states : list of ndarray, optional
-        State of every friction term before the first sample; replaced in place by the state
-        after the last one, so that the next block can go on from it. By default initial states.
-    tau_rigid : ndarray, shape (N, n), optional
-        Rigid torque for load-dependent laws [N m]; by default the URDF's.
-
-    Returns
-    -------
-    ndarray, shape (N n, p)
-        ``tau.ravel() = W @ theta_standard``.
-
-    Raises
-    ------
-    DataError
-        If a law needs temperatures and there are none.
-
+    ``tau.ravel() = W @ theta_standard``; `parameters` says which columns, in which order.
+    `friction_states` has the state of every friction term before the first sample, by default the
+    initial one, and is replaced in place by that after the last one, so that the next block can go
+    on from it. `tau_rigid` (N, n), by default the URDF's, is for load-dependent laws [N m]. Raises
+    DataError if a law needs temperatures and there are none.
     """
     _check_joints(robot, motion)
     N, n = motion.q.shape

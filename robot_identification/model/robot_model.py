@@ -41,10 +41,10 @@ MAXIMUM_JOINTS = 64
 class JointLimits:
     """Limits of the hardware, without margins; infinite where unknown."""
 
-    # (n,): position [rad or m].
+    #: (n,): position [rad or m].
     lower: FloatArray
     upper: FloatArray
-    # (n,): magnitudes [rad/s], [rad/s^2] and, of the joint torque, [N m].
+    #: (n,): magnitudes [rad/s], [rad/s^2] and, of the joint torque, [N m].
     velocity: FloatArray
     acceleration: FloatArray
     effort: FloatArray
@@ -90,10 +90,10 @@ class JointEncoders:
     Velocity and effort change by the sign alone.
     """
 
-    sign: FloatArray  # (n,): 1, or -1 where the driver counts against the model's axis
-    zero: FloatArray  # (n,): signed reading at the model's zero position [rad or m]
-    # (n,): joints whose readings are lengths, which no unit of an angle converts; None where that
-    # is not known. `make_robot_model` finds them.
+    sign: FloatArray  #: (n,): 1, or -1 where the driver counts against the model's axis
+    zero: FloatArray  #: (n,): signed reading at the model's zero position [rad or m]
+    #: (n,): joints whose readings are lengths, which no unit of an angle converts; None where that
+    #: is not known. `make_robot_model` finds them.
     slides: BoolArray | None = None
 
     def to_model(self, reading: FloatArray) -> FloatArray:
@@ -112,54 +112,26 @@ def plain_encoders(n: int) -> JointEncoders:
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """
-    A serial arm: description, joints, limits, drives and gravity.
+    """A serial arm: description, joints, limits, drives and gravity."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the robot (a known name, or the URDF's).
-    urdf : Urdf
-        The checked description.
-    joint_names : tuple of str
-        The n moving joints in kinematic order; every other joint is locked.
-    gravity : ndarray, shape (3,)
-        Gravitational acceleration in the URDF's root frame [m/s^2], zero where the effort has
-        none.
-    limits : JointLimits
-        Hardware limits.
-    drives : Drives
-        Gear ratios, torque constants and rotor inertias.
-    effort_unit : str or None
-        What the driver publishes as effort, one of EFFORT_UNITS; None if not known.
-    sampling_rate : float
-        Rate of the driver's joint states [Hz]; NaN if not known.
-    encoders : JointEncoders
-        How the driver's positions relate to the model's.
-    locked : mapping of str to float
-        Where the joints stand that do not move [rad or m].
-    denavit_hartenberg : DenavitHartenberg, optional
-        The published table; None where there is none.
-    remarks : tuple of str
-        What was chosen where nothing was said: joints that are held fixed.
-    compensated_gravity : ndarray, shape (3,), optional
-        Gravity that the controller has taken off the effort [m/s^2]; see `for_effort`.
-
-    """
-
-    name: str
-    urdf: Urdf
+    name: str  #: A known name, or the URDF's.
+    urdf: Urdf  #: The checked description.
+    #: The n moving joints in kinematic order; every other joint is locked.
     joint_names: tuple[str, ...]
+    #: (3,): acceleration in the URDF's root frame [m/s^2], zero where the effort has no gravity.
     gravity: FloatArray
     limits: JointLimits
     drives: Drives
+    #: What the driver publishes as effort, one of EFFORT_UNITS; None if not known.
     effort_unit: str | None
-    sampling_rate: float
-    encoders: JointEncoders
-    locked: Mapping[str, float]
+    sampling_rate: float  #: Of the driver's joint states [Hz]; NaN if not known.
+    encoders: JointEncoders  #: How the driver's positions relate to the model's.
+    locked: Mapping[str, float]  #: Where the joints stand that do not move [rad or m].
     pinocchio: Any = field(repr=False)
-    denavit_hartenberg: DenavitHartenberg | None = None
+    denavit_hartenberg: DenavitHartenberg | None = None  #: The published table.
+    #: What was chosen where nothing was said: joints that are held fixed.
     remarks: tuple[str, ...] = ()
+    #: (3,): gravity that the controller has taken off the effort [m/s^2]; see `for_effort`.
     compensated_gravity: FloatArray | None = None
 
     __repr__ = short_repr

@@ -129,12 +129,24 @@ def _kinetic_sign_by_constants(
     return _sign_by_width(dq, width) - by_width, -by_velocity, -by_exponent
 
 
-def _forward_share(dq: FloatArray, width: Constant) -> FloatArray:
-    return (1.0 + smooth_sign(dq, width)) / 2.0
+def _sign_one_way(side: float) -> Curve:
+    """Return the curve of the sign in one direction, forwards (1) or backwards (-1)."""
+    return Curve(
+        lambda dq, width: (1.0 + side * smooth_sign(dq, width)) / 2.0 * smooth_sign(dq, width),
+        lambda dq, width: (0.5 + side * smooth_sign(dq, width)) * _sign_slope(dq, width),
+        lambda dq, width: ((0.5 + side * smooth_sign(dq, width)) * _sign_by_width(dq, width),),
+    )
 
 
-def _backward_share(dq: FloatArray, width: Constant) -> FloatArray:
-    return (1.0 - smooth_sign(dq, width)) / 2.0
+def _velocity_one_way(side: float) -> Curve:
+    """Return the curve of the velocity in one direction, forwards (1) or backwards (-1)."""
+    return Curve(
+        lambda dq, width: (1.0 + side * smooth_sign(dq, width)) / 2.0 * dq,
+        lambda dq, width: (
+            (1.0 + side * smooth_sign(dq, width)) / 2.0 + side * _sign_slope(dq, width) * dq / 2.0
+        ),
+        lambda dq, width: (side * _sign_by_width(dq, width) * dq / 2.0,),
+    )
 
 
 CURVES: MappingProxyType[str, Curve] = MappingProxyType({
@@ -165,26 +177,10 @@ CURVES: MappingProxyType[str, Curve] = MappingProxyType({
         lambda dq, width, *shape: _sign_slope(dq, width) - _static_sign_slope(dq, width, *shape),
         _kinetic_sign_by_constants,
     ),
-    'forward_sign': Curve(
-        lambda dq, width: _forward_share(dq, width) * smooth_sign(dq, width),
-        lambda dq, width: (0.5 + smooth_sign(dq, width)) * _sign_slope(dq, width),
-        lambda dq, width: ((0.5 + smooth_sign(dq, width)) * _sign_by_width(dq, width),),
-    ),
-    'backward_sign': Curve(
-        lambda dq, width: _backward_share(dq, width) * smooth_sign(dq, width),
-        lambda dq, width: (0.5 - smooth_sign(dq, width)) * _sign_slope(dq, width),
-        lambda dq, width: ((0.5 - smooth_sign(dq, width)) * _sign_by_width(dq, width),),
-    ),
-    'forward_velocity': Curve(
-        lambda dq, width: _forward_share(dq, width) * dq,
-        lambda dq, width: _forward_share(dq, width) + _sign_slope(dq, width) * dq / 2.0,
-        lambda dq, width: (_sign_by_width(dq, width) * dq / 2.0,),
-    ),
-    'backward_velocity': Curve(
-        lambda dq, width: _backward_share(dq, width) * dq,
-        lambda dq, width: _backward_share(dq, width) - _sign_slope(dq, width) * dq / 2.0,
-        lambda dq, width: (_sign_by_width(dq, width) * dq / -2.0,),
-    ),
+    'forward_sign': _sign_one_way(1.0),
+    'backward_sign': _sign_one_way(-1.0),
+    'forward_velocity': _velocity_one_way(1.0),
+    'backward_velocity': _velocity_one_way(-1.0),
 })
 
 

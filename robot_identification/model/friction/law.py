@@ -76,65 +76,44 @@ class FrictionLaw:
     A law is a frozen dataclass whose fields are its shape constants. `coefficients` declares what
     they multiply, and `columns` evaluates it; a law with stop operators has a memory and returns
     the state it ends in, a stateless one returns the empty state it was given.
-
-    Attributes
-    ----------
-    name : str
-        Key in FRICTION_LAWS.
-    coefficients : tuple of Coefficient, length k
-        A symbol belongs to one law only and does not end in 1 to 9: the joint's number follows it.
-    shape : tuple of str, length m
-        The fields in which the torque is nonlinear but differentiable; other fields are
-        conventions.
-    limits : mapping of str to (float, float)
-        Lowest and highest value of fields; all others are positive.
-    needs_temperature : bool
-        Whether temperatures are used. Where one is NaN, so is the torque.
-    needs_rigid_torque : bool
-        Whether the rigid torque is used; each column is then proportional to its size, or does
-        not depend on it.
-    is_structural : bool
-        Whether random samples distinguish its columns, so that they are among the base parameters
-        by that test; if not, they are by definition.
-    signed : tuple of str
-        Symbols whose coefficients may be negative; friction takes energy by all others.
-    excludes : tuple of str
-        Laws that cannot be fitted together with this one: with the default shape constants,
-        columns of both are linearly dependent in steady sliding. One of the two laws says so for
-        both.
-    plain : tuple of float, optional
-        Coulomb and viscous friction in steady sliding per unit of the only coefficient, of a law
-        that is one of both, or neither; None of others, which depend on speed, load or memory.
-    is_offset : bool
-        Whether the torque is constant: it gives back in one direction what it takes in the other.
-    is_sparse : bool
-        Whether it has many terms, each with a constant of its own, of which a fit is to keep few.
-    ranges : mapping of str to (float, float)
-        Fields in `shape` that are searched as they are, between these values; at either end the
-        law turns into another one. All others are velocities, searched by their logarithm.
-    searched_first, searched_next : tuple of str
-        Fields in `shape` that are fitted to a few speeds of steady sliding: those of the first
-        together, then one after the other while the speeds determine them.
-    tried : tuple of str and tuple of float
-        Field and values of it that are worth trying, where there is a choice.
-
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # key in FRICTION_LAWS
+    # (k,): a symbol belongs to one law only and does not end in 1 to 9: the joint's number follows
+    # it.
     coefficients: ClassVar[tuple[Coefficient, ...]] = ()
+    # (m,): the fields in which the torque is nonlinear but differentiable; others are conventions.
     shape: ClassVar[tuple[str, ...]] = ()
+    # Lowest and highest value of fields; all others are positive.
     limits: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
+    # Whether temperatures are used. Where one is NaN, so is the torque.
     needs_temperature: ClassVar[bool] = False
+    # Whether the rigid torque is used; each column is then proportional to its size, or does not
+    # depend on it.
     needs_rigid_torque: ClassVar[bool] = False
+    # Whether random samples distinguish its columns, so that they are among the base parameters by
+    # that test; if not, they are by definition.
     is_structural: ClassVar[bool] = True
+    # Symbols whose coefficients may be negative; friction takes energy by all others.
     signed: ClassVar[tuple[str, ...]] = ()
+    # Laws that cannot be fitted together with this one: with the default shape constants, columns
+    # of both are linearly dependent in steady sliding. One of the two laws says so for both.
     excludes: ClassVar[tuple[str, ...]] = ()
+    # Coulomb and viscous friction in steady sliding per unit of the only coefficient, of a law
+    # that is one of both, or neither; None of others, which depend on speed, load or memory.
     plain: ClassVar[tuple[float, float] | None] = None
+    # Whether the torque is constant: it gives back in one direction what it takes in the other.
     is_offset: ClassVar[bool] = False
+    # Whether it has many terms, each with a constant of its own, of which a fit is to keep few.
     is_sparse: ClassVar[bool] = False
+    # Fields in `shape` that are searched as they are, between these values; at either end the law
+    # turns into another one. All others are velocities, searched by their logarithm.
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
+    # Fields in `shape` that are fitted to a few speeds of steady sliding: those of the first
+    # together, then one after the other while the speeds determine them.
     searched_first: ClassVar[tuple[str, ...]] = ()
     searched_next: ClassVar[tuple[str, ...]] = ()
+    # A field and values of it that are worth trying, where there is a choice.
     tried: ClassVar[tuple[str, tuple[float, ...]]] = ('', ())
 
     def __post_init__(self) -> None:
@@ -213,22 +192,10 @@ class FrictionLaw:
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
-        Return the columns and the state after the last sample.
+        Return the columns (N, k) and the state (s,) after the last sample.
 
-        Parameters
-        ----------
-        motion : JointMotion
-            N consecutive samples of the joint.
-        state : ndarray, shape (s,)
-            State before the first of them.
-
-        Returns
-        -------
-        columns : ndarray, shape (N, k)
-            Friction torque is ``columns @ coefficients`` [N m].
-        state : ndarray, shape (s,)
-            State after the last sample.
-
+        `motion` has N consecutive samples of the joint, `state` is that before the first of them.
+        Friction torque is ``columns @ coefficients`` [N m].
         """
         basis = self.basis
         columns = np.empty((motion.dq.size, len(basis)))
