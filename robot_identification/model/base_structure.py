@@ -27,11 +27,7 @@ from robot_identification.model.robot_model import RobotModel
 LARGEST_ERROR = 1.0e-8
 # A fitted factor this near to a whole number is one.
 WHOLE = 1.0e-6
-# Draws of random lengths that a law is judged by, and draws beyond its unknowns it is fitted to.
-HELD_OUT = 4
-SPARE = 4
-# Each monomial takes one calculation of the arm: beyond so many, coefficients stay numbers.
-MOST_MONOMIALS = 400
+HELD_OUT = 4  # draws of random lengths that a law is judged by
 
 _Build = Callable[[dict[str, float]], tuple[pin.Model, tuple[pin.SE3, ...]]]
 
@@ -93,9 +89,11 @@ def find_symbols(
     for reciprocal in (False, True):
         missing = np.array([entry for entry in range(rows.size) if entry not in found], dtype=int)
         exponents = _exponents(len(names), reciprocal)
-        if not missing.size or len(exponents) > MOST_MONOMIALS:
+        # Each monomial takes a calculation of the arm: beyond so many, coefficients stay numbers.
+        if not missing.size or len(exponents) > 400:
             break
-        drawn += islice(draws, len(exponents) + SPARE + HELD_OUT - len(drawn))
+        # Four draws beyond the unknowns, and those held out.
+        drawn += islice(draws, len(exponents) + 4 + HELD_OUT - len(drawn))
         lengths, values = (np.array(part) for part in zip(*drawn, strict=True))
         factors, errors = _fit(exponents, lengths, values[:, missing])
         for position, entry in enumerate(missing):
@@ -139,10 +137,9 @@ def _geometry(robot: RobotModel, frames: LinkFrames) -> tuple[dict[str, float], 
         model = robot.pinocchio.copy()
         for name, value in lengths.items():
             axis, joint = split_name(name)
-            index = 'xyz'.index(axis)
             placement = model.jointPlacements[joint].copy()
             translation = placement.translation.copy()
-            translation[index] = value
+            translation['xyz'.index(axis)] = value
             model.jointPlacements[joint] = pin.SE3(placement.rotation, translation)
         return model, frames.placements
 
@@ -172,16 +169,11 @@ def _draw(
 
 def _exponents(count: int, reciprocal: bool) -> list[tuple[int, ...]]:
     """Return the exponents of all monomials of degree 0 to 2, with reciprocals on request."""
-    signs = (1, -1) if reciprocal else (1,)
-    letters = [(index, sign) for index in range(count) for sign in signs]
-    exponents = {(0,) * count}
-    for degree in (1, 2):
-        for chosen in combinations_with_replacement(letters, degree):
-            powers = [0] * count
-            for index, sign in chosen:
-                powers[index] += sign
-            exponents.add(tuple(powers))
-    return sorted(exponents)
+    letters = np.vstack([np.zeros((1, count), dtype=int), np.eye(count, dtype=int)])
+    if reciprocal:
+        letters = np.vstack([letters, -letters[1:]])
+    pairs = combinations_with_replacement(letters, 2)
+    return sorted({tuple((first + second).tolist()) for first, second in pairs})
 
 
 def _fit(
@@ -374,8 +366,6 @@ def published_rows(reduction: BaseReduction, order: PublishedOrder) -> list[int]
 IDENTIFIABLE, COMBINED, UNIDENTIFIABLE = 'identifiable', 'combined', 'unidentifiable'
 CLASSES = (IDENTIFIABLE, COMBINED, UNIDENTIFIABLE)
 FIRST_MOMENTS = ('mx', 'my', 'mz')
-# Sine of the angle up to which two axes have one direction.
-ROUNDING = 1.0e-9
 
 
 def linear_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
@@ -414,11 +404,7 @@ def physical_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
 
 def _linear_class(reduction: BaseReduction) -> dict[str, str]:
     used = reduction.significant
-    alone = {
-        int(leading)
-        for row, leading in zip(used, reduction.independent, strict=True)
-        if row.sum() == 1
-    }
+    alone = set(reduction.independent[used.sum(axis=1) == 1].tolist())
     return {
         name: IDENTIFIABLE if column in alone
         else COMBINED if used[:, column].any() else UNIDENTIFIABLE
@@ -480,7 +466,7 @@ def _axes_of_rotation(robot: RobotModel) -> list[FloatArray]:
     found = np.zeros((0, 3))
     _, directions, prismatic = joint_axes(robot.pinocchio)
     for direction, slides in zip(directions, prismatic, strict=True):
-        parallel = [np.linalg.norm(np.cross(direction, other)) < ROUNDING for other in found]
+        parallel = [np.linalg.norm(np.cross(direction, other)) < 1.0e-9 for other in found]
         if not slides and not any(parallel):
             found = np.vstack([found, direction])
         axes.append(found)

@@ -32,9 +32,7 @@ from robot_identification.model.frames import check_table
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf_elements import pose_in, set_pose
 
-# Published factory calibrations reach 4 mm and 10 mrad; [m], [rad].
-LARGEST_SHIFT = 0.02
-LARGEST_TILT = 0.05
+LARGEST_SHIFT, LARGEST_TILT = 0.02, 0.05  # published calibrations reach 4 mm and 10 mrad
 _CORRECTIONS = ('theta', 'a', 'd', 'alpha')
 
 
@@ -175,10 +173,10 @@ def _seat(frame: pin.SE3, z: FloatArray, axis: pin.SE3) -> pin.SE3:
 
 def _frames_of_poses(robot: RobotModel, calibration: JointPoses, source: str) -> list[pin.SE3]:
     """Return the calibrated joint frames at zero; poses are those of URDF joints."""
-    joints = _joint_elements(defusedxml.ElementTree.fromstring(robot.urdf.text))
+    root = defusedxml.ElementTree.fromstring(robot.urdf.text)
     frames: list[pin.SE3] = []
-    for joint, between in zip(robot.joint_names, _parent_links(robot, joints), strict=True):
-        link = str(joints[joint].find('child').get('link'))
+    for joint, between in _joints_of(robot, root):
+        link = str(joint.find('child').get('link'))
         if link not in calibration:
             raise DescriptionError(
                 f'{source} has no pose of {link.removesuffix("_link")}; it has '
@@ -189,28 +187,23 @@ def _frames_of_poses(robot: RobotModel, calibration: JointPoses, source: str) ->
     return frames
 
 
-def _joint_elements(root: Any) -> dict[str, Any]:
-    return {str(element.get('name')): element for element in root.findall('joint')}
-
-
-def _parent_links(robot: RobotModel, joints: dict[str, Any]) -> list[pin.SE3]:
-    """Return the pose of each joint's parent link in the joint frame before, length n."""
+def _joints_of(robot: RobotModel, root: Any) -> list[tuple[Any, pin.SE3]]:
+    """Return each joint's element, and the pose of its parent link in the joint frame before."""
+    elements = {str(element.get('name')): element for element in root.findall('joint')}
+    joints = [elements[joint] for joint in robot.joint_names]
     placements = list(robot.pinocchio.jointPlacements)[1:]
     return [
-        placement * pose_in(joints[joint].find('origin')).inverse()
-        for joint, placement in zip(robot.joint_names, placements, strict=True)
+        (joint, placement * pose_in(joint.find('origin')).inverse())
+        for joint, placement in zip(joints, placements, strict=True)
     ]
 
 
 def _write_frames(robot: RobotModel, text: str, frames: list[pin.SE3]) -> str:
     """Return the URDF with the origins of its moving joints changed, nothing else."""
     root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
-    joints = _joint_elements(root)
     parent = pin.SE3.Identity()
-    for joint, between, frame in zip(
-        robot.joint_names, _parent_links(robot, joints), frames, strict=True
-    ):
-        set_pose(joints[joint], (parent * between).actInv(frame))
+    for (joint, between), frame in zip(_joints_of(robot, root), frames, strict=True):
+        set_pose(joint, (parent * between).actInv(frame))
         parent = frame
     return f'<?xml version="1.0"?>\n{tostring(root, encoding="unicode")}\n'
 

@@ -118,14 +118,12 @@ def _frames(
         ])
         for key in _DH_KEYS
     }
+    prismatic = np.array([
+        _is_prismatic(entry, f'{source}: joint {joint}') for joint, entry in entries.items()
+    ])
+    locked = np.full(len(entries), np.nan)
     table = DenavitHartenberg(
-        convention,
-        **columns,
-        prismatic=np.array([
-            _is_prismatic(entry, f'{source}: joint {joint}') for joint, entry in entries.items()
-        ]),
-        locked=np.full(len(entries), np.nan),
-        base=np.eye(4),
+        convention, **columns, prismatic=prismatic, locked=locked, base=np.eye(4)
     )
     return table.joint_placements(), table.link_placements(
         'dh' if convention == 'standard' else 'mdh'
@@ -246,10 +244,8 @@ def _write_joint(robot: Element, row: LinkTableRow, parent: str, link: str) -> N
     joint = SubElement(robot, 'joint', name=row.joint, type=kind)
     SubElement(joint, 'parent', link=parent)
     SubElement(joint, 'child', link=link)
-    SubElement(
-        joint, 'origin', xyz=_text(row.placement.translation),
-        rpy=_text(pin.rpy.matrixToRpy(row.placement.rotation)),
-    )
+    rpy = pin.rpy.matrixToRpy(row.placement.rotation)
+    SubElement(joint, 'origin', xyz=_text(row.placement.translation), rpy=_text(rpy))
     SubElement(joint, 'axis', xyz='0 0 1')
     limit = SubElement(joint, 'limit')
     if row.position is not None:
@@ -259,10 +255,10 @@ def _write_joint(robot: Element, row: LinkTableRow, parent: str, link: str) -> N
     limit.set('effort', repr(row.effort or 0.0))
 
 
+def _text(values: FloatArray) -> str:
+    return numbers_text(_without_rounding(values))
+
+
 def _without_rounding(values: FloatArray) -> FloatArray:
     """Return numbers without the rounding noise of rotations by right angles."""
     return np.where(np.abs(values) < 1e-15, 0.0, values)
-
-
-def _text(values: FloatArray) -> str:
-    return numbers_text(_without_rounding(values))

@@ -99,8 +99,7 @@ def tool_placements(robot: RobotModel) -> Mapping[str, pin.SE3]:
     """
     model = robot.pinocchio
     at_last = {
-        frame.name: frame.placement
-        for frame in model.frames
+        frame.name: frame.placement for frame in model.frames
         if frame.type == pin.FrameType.BODY and frame.parentJoint == model.njoints - 1
     }
     own = last_link(robot)

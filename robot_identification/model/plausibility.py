@@ -24,8 +24,6 @@ from robot_identification.model.urdf import Urdf
 
 # Rajagopal 2017, section 4.3: masses further from the maker's are implausible [kg].
 MASS_TOLERANCE = 0.1
-# Relative to the trace: what is smaller is rounding of a file's digits.
-ROUNDING = 1.0e-9
 
 
 @dataclass(frozen=True)
@@ -99,10 +97,11 @@ def _check_link(link: str, parameters: FloatArray) -> list[Implausibility]:
         centre = parameters[1:4] / mass
         a, b, c = np.linalg.eigvalsh(about_origin - point_tensor(mass, centre))
         excess = float(a + b - c)
-        if a < -ROUNDING * (a + b + c):
+        rounding = 1.0e-9 * (a + b + c)  # of a file's digits
+        if a < -rounding:
             add('inertia', float(a), f'a moment of inertia about the centre of mass is {a:.4g} '
                 'kg m^2, it must not be negative')
-        elif excess < -ROUNDING * (a + b + c):
+        elif excess < -rounding:
             add('triangle', excess, f'its moments of inertia about the centre of mass ({a:.4g}, '
                 f'{b:.4g}, {c:.4g} kg m^2) break the triangle rule: the largest exceeds the sum '
                 f'of the others by {-excess:.3g}')

@@ -324,8 +324,7 @@ def _table(
         for key in ('xyz', 'rpy')
     )
     return DenavitHartenberg(
-        convention=entry['convention'],
-        **columns,
+        entry['convention'], **columns,
         prismatic=np.array([kinds.get(name) == 'prismatic' for name in names]),
         locked=np.array([model.locked.get(name, math.nan) for name in names]),
         base=pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz).homogeneous,
@@ -372,10 +371,8 @@ def _encoder(entry: Any, where: str) -> dict[str, float | None]:
     sign = to_number(entry.get('sign', 1.0), f'{where}: sign')
     if abs(sign) != 1.0:
         raise DescriptionError(f'{where}: sign is {sign}, it must be 1 or -1')
-    return {
-        'encoder_sign': sign,
-        'encoder_zero': to_number(entry.get('zero', 0.0), f'{where}: zero'),
-    }
+    zero = to_number(entry.get('zero', 0.0), f'{where}: zero')
+    return {'encoder_sign': sign, 'encoder_zero': zero}
 
 
 def _number(value: Any, where: str) -> float | None:

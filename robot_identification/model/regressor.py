@@ -165,7 +165,7 @@ def energy_regressor(robot: RobotModel, motion: Motion) -> tuple[FloatArray, Flo
     _check_joints(robot, motion)
     model = robot.pinocchio
     data = model.createData()
-    kinetic, potential = (np.empty((len(motion), 10 * robot.n)) for _ in range(2))
+    kinetic, potential = np.empty((2, len(motion), 10 * robot.n))
     for k, (q, dq) in enumerate(zip(motion.q, motion.dq, strict=True)):
         kinetic[k] = pin.computeKineticEnergyRegressor(model, data, q, dq)
         potential[k] = pin.computePotentialEnergyRegressor(model, data, q)
@@ -201,9 +201,8 @@ def observation_matrix(
             term.law, seen, states[index], motion.starts
         )
     if parameters.reflected_inertia:
-        start = parameters.reflected_inertia_slice.start
-        for joint in range(n):
-            W[:, joint, start + joint] = motion.drive_side.ddq[:, joint]
+        rotors = W[:, :, parameters.reflected_inertia_slice]
+        rotors[:, range(n), range(n)] = motion.drive_side.ddq
     return W.reshape(N * n, parameters.size)
 
 
@@ -365,5 +364,5 @@ def continue_friction(
 
 def prior_inertial_parameters(robot: RobotModel) -> FloatArray:
     """Return the inertial parameters of the URDF, shape (10 n,), inertias about joint frames."""
-    return np.concatenate([inertia.toDynamicParameters() for inertia in
-                           list(robot.pinocchio.inertias)[1:]])
+    bodies = list(robot.pinocchio.inertias)[1:]
+    return np.concatenate([body.toDynamicParameters() for body in bodies])

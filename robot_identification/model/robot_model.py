@@ -498,13 +498,10 @@ def limits_of_urdf(urdf: Urdf, joints: Sequence[str]) -> JointLimits:
     """Return the limits that the URDF states for `joints`, in their order."""
     by_name = {joint.name: joint for joint in urdf.joints}
     chosen = [by_name[name] for name in joints]
-    return JointLimits(
-        lower=np.array([joint.position[0] for joint in chosen]),
-        upper=np.array([joint.position[1] for joint in chosen]),
-        velocity=np.array([joint.velocity for joint in chosen]),
-        acceleration=np.array([joint.acceleration for joint in chosen]),
-        effort=np.array([joint.effort for joint in chosen]),
-    )
+    limits = np.array([
+        [*joint.position, joint.velocity, joint.acceleration, joint.effort] for joint in chosen
+    ]).reshape(-1, 5)
+    return JointLimits(*limits.T.copy())
 
 
 def workspace(robot: RobotModel) -> tuple[FloatArray, FloatArray]:

@@ -33,10 +33,6 @@ from robot_identification.model.urdf_elements import (
 from robot_identification.model.xacro import expand_xacro, holds_xacro, MAXIMUM_URDF_CHARACTERS
 from robot_identification.texts import short_repr
 
-_UNBOUND_PREFIX = errors.codes[errors.XML_ERROR_UNBOUND_PREFIX]
-_PREFIX = re.compile(r'[<\s]([A-Za-z_][\w.-]*):[A-Za-z_]', re.ASCII)
-_DECLARED = re.compile(r'xmlns:([\w.-]+)\s*=', re.ASCII)
-_ROOT = re.compile(r'<robot\b')
 MAXIMUM_DEPTH = 100  # levels of elements, chosen: far more than any URDF has
 
 
@@ -71,7 +67,8 @@ def _parse(text: str, source: str) -> Element:
         root: Element = parser.close()
     except ParseError as error:
         declared = _declare_prefixes(text)
-        if error.code != _UNBOUND_PREFIX or declared == text:
+        unbound = errors.codes[errors.XML_ERROR_UNBOUND_PREFIX]
+        if error.code != unbound or declared == text:
             raise
         return _parse(declared, source)
     return root
@@ -79,9 +76,11 @@ def _parse(text: str, source: str) -> Element:
 
 def _declare_prefixes(text: str) -> str:
     """Return a text whose root declares every prefix of its elements, as URDF parsers assume."""
-    prefixes = set(_PREFIX.findall(text)) - set(_DECLARED.findall(text)) - {'xml', 'xmlns'}
-    names = ''.join(f' xmlns:{prefix}="urn:{prefix}"' for prefix in sorted(prefixes))
-    return _ROOT.sub(lambda match: match[0] + names, text, count=1)
+    used = re.findall(r'[<\s]([A-Za-z_][\w.-]*):[A-Za-z_]', text, re.ASCII)
+    declared = re.findall(r'xmlns:([\w.-]+)\s*=', text, re.ASCII)
+    prefixes = sorted({*used} - {*declared} - {'xml', 'xmlns'})
+    names = ''.join(f' xmlns:{prefix}="urn:{prefix}"' for prefix in prefixes)
+    return re.sub(r'<robot\b', lambda match: match[0] + names, text, count=1)
 
 
 def _drop_default_namespace(root: Element) -> None:
@@ -127,8 +126,6 @@ def parse_robot_xml(text: str, source: str) -> Element:
     return root
 
 
-_SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*):')
-_PACKAGE_FILE = re.compile(r'/share/[^/]+/+[^/]')
 
 
 def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
@@ -162,7 +159,7 @@ def _fault_of_address(address: str, folder: Path | None) -> str | None:
     """Return why a mesh's address is refused, in words; None if it is not."""
     decoded = unquote(address)
     path = decoded.replace('\\', '/')
-    scheme = _SCHEME.match(path)
+    scheme = re.match(r'([A-Za-z][A-Za-z0-9+.-]*):', path)
     if scheme is not None:
         path = path[scheme.end():]
     if '..' in path.split('/'):
@@ -182,7 +179,7 @@ def _fault_of_address(address: str, folder: Path | None) -> str | None:
     if host not in ('', 'localhost'):
         return f'which lies on another machine, {host!r:.80}'
     own = () if folder is None else (folder.absolute(), folder.resolve())
-    if _PACKAGE_FILE.search(path) or any(
+    if re.search(r'/share/[^/]+/+[^/]', path) or any(
         PurePosixPath(path).is_relative_to(place) for place in own
     ):
         return None
@@ -325,13 +322,8 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
         )
     remarks += [*completed, *drop_negligible(links, checked), *describe_free_joints(faults)]
     return Urdf(
-        name=root.get('name', ''),
-        text=tostring(root, encoding='unicode'),
-        joints=tuple(moving),
-        links=tuple(checked),
-        faults=tuple(faults),
-        remarks=tuple(remarks),
-        source=source,
+        root.get('name', ''), tostring(root, encoding='unicode'), tuple(moving), tuple(checked),
+        tuple(faults), tuple(remarks), source,
     )
 
 
