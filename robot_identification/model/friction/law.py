@@ -222,18 +222,6 @@ class FrictionLaw:
             columns[:, index] = _weighted(values[key], term, motion)
         return columns, state
 
-    def evaluate(
-        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """
-        Return the friction torque (N,) and the state after the last sample.
-
-        The torque has the sign of the motor's [N m]; `coefficients` (k,) are in the order of
-        `symbols`, the rest is as in `columns`.
-        """
-        columns, state = self.columns(motion, state)
-        return columns @ coefficients, state
-
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
@@ -307,23 +295,6 @@ def sliding_speeds(fastest: float) -> FloatArray:
     return np.linspace(slowest, fastest, 100)
 
 
-def sliding_torque(
-    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, load: float
-) -> FloatArray:
-    """
-    Return the friction of a law in steady sliding, the mean of both directions (m,) [N m].
-
-    At positive speeds (m,) [rad/s], under a load [N m], at the temperature that the law refers to.
-    """
-    temperature = law.temperature_at(None)
-    forth, back = (
-        sign * steady_torque(law, coefficients, sign * speeds, load, temperature)
-        for sign in (1.0, -1.0)
-    )
-    mean: FloatArray = 0.5 * (forth + back)
-    return mean
-
-
 def sliding_columns(
     law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
 ) -> FloatArray:
@@ -340,11 +311,27 @@ def sliding_columns(
     return mean
 
 
+def sliding_torque(
+    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, load: float
+) -> FloatArray:
+    """Return what `sliding_columns` give (m,) [N m] at the temperature that the law refers to."""
+    torque: FloatArray = (
+        sliding_columns(law, speeds, load, law.temperature_at(None)) @ coefficients
+    )
+    return torque
+
+
 def steady_columns(
     law: FrictionLaw, velocities: FloatArray, load: float, temperature: float
 ) -> FloatArray:
     """Return the columns (m, k) of a law in steady sliding, as in `steady_torque`."""
-    motion = _steady_motion(velocities, load, temperature)
+    # The first sample only begins the way. Each stands a thousand rad or m further than the one
+    # before: no stop is so wide.
+    dq = np.append(velocities[0], velocities)
+    motion = JointMotion(
+        math.copysign(1.0e3, float(dq[0])) * np.arange(float(dq.size)), dq,
+        np.full(dq.size, load), np.full(dq.size, temperature),
+    )
     return law.columns(motion, law.initial_state())[0][1:]
 
 
@@ -359,18 +346,8 @@ def steady_torque(
     has, too; `coefficients` (k,) are in the order of the law's symbols. `load` is the torque that
     the joint transmits [N m], the temperature that of the joint [deg C].
     """
-    motion = _steady_motion(velocities, load, temperature)
-    return law.evaluate(motion, coefficients, law.initial_state())[0][1:]
-
-
-def _steady_motion(velocities: FloatArray, load: float, temperature: float) -> JointMotion:
-    """Return velocities of one sign, each after a long way; the first only begins the way."""
-    dq = np.append(velocities[0], velocities)
-    return JointMotion(
-        # Each a kilometre further than the one before, or as many rad: no stop is so wide.
-        math.copysign(1.0e3, float(dq[0])) * np.arange(float(dq.size)), dq,
-        np.full(dq.size, load), np.full(dq.size, temperature),
-    )
+    torque: FloatArray = steady_columns(law, velocities, load, temperature) @ coefficients
+    return torque
 
 
 def nearest_plain_friction(

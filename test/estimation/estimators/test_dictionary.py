@@ -165,9 +165,8 @@ def friction_of(fit, motion, load):
                 motion.q[:, term.joint], motion.dq[:, term.joint], load[:, term.joint],
                 np.full(len(motion), np.nan),
             )
-            torque[:, term.joint], _ = term.law.evaluate(
-                seen, theta[columns], term.law.initial_state()
-            )
+            found, _ = term.law.columns(seen, term.law.initial_state())
+            torque[:, term.joint] = found @ theta[columns]
     return torque
 
 
