@@ -1,7 +1,15 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What base parameters are made of: in symbols, as papers list them, and which there are."""
+"""
+Structure of base parameters: in symbols, in the order of papers, and which are identifiable.
+
+Names alone do not say what a number is: the same tensor is stated in frames at either end of a
+link, and six inertias come in four orders. Two conventions of identifiability are in use. The
+linear one asks for the parameters the torque is linear in (first moments ``m c``). The physical
+one asks for masses and centres of mass themselves; a centre is then never known alone. The counts
+of Raviola et al. 2021 are those of the second.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +81,11 @@ def find_symbols(
 ) -> SymbolicBase:
     """
     Explain the coefficients of base parameters by the arm's lengths.
+
+    No computer algebra and no matching of decimals: every length is redrawn at random many times,
+    the reduction is calculated each time, and monomials of the lengths are fitted to what comes
+    out. The coefficients must then be whole numbers (or sines and cosines of the arm's twists),
+    and draws that were held out must be predicted to rounding.
 
     `robot` is the arm in its mounting, `frames` those of `reduction`. In joint frames the lengths
     are x, y and z of a joint's origin in the joint frame before; in Denavit-Hartenberg frames the

@@ -26,6 +26,10 @@ class RigidDynamics:
     """
     Mass matrix, torques and their derivatives by inertial parameters, without friction.
 
+    The parameters need not be those of possible bodies. Zero or negative masses break recursions
+    that divide by them, so that everything is computed twice: with a large mass added to every
+    body, and for that mass alone. Torques are linear in the parameters: the difference is exact.
+
     `inertial` (10 n,) are those of the bodies, joint frames, `reflected_inertia` (n,) those of the
     rotors on the joints' side [kg m^2].
     """

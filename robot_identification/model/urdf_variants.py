@@ -175,7 +175,7 @@ class Tool:
 
 def mount_tool(text: str, source: str, frame: str, tool: Tool) -> str:
     """
-    Return the text of a URDF with a tool on it.
+    Return the text of a URDF with a tool on it, for good: the arm is then identified with it.
 
     `text` is the URDF of the arm, `source` its name in errors, `frame` the link that the tool is
     fixed to. Raises DescriptionError if the text is no URDF, UsageError if the arm already has a

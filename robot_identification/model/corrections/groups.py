@@ -167,6 +167,7 @@ class PositionSeries(_Waves):
 
     @classmethod
     def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+        """Return the series of the low orders."""
         return (cls(),)
 
 
