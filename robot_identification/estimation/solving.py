@@ -129,15 +129,10 @@ def need_motions(problem: IdentificationProblem, estimator: str) -> Observations
     """
     Return the rows behind a problem, with the motions that they come from.
 
-    Raises UsageError if only factors are at hand, or joints were recorded on both sides of their
+    Raises UsageError if only factors are given, or joints were recorded on both sides of their
     gears.
     """
     observations = need_observations(problem, estimator)
-    if not observations.has_rows:
-        raise UsageError(
-            f'estimator {estimator} looks at the motions of all bags, and their rows are in other '
-            'processes: leave out --scheduler, give fewer bags, or choose --estimator wls'
-        )
     for part in observations.data:
         if part.dataset.motion.rotor is not None:
             raise UsageError(

@@ -126,8 +126,6 @@ def parse_robot_xml(text: str, source: str) -> Element:
     return root
 
 
-
-
 def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
     """
     Return what to say of meshes and textures that lie in no package and not beside the file.

@@ -162,7 +162,7 @@ class TorquePredictor:
 
     def deviation(self, motion: Motion) -> FloatArray | None:
         """
-        Return the standard deviation (N, n) of the predicted effort, in its unit.
+        Return the standard deviation of the predicted effort (N, n), in its unit.
 
         `motion` are the smooth kinematics of N predictions. None of a model that does not state
         it, and with another cut-off than the usual one, of which nothing is known.

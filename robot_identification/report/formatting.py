@@ -12,11 +12,9 @@ import textwrap
 from typing import Any, TYPE_CHECKING
 
 from robot_identification.files import to_finite
-from robot_identification.model import EFFORT_UNITS
 from robot_identification.texts import printable
 
 if TYPE_CHECKING:
-    # Scripts that only write JSON need no NumPy.
     from robot_identification.model import RobotModel
 
 TEXT_WIDTH = 100  # [columns]
@@ -55,11 +53,16 @@ def percent(value: float) -> str:
 
 def effort_unit_text(unit: str) -> str:
     """Return the unit of a bag's effort as it is written for people."""
+    # The model room needs NumPy, which commands that write JSON do not.
+    from robot_identification.model import EFFORT_UNITS
+
     return EFFORT_UNITS[unit].symbol
 
 
 def effort_text(unit: str) -> str:
     """Return what an effort in a unit is, with the unit."""
+    from robot_identification.model import EFFORT_UNITS
+
     return f'{EFFORT_UNITS[unit].description} [{EFFORT_UNITS[unit].symbol}]'
 
 
