@@ -162,10 +162,10 @@ class TorquePredictor:
 
     def deviation(self, motion: Motion) -> FloatArray | None:
         """
-        Return the standard deviation of the predicted effort (N, n), in its unit.
+        Return the standard deviation of the predicted effort in its unit, shape (N, n).
 
-        `motion` are the smooth kinematics of N predictions. None of a model that does not state
-        it, and with another cut-off than the usual one, of which nothing is known.
+        `motion` holds the smooth kinematics of N predictions. None for a model that states no
+        deviation, and with another cut-off than the usual one, of which nothing is known.
         """
         return None if self._deviation is None else self._deviation(motion)
 

@@ -27,7 +27,9 @@ from robot_identification.estimation.linear import describe_estimate, RANK_TOLER
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
-from robot_identification.estimation.rows import JointRows, ObservationBlock
+from robot_identification.estimation.rows import (
+    count_time_blocks, JointRows, ObservationBlock,
+)
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, need_motions, relative_change, renew_weights,
     residual_weights, solve_unknowns,
@@ -294,13 +296,14 @@ def gather_instruments(
     observations = need_motions(problem, 'iv')
     n = problem.n
     columns = tuple(observations.columns(joint) for joint in range(n))
-    labels, count = observations.label_blocks()
     blocks = [
-        [np.zeros((2 * len(own) + 1,) * 2) for own in columns] for _ in range(count)
+        [np.zeros((2 * len(own) + 1,) * 2) for own in columns]
+        for _ in range(count_time_blocks(observations.duration, observations.time_blocks))
     ]
     samples = np.zeros(n, dtype=int)
     # Where only one has rows, intersections are empty.
     for measured, simulated in _side_by_side(observations.blocks(), instruments.blocks()):
+        labels = observations.label_blocks(measured.bag, measured.part)
         for joint in range(n):
             one, other = measured.joints[joint], simulated.joints[joint]
             # Of rows that were chosen by their speed, those that both chose.
@@ -313,7 +316,7 @@ def gather_instruments(
                 one.tau[here, None],
             ])
             samples[joint] += len(common)
-            part = labels[measured.bag].by_time(common)
+            part = labels.by_time(common)
             for number in np.unique(part):
                 blocks[number][joint] = triangle_of(np.asfortranarray(
                     np.vstack([blocks[number][joint], table[part == number]])
