@@ -192,7 +192,7 @@ class FrictionLaw:
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
-        Return the columns of some samples and the state after the last of them: (N, k), (s,).
+        Return what coefficients multiply (N, k), and the state (s,) after the last sample.
 
         `motion` has N consecutive samples of the joint, `state` is that before the first of them.
         Friction torque is ``columns @ coefficients`` [N m].
