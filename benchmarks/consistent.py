@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.problem import build_problem, IdentificationProblem
 from robot_identification.estimation.rows import TrainingData
+from robot_identification.estimation.solving import solve_weighted
 from robot_identification.model.base_parameters import random_motion, reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters

@@ -11,13 +11,12 @@ from itertools import accumulate
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.linear import (
-    describe_estimate, RANK_TOLERANCE, residual_deviation,
-)
+from robot_identification.estimation.estimate import check_count, Estimate, Estimator
 from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
-from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
+from robot_identification.estimation.solving import (
+    describe_estimate, RANK_TOLERANCE, renew_weights, residual_deviation, rows_per_joint,
+    solve_unknowns,
+)
 
 # Directions that the torques of a group show by less than this part of what all torques show are
 # left to the next group, if there is one: rounding of the description must not decide them.

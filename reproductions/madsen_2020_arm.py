@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.two_encoders import KnownFriction, TwoEncoders

@@ -21,8 +21,9 @@ from reproductions.porcelli_2020_motion import recorded_instants, series
 from reproductions.porcelli_2020_structure import dh_parameters, noise_deviation
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimator
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 from robot_identification.excitation.fourier_conventions import (
     conservative_bounds, nearest_at_rest,
 )

@@ -21,7 +21,7 @@ from reproductions.rajagopal_2017_break_away import KINETIC
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.ridge import (
     RidgeRegression, shortest_standard_parameters,
 )

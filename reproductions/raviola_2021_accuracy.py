@@ -23,7 +23,7 @@ from reproductions.raviola_2021_structure import (
     find_structure, ORDER, published_observations, Structure,
 )
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.identification import Identification
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import map_base_parameters

@@ -20,13 +20,12 @@ from reproductions.raviola_2021_printed import (
 )
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.solving import need_observations
+from robot_identification.estimation.solving import need_observations, solve_weighted
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.viscous import ViscousFriction

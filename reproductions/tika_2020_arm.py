@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.quality import find_covariance

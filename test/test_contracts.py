@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 from robot_identification.errors import MissingDependencyError, RankDeficientError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
 from robot_identification.estimation.rows import JointRows, ObservationBlock
+from robot_identification.estimation.solving import solve_weighted
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget

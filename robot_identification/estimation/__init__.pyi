@@ -3,16 +3,16 @@
 
 from .arguments import IdentifyArguments as IdentifyArguments
 from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
-from .estimate import Estimate as Estimate, Estimator as Estimator
+from .estimate import (
+    check_not_negative as check_not_negative, check_positive as check_positive,
+    Estimate as Estimate, Estimator as Estimator,
+)
 from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent import (
     ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,
 )
-from .estimators.options import (
-    check_not_negative as check_not_negative, check_positive as check_positive,
-)
+from .estimators.least_squares import WeightedLeastSquares as WeightedLeastSquares
 from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
-from .estimators.weighted import WeightedLeastSquares as WeightedLeastSquares
 from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
 from .identification import Identification as Identification
@@ -24,7 +24,6 @@ from .judgement import (
     examine_fit as examine_fit, judge_identification as judge_identification,
     make_model as make_model,
 )
-from .linear import solve_weighted as solve_weighted
 from .method import (
     AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,
     IdentifyOptions as IdentifyOptions, LATEST_TIME as LATEST_TIME,
@@ -51,9 +50,10 @@ from .separable import (
     SeparableFit as SeparableFit, ShapeConstant as ShapeConstant,
     SMALLEST_SINGULAR as SMALLEST_SINGULAR, standard_errors as standard_errors,
 )
+from .solving import solve_weighted as solve_weighted
 from .uncertainty.covariance import Covariance as Covariance, covariance_of as covariance_of
 from .uncertainty.intervals import (
-    confidence_intervals as confidence_intervals, joint_test as joint_test, JointTest as JointTest,
+    confidence_intervals as confidence_intervals, joint_test as joint_test,
+    JointTest as JointTest, nested_test as nested_test,
 )
-from .uncertainty.model_tests import nested_test as nested_test
 from .uncertainty.scatter import problem_of as problem_of

@@ -33,7 +33,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )

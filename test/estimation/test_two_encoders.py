@@ -24,7 +24,7 @@ from robot_identification.errors import (
 from robot_identification.estimation import (
     fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
 )
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.two_encoders import (
     estimate_rest, KnownFriction, two_encoders_from_content, TwoEncoderFit, TwoEncoders,

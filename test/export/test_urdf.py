@@ -12,7 +12,7 @@ from export.exported_models import model_of
 import numpy as np
 import pytest
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model import (

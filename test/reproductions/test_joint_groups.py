@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from reproductions.joint_groups import JointGroupLeastSquares
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters

@@ -10,7 +10,7 @@ from estimation.arm_problems import arm_problem
 import numpy as np
 import pytest
 from recordings import fourier_motion
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.uncertainty.covariance import residual_covariance
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction.laws import (

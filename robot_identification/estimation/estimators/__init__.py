@@ -15,11 +15,12 @@ from robot_identification.estimation.estimators.constrained import ConstrainedLe
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,

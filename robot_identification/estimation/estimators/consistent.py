@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimate import Estimate, Estimator, PriorTerm
+from robot_identification.estimation.estimate import (
+    check_count, check_positive, Estimate, Estimator, PriorTerm,
+)
 from robot_identification.estimation.estimators.conic import solve_conic
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.log_cholesky import refine, solve_log_cholesky
-from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import need_observations, renew_weights
+from robot_identification.estimation.solving import (
+    describe_estimate, need_observations, renew_weights,
+)
 from robot_identification.model import (
     from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia, smallest_eigenvalues,
 )

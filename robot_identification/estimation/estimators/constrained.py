@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation.bounded import solve_bounded
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.estimate import check_count, Estimate, Estimator
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import renew_weights, solve_unknowns
+from robot_identification.estimation.solving import (
+    describe_estimate, renew_weights, solve_bounded, solve_unknowns,
+)
 from robot_identification.model import BaseReduction
 
 # A multiplier that misses the conditions of an optimum by more than this part of what column and

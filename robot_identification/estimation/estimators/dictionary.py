@@ -24,13 +24,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.bounded import column_scales, solve_bounded
 from robot_identification.estimation.estimate import Estimate, Estimator, PriorTerm
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import (
+    column_scales, describe_estimate, solve_bounded, solve_weighted,
+)
 from robot_identification.model import BaseReduction
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count, check_positive
+from robot_identification.estimation.estimate import (
+    check_count, check_positive, Estimate, Estimator,
+)
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.linear import describe_estimate, residual_deviation
 from robot_identification.estimation.problem import IdentificationProblem, stack_factors
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_deviation, need_observations, propagate, relative_change,
-    renew_weights, rows_per_joint, solve_unknowns,
+    describe_estimate, FIRST_REWEIGHTINGS, least_deviation, need_observations, propagate,
+    relative_change, renew_weights, residual_deviation, rows_per_joint, solve_unknowns,
 )
 
 # Scales that change by less than this part are settled.

@@ -21,9 +21,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
+from robot_identification.estimation.estimate import (
+    check_count, check_positive, Estimate, Estimator,
+)
 from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
@@ -31,8 +31,8 @@ from robot_identification.estimation.rows import (
     count_time_blocks, JointRows, ObservationBlock,
 )
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_squares, need_motions, relative_change, renew_weights,
-    residual_weights, solve_unknowns,
+    describe_estimate, FIRST_REWEIGHTINGS, least_squares, need_motions, RANK_TOLERANCE,
+    relative_change, renew_weights, residual_weights, solve_unknowns,
 )
 from robot_identification.model import base_dynamics, Motion, RigidDynamics, standard_torque
 from robot_identification.processing import Dataset, find_periodic_motion, NotPeriodicError

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation.bounded import solve_bounded
 from robot_identification.estimation.estimators.consistent_problem import (
     ConsistentProblem, from_upper_triangle, upper_root, upper_triangle,
 )
+from robot_identification.estimation.solving import solve_bounded
 from robot_identification.model import pseudo_inertia
 
 # Decrease that a step promises, over the value, from which on the search ends unless the next one

@@ -12,13 +12,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.estimate import (
+    check_count, check_positive, Estimate, Estimator,
+)
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, TrainingData
 from robot_identification.estimation.solving import (
-    FIRST_REWEIGHTINGS, least_squares, need_motions, propagate, renew_weights,
+    describe_estimate, FIRST_REWEIGHTINGS, least_squares, need_motions, propagate, renew_weights,
     residual_weights, solve_unknowns,
 )
 from robot_identification.model import (

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimate import Estimate, Estimator, PriorTerm
-from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.linear import describe_estimate, residual_deviation
+from robot_identification.estimation.estimate import (
+    check_count, check_positive, Estimate, Estimator, PriorTerm,
+)
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
-    least_squares, need_observations, propagate, renew_weights, rows_per_joint,
+    describe_estimate, least_squares, need_observations, propagate, renew_weights,
+    residual_deviation, rows_per_joint,
 )
 from robot_identification.estimation.standard import prior_deviation
 from robot_identification.model import BaseReduction, prior_inertial_parameters

@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import (
-    check_count, check_not_negative, check_positive,
-)
-from robot_identification.estimation.linear import (
-    describe_estimate, residual_deviation, solve_weighted,
+from robot_identification.estimation.estimate import (
+    check_count, check_not_negative, check_positive, Estimate, Estimator,
 )
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import renew_weights, rows_per_joint
+from robot_identification.estimation.solving import (
+    describe_estimate, renew_weights, residual_deviation, rows_per_joint, solve_weighted,
+)
 from robot_identification.model import StandardParameters
 import scipy
 

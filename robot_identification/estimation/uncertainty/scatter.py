@@ -27,9 +27,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.linear import RANK_TOLERANCE
 from robot_identification.estimation.problem import Blocks, IdentificationProblem, stack_factors
 from robot_identification.estimation.rows import TIME_BLOCKS
+from robot_identification.estimation.solving import RANK_TOLERANCE
 from robot_identification.validation import autocovariance, correlation_distance, MOST_FREEDOM
 import scipy
 

@@ -19,8 +19,8 @@ from robot_identification.estimation.estimators.consistent import (
     usable_reference, WEIGHT_FACTOR,
 )
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
+from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.estimators.log_cholesky import solve_log_cholesky
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.model.consistency import (
     pseudo_inertia, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )

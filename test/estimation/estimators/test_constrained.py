@@ -16,8 +16,9 @@ from robot_identification.estimation.estimators import constrained
 from robot_identification.estimation.estimators.constrained import (
     bounded_unknowns, ConstrainedLeastSquares, optimality, solve_not_negative,
 )
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 

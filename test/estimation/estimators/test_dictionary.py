@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
 from robot_identification.estimation.arguments import IdentifyArguments
-from robot_identification.estimation.bounded import solve_bounded
 from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.deviation import parameter_figures
 from robot_identification.estimation.estimators import dictionary as module
@@ -30,6 +29,7 @@ from robot_identification.estimation.estimators.dictionary import (
 )
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
+from robot_identification.estimation.solving import solve_bounded
 from robot_identification.model import (
     DictionaryFriction, IdentifiedModel, JointMotion, KinematicFilter, make_robot_model, Motion,
     parse_friction, parse_urdf, SignalSource, standard_torque,

@@ -20,7 +20,7 @@ from robot_identification.estimation import Observations, WeightedLeastSquares
 from robot_identification.estimation.estimators.instrumental_variables import (
     gather_instruments, InstrumentalVariables, Servo,
 )
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.model.regressor import RotorMotion
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.ridge import (
     RidgeRegression, shortest_standard_parameters,
 )
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import project_on_prior
 from robot_identification.model.regressor import observation_matrix, prior_inertial_parameters
 

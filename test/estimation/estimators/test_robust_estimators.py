@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.huber import HuberRegression
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.robust import (
     HuberWeights, NORMAL_DEVIATION, SizeMedian,
 )

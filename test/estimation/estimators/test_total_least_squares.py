@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from robot_identification.arrays import triangle_of
 from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.least_squares import (
+    OrdinaryLeastSquares, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
-from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
 from robot_identification.model import BaseReduction, make_standard_parameters, parse_friction
 

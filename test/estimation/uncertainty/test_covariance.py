@@ -11,8 +11,8 @@ import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation import ESTIMATORS, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.estimate import PriorTerm
-from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.solving import describe_estimate, solve_weighted
 from robot_identification.estimation.uncertainty.covariance import (
     blocks_covariance, covariance_of, COVARIANCES, hac_covariance,
 )

@@ -1,17 +1,36 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Weighted least squares with the residual variance of each joint."""
+"""Ordinary least squares, and those weighted with the residual variance of each joint."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_identification.estimation.estimate import Estimate, Estimator
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.linear import solve_weighted
+import numpy as np
+from robot_identification.estimation.estimate import check_count, Estimate, Estimator
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import renew_weights, solve_weighted
+
+
+@dataclass(frozen=True)
+class OrdinaryLeastSquares(Estimator):
+    r"""
+    Minimize :math:`\lVert \tau - W \theta \rVert^2` [1]_.
+
+    Every joint's newton metre counts the same, so the noise of the strong joints hides what the
+    weak ones know; `WeightedLeastSquares` is better for arms with joints of several sizes.
+
+    References
+    ----------
+    .. [1] M. Gautier, W. Khalil, "Exciting trajectories for the identification of base inertial
+       parameters of robots", IJRR 11(4), 1992.
+
+    """
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate with equal weights; see `Estimator.estimate`."""
+        return solve_weighted(problem, np.ones(len(problem.samples)))
 
 
 @dataclass(frozen=True)
