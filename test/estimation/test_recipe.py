@@ -8,9 +8,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.estimation import IdentifyOptions, WeightedLeastSquares
 from robot_identification.estimation.recipe import load_recipe, Recipe, thin_rows
 from robot_identification.files import dump_yaml
-from robot_identification.model import DictionaryFriction, KinematicFilter
+from robot_identification.model import (
+    CoulombFriction, DictionaryFriction, KinematicFilter, ViscousFriction,
+)
 
 OTHER = Recipe(
     cutoffs=(3.5, 1.0 / 3.0), preferred_cutoff=3.5, tie=0.02, order=3, prior_weights=(0.0,),
@@ -151,3 +154,17 @@ def test_rows_are_thinned_evenly(rng):
             steps = np.diff(np.flatnonzero(part[chosen]))
             assert len(set(steps.tolist())) <= 1
     assert thin_rows(rows, count) is rows
+
+
+def test_estimators_and_laws_with_their_constants_are_taken_as_they_are():
+    """No alternatives of a law are tried; what does not fit together is refused all the same."""
+    laws = (CoulombFriction(width=0.001), ViscousFriction())
+    estimator = WeightedLeastSquares(reweightings=1)
+    method = IdentifyOptions(estimator=estimator, friction=laws).method
+    assert method.estimator is estimator
+    assert method.estimator_name == 'wls'
+    assert method.laws == (laws,)
+    with pytest.raises(UsageError, match='too many for the estimator wls'):
+        assert IdentifyOptions(estimator=estimator, friction='dictionary').method
+    with pytest.raises(UsageError, match=r'estimator gls was removed in 2\.0: use wls'):
+        IdentifyOptions(estimator='gls')
