@@ -24,8 +24,7 @@ from robot_identification.excitation.experiment_file import (
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.optimizers.search import Search, Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel

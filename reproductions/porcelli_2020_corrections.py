@@ -19,7 +19,7 @@ from reproductions import porcelli_2020_data as thesis
 from reproductions.porcelli_2020_structure import LINK_NAMES
 from reproductions.reproduction import Table
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.excitation.fourier_conventions import (
+from robot_identification.excitation.fourier_table import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )
 

@@ -24,9 +24,7 @@ from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.least_squares import (
     OrdinaryLeastSquares, WeightedLeastSquares,
 )
-from robot_identification.excitation.fourier_conventions import (
-    conservative_bounds, nearest_at_rest,
-)
+from robot_identification.excitation.fourier_table import conservative_bounds, nearest_at_rest
 from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, reduce_to_base,
 )

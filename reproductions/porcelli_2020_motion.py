@@ -21,7 +21,7 @@ from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,
 )
-from robot_identification.excitation.fourier_conventions import (
+from robot_identification.excitation.fourier_table import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )
 from robot_identification.excitation.optimizers.optimizer import Budget

@@ -1,8 +1,15 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arguments import DesignArguments as DesignArguments, GENERIC as GENERIC
 from .base_columns import Knowledge as Knowledge
+from .certificate import (
+    describe_certificate_gaps as describe_certificate_gaps,
+    describe_unchecked as describe_unchecked,
+    describe_waived_collision as describe_waived_collision, find_overlaps as find_overlaps,
+    find_unchecked as find_unchecked, NOT_CHECKED as NOT_CHECKED,
+    overlapping_links as overlapping_links, unchecked_from_content as unchecked_from_content,
+    unknown_limits as unknown_limits,
+)
 from .collision import (
     CollisionModel as CollisionModel, Obstacle as Obstacle,
 )
@@ -40,18 +47,16 @@ from .generic_experiment import (
     find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
     GenericExperiment as GenericExperiment,
 )
-from .holding import (
-    FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
-    find_holding as find_holding,
-)
 from .margins import (
-    MASS_UNCERTAINTY as MASS_UNCERTAINTY, POSITION_MARGIN as POSITION_MARGIN,
-    SHORTEST_APPROACH as SHORTEST_APPROACH, SLOW_SPEED as SLOW_SPEED,
-    SLOW_TOOL_SPEED as SLOW_TOOL_SPEED, TORQUE_SHARE as TORQUE_SHARE,
+    FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
+    find_holding as find_holding, MASS_UNCERTAINTY as MASS_UNCERTAINTY,
+    POSITION_MARGIN as POSITION_MARGIN, SHORTEST_APPROACH as SHORTEST_APPROACH,
+    SLOW_SPEED as SLOW_SPEED, SLOW_TOOL_SPEED as SLOW_TOOL_SPEED, TORQUE_SHARE as TORQUE_SHARE,
     VELOCITY_SHARE as VELOCITY_SHARE,
 )
 from .motion_import import import_motion as import_motion
 from .optimizers.optimizer import Budget as Budget, Progress as Progress
+from .optimizers.search import DesignArguments as DesignArguments, GENERIC as GENERIC
 from .parametrizations.fourier import FourierParametrization as FourierParametrization
 from .parametrizations.parametrization import LONGEST_PERIOD as LONGEST_PERIOD
 from .parametrizations.sampled import (
@@ -64,17 +69,9 @@ from .sequential import (
     PriorKnowledge as PriorKnowledge, residual_noise as residual_noise,
     weak_parameters as weak_parameters, WEAK_SHARE as WEAK_SHARE, Weakness as Weakness,
 )
-from .tool_motion import tool_frame as tool_frame, tool_path as tool_path
 from .trajectory import (
     check_rest_at_ends as check_rest_at_ends, dump_trajectory as dump_trajectory,
     load_trajectory as load_trajectory, MAXIMUM_PERIODS as MAXIMUM_PERIODS,
-    Trajectory as Trajectory, trajectory_csv as trajectory_csv,
-)
-from .unchecked import (
-    describe_certificate_gaps as describe_certificate_gaps,
-    describe_unchecked as describe_unchecked,
-    describe_waived_collision as describe_waived_collision, find_overlaps as find_overlaps,
-    find_unchecked as find_unchecked, NOT_CHECKED as NOT_CHECKED,
-    overlapping_links as overlapping_links, unchecked_from_content as unchecked_from_content,
-    unknown_limits as unknown_limits,
+    tool_frame as tool_frame, tool_path as tool_path, Trajectory as Trajectory,
+    trajectory_csv as trajectory_csv,
 )

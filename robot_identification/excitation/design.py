@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UnsafeMotionError
 from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.composition import with_segments
+from robot_identification.excitation.certificate import (
+    experiment_content, experiment_sha256, find_experiment_gaps, find_overlaps, robot_sha256,
+    unchecked_to_content,
+)
 from robot_identification.excitation.constraints import broken_limits, limits_entry, LimitUse
 from robot_identification.excitation.evaluation import (
     criteria_content, evaluate_motion, evaluate_start, evaluation_content,
@@ -23,24 +26,24 @@ from robot_identification.excitation.evaluation import (
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_limits import extra_limits_to_content
 from robot_identification.excitation.extrema import certified_limit_uses
-from robot_identification.excitation.fingerprint import (
-    experiment_content, experiment_sha256, robot_sha256,
-)
-from robot_identification.excitation.holding import FEW_HELD, find_experiment_holding
-from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.margins import FEW_HELD, find_experiment_holding
+from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.parametrizations.composite import CompositeParametrization
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.problem import collision_model, TrajectoryProblem
+from robot_identification.excitation.segments import Segment
 from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
-from robot_identification.excitation.unchecked import (
-    find_experiment_gaps, find_overlaps, unchecked_to_content,
-)
 from robot_identification.model import RobotModel
 
 # Limits are searched on a coarse grid and proved on this one at least [Hz].
 CERTIFICATE_RATE = 1000.0
+# Shares of the amplitudes of random motions, of which the first that keeps all limits is taken,
+# and how many are tried of each; chosen: among obstacles most poses are not free, and what is near
+# the start is.
+SHARES = (1.0, 0.6, 0.36, 0.22, 0.13, 0.08, 0.05)
+TRIES = 10
 
 
 def certificate_times(form: Parametrization) -> FloatArray:
@@ -128,6 +131,56 @@ def design_excitation(
         'objective': found.best.objective,
         'criteria_before': None if before is None else criteria_content(before),
     })
+
+
+def with_segments(
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory, seed: int
+) -> Trajectory:
+    """
+    Return a motion with the segments of its experiment; the same `seed`, the same ones.
+
+    Raises UnsafeMotionError if a segment keeps the limits, or its clearance, with none of many
+    random motions.
+    """
+    if not experiment.segments:
+        return trajectory
+    start = trajectory.sample(np.zeros(1)).q[0]
+    forms = [segment.form for segment in experiment.segments]
+    parts = []
+    for number, segment in enumerate(experiment.segments):
+        rng = np.random.default_rng([seed, 0, number])
+        parts.append(_place_segment(robot, experiment, segment, start, rng))
+    searched = experiment.segments_before
+    forms.insert(searched, trajectory.form)
+    parts.insert(searched, trajectory.coefficients)
+    form = CompositeParametrization(
+        [{'form': one.name, **one.options()} for one in forms], searched
+    )
+    return replace(trajectory, form=form, coefficients=form.coefficients(parts))
+
+
+def _place_segment(
+    robot: RobotModel, experiment: Experiment, segment: Segment, start: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the coefficients of a segment from `start` (n,) [rad] that keeps all limits."""
+    problem = TrajectoryProblem(robot, replace(
+        experiment, form=segment.form, bounds='sampled', optimizer=DEFAULT_OPTIMIZER,
+        optimizer_options={},
+        center=dict(zip(robot.joint_names, map(float, start), strict=True)),
+    ))
+    lower, upper = problem.limits.lower - start, problem.limits.upper - start
+    for share in np.repeat(SHARES, TRIES):
+        offsets = share * segment.offsets(lower, upper, rng)
+        placed = problem.repair(problem.candidate(np.hstack([start[:, None], offsets])))
+        if placed is not None and problem.is_clear(placed):
+            return problem.coefficients(placed)
+    raise UnsafeMotionError(
+        f'no motion of {robot.name} for the segment {segment.name} keeps the limits in '
+        f'{len(SHARES) * TRIES} tries: leave it out of segments, give it more move_time, or widen '
+        'the window'
+        f'{problem.describe_middle()}'
+    )
 
 
 def _uncertified(

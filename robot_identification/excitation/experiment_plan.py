@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.excitation.adapted_margins import adapt_margins
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
-from robot_identification.excitation.margins import MARGINS, SHORTEST_APPROACH, SLOW_SPEED
+from robot_identification.excitation.margins import (
+    adapt_margins, MARGINS, SHORTEST_APPROACH, SLOW_SPEED,
+)
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import file_name
 from robot_identification.model import RobotModel, STATED_UNITS

@@ -15,13 +15,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from robot_identification.excitation.adapted_margins import (
-    describe_share, holding_share, narrow_margin,
-)
 from robot_identification.excitation.collision import links_without_shapes
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
 from robot_identification.excitation.experiment_plan import usual_window
-from robot_identification.excitation.margins import MARGINS
+from robot_identification.excitation.margins import (
+    describe_share, holding_share, MARGINS, narrow_margin,
+)
 from robot_identification.model import RobotModel
 
 # Period of the base harmonic [s]; chosen: that of the shipped experiments at least, and a minute

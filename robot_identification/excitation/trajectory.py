@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
@@ -24,7 +25,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
 from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
 )
-from robot_identification.model import Motion, NamedJoints
+from robot_identification.model import Motion, NamedJoints, RobotModel
 from robot_identification.removed import refuse_unknown
 from robot_identification.texts import short_repr
 
@@ -185,3 +186,32 @@ def trajectory_csv(trajectory: Trajectory, rate: float) -> str:
     rows = np.column_stack([t, motion.q, motion.dq, motion.ddq])
     lines = [','.join(header)] + [','.join(f'{value:.12g}' for value in row) for row in rows]
     return '\n'.join(lines) + '\n'
+
+
+def tool_frame(robot: RobotModel) -> str:
+    """Return the last link of the arm: the last one in the URDF that the last joint moves."""
+    return str(robot.pinocchio.frames[_frame_id(robot)].name)
+
+
+def tool_path(robot: RobotModel, q: FloatArray) -> FloatArray:
+    """
+    Return the positions (N, 3) of the last link's origin in the root frame [m].
+
+    At the joint positions `q` (N, n) [rad or m].
+    """
+    model, frame = robot.pinocchio, _frame_id(robot)
+    data = model.createData()
+    path = np.empty((len(q), 3))
+    for k, pose in enumerate(q):
+        pin.forwardKinematics(model, data, pose)
+        path[k] = pin.updateFramePlacement(model, data, frame).translation
+    return path
+
+
+def _frame_id(robot: RobotModel) -> int:
+    frames = robot.pinocchio.frames
+    last = robot.pinocchio.njoints - 1
+    return max(
+        k for k, frame in enumerate(frames)
+        if frame.type == pin.FrameType.BODY and frame.parentJoint == last
+    )

@@ -17,10 +17,10 @@ from robot_identification.cli.init_questions import (
     MOUNTING_PICTURE, parse_mounting, QUESTIONS,
 )
 from robot_identification.cli.main import make_parser, parse_arguments
+from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_plan import STEPS
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.unchecked import find_experiment_gaps
 from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model import gravity_of_mounting

@@ -7,8 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
@@ -24,7 +23,7 @@ from robot_identification.excitation.experiment_limits import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.extrema import certified_limit_uses
-from robot_identification.excitation.fourier_conventions import conservative_bounds
+from robot_identification.excitation.fourier_table import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from robot_identification.execution.checks import check_executable
@@ -265,7 +264,7 @@ def test_conservative_bounds_bound_every_sample(data):
 
 
 def test_conservative_bounds_are_the_published_sums(rng):
-    """Those of fourier_conventions, from the series itself."""
+    """Those of fourier_table, from the series itself."""
     coefficients = rng.standard_normal((2, FOURIER.n_coefficients))
     coefficients[:, 0] = [0.0, 0.5]
     limits = limits_of(2, velocity=2.0, acceleration=3.0)

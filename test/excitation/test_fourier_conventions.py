@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
-from robot_identification.excitation.fourier_conventions import (
+from robot_identification.excitation.fourier_table import (
     check_ends, conservative_bounds, CONVENTIONS, end_residuals, nearest_at_rest,
     to_sum_convention,
 )

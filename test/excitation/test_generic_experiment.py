@@ -4,15 +4,14 @@
 """The experiment of an arm that has no experiment file."""
 
 from builders import joint, link, robot_urdf
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
     Budget, design_excitation, find_unchecked, make_generic_experiment, motion_limits,
 )
-from robot_identification.excitation.unchecked import find_experiment_gaps
+from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.execution.checks import check_nothing_unchecked
 from robot_identification.model import load_robot, make_robot_model, parse_urdf
 

@@ -16,7 +16,6 @@ from robot_identification.excitation import (
     Budget,
 )
 from robot_identification.excitation.optimizers import search as search_module
-from robot_identification.excitation.optimizers import workers as workers_module
 from robot_identification.excitation.optimizers.optimizer import (
     Candidate, Job, Optimizer, Outcome, SearchState,
 )
@@ -40,8 +39,7 @@ class Clock:
 def own_clock():
     own = Clock()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (search_module, workers_module):
-            patch.setattr(module, 'time', SimpleNamespace(monotonic=own.monotonic))
+        patch.setattr(search_module, 'time', SimpleNamespace(monotonic=own.monotonic))
         yield own
 
 

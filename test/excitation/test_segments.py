@@ -12,9 +12,9 @@ from robot_identification.excitation import (
     Budget, certify, design_excitation, dump_trajectory, evaluate_motion, load_trajectory,
     motion_limits,
 )
-from robot_identification.excitation.composition import with_segments
+from robot_identification.excitation.certificate import experiment_sha256
+from robot_identification.excitation.design import with_segments
 from robot_identification.excitation.experiment_file import read_experiment
-from robot_identification.excitation.fingerprint import experiment_sha256
 from robot_identification.excitation.parametrizations import CompositeParametrization
 from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,

@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from dwells import dwells_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from robot_identification.errors import UsageError
 from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, load_experiment,
 )
-from robot_identification.excitation.fingerprint import experiment_content
+from robot_identification.excitation.certificate import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,

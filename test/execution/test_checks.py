@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations.sampled import SampledParametrization
-from robot_identification.excitation.tool_motion import tool_path
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation.trajectory import tool_path, Trajectory
 from robot_identification.execution.checks import (
     certified_limits, check_executable, plan_approach, trajectory_knots,
 )

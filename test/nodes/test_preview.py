@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     pytest.skip(f'needs visualization_msgs: {error}', allow_module_level=True)
 from robot_identification.excitation.collision import CollisionModel, Obstacle
-from robot_identification.excitation.tool_motion import tool_path
+from robot_identification.excitation.trajectory import tool_path
 from robot_identification.nodes.preview import preview_markers
 
 OBSTACLES = (

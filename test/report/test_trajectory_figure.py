@@ -17,7 +17,7 @@ from report import report_cases
 from report.report_cases import some_motion
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.tool_motion import tool_frame, tool_path
+from robot_identification.excitation.trajectory import tool_frame, tool_path
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

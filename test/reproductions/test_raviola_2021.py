@@ -25,7 +25,7 @@ from reproductions.raviola_2021_structure import (
 from reproductions.raviola_2021_temperature import (
     arithmetic_claims, printed_shares, similar, true_slopes,
 )
-from robot_identification.excitation.fingerprint import experiment_content
+from robot_identification.excitation.certificate import experiment_content
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.regressor import rigid_torque

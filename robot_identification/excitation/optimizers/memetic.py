@@ -15,7 +15,7 @@ from robot_identification.excitation.optimizers.local_search import descend, Des
 from robot_identification.excitation.optimizers.optimizer import (
     Candidate, distinct, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.random_motion import draw_fitted
+from robot_identification.excitation.optimizers.spectral import draw_fitted
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
 SAMPLES, BAND = 20, (0.2, 0.9)  # random velocities (algorithm 2), and shares of the limit

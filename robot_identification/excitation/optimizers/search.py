@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The rounds of a search: budget, progress, and how it is taken up again.
+A search: the processes that do its jobs, its rounds, and its options as users give them.
 
 Results count in the order in which their jobs were proposed, and the budget is looked at between
 them. So the number of processes makes no difference, and a search that was ended by its time limit
@@ -11,15 +11,114 @@ is repeated by the number of evaluations it used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+import math
+import multiprocessing
+import threading
 import time
+from typing import Any
 
 import numpy as np
+from robot_identification.blas import one_blas_thread
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation.optimizers.optimizer import (
-    Budget, Candidate, Optimizer, Outcome, Progress, SearchState,
+    Budget, Candidate, ExcitationProblem, Job, Optimizer, Outcome, Progress, SearchState,
 )
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.files import LARGEST_INTEGER
+from robot_identification.options import check_options, option
+from robot_identification.parallel import ending_signals_wait, follow_parent
+
+# Longest wait for a thread of a pool whose processes are gone [s]; chosen: it takes milliseconds.
+THREAD_TIMEOUT = 2.0
+GENERIC = 'generic'  # name of the experiment that needs no file
+# Processes of a search: more than any computer at hand has processors.
+MOST_PROCESSES = 1024
+# Evaluations where time is the limit: more than ten days of them at a millisecond each.
+UNLIMITED = 10**9
+# Processes take a few seconds to start [s], as long as some hundred evaluations.
+SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
+
+_problem: ExcitationProblem | None = None  # of a worker process
+
+
+class Workers:
+    """
+    Worker processes of a search; a context manager, after which all processes are gone.
+
+    Results come in the order of the jobs, so that they do not depend on the number of processes.
+    With one, jobs are done here. `build` makes the problem in each process: a function of a
+    module, or a partial of one.
+    """
+
+    def __init__(self, build: Callable[[], ExcitationProblem], processes: int = 1) -> None:
+        self.problem = build()
+        self._pool: ProcessPoolExecutor | None = None
+        self._others = set(multiprocessing.active_children())
+        self._threads: set[threading.Thread] = set()  # of the pool
+        self._any = False
+        if processes > 1:
+            # A fork would copy the locks of other threads, of a ROS node for one.
+            self._pool = ProcessPoolExecutor(
+                processes, multiprocessing.get_context('spawn'), _start, (build,)
+            )
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._pool is not None:
+            # What runs is not waited for: its result came too late.
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - self._others:
+                process.kill()
+            # Python's exit would write into a pipe that these close meanwhile.
+            for thread in self._threads:
+                thread.join(THREAD_TIMEOUT)
+
+    def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
+        """Yield the outcomes of jobs in order, none after `end` on the monotonic clock [s]."""
+        if self._pool is None:
+            for job in jobs:
+                if time.monotonic() >= end:
+                    return
+                yield job.function(self.problem, job.argument)
+            return
+        futures: list[Future[Outcome]] = []
+        try:
+            with ending_signals_wait():
+                before = set(threading.enumerate())
+                futures += [self._pool.submit(_do, job) for job in jobs]
+                self._threads |= set(threading.enumerate()) - before
+            for future in futures:
+                left = end - time.monotonic()
+                # However short the time, one job is finished, as it is without other processes.
+                bounded = self._any and left != float('inf')
+                outcome = future.result(max(left, 0.0) if bounded else None)
+                self._any = True
+                yield outcome
+        except FutureTimeoutError:
+            return
+        except BrokenProcessPool as error:
+            raise IdentificationError(
+                'a process of the search was killed, which the system does when memory is short: '
+                'search with fewer processes (--processes 1)'
+            ) from error
+
+
+def _start(build: Callable[[], ExcitationProblem]) -> None:
+    global _problem
+    follow_parent()
+    _problem = build()
+
+
+@one_blas_thread()
+def _do(job: Job) -> Outcome:
+    assert _problem is not None
+    return job.function(_problem, job.argument)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +204,54 @@ class _Pace:
             share=min(elapsed / max(elapsed + seconds_left, 1e-9), 1.0),
             seconds_left=seconds_left,
         )
+
+
+@dataclass(frozen=True)
+class DesignArguments:
+    """
+    Options of the search for a motion; None means that an option is not given.
+
+    The fields say in their declaration what each is; 0 as a parameter, too.
+    """
+
+    experiment: str = option(
+        str, "experiment file, or name of a shipped one; generic: from the limits of the arm's "
+        'description', default=GENERIC, metavar='FILE',
+    )
+    seed: int = option(
+        int, 'seed of the search; the same one gives the same trajectory',
+        default=0, minimum=0, maximum=LARGEST_INTEGER, metavar='S',
+    )
+    max_evaluations: int | None = option(
+        int, 'evaluations of the criterion', minimum=1, maximum=10_000_000, metavar='N',
+        otherwise=f'{Budget().evaluations}, and no limit with --time-limit',
+    )
+    time_limit: float | None = option(
+        float, 'longest search [s]; it ends with the best motion so far', otherwise='no limit',
+        minimum=0.0,
+        maximum=86_400.0, metavar='SECONDS',
+    )
+    processes: int | None = option(
+        int, 'number of worker processes; the result does not depend on it', minimum=1,
+        maximum=MOST_PROCESSES, metavar='N',
+        otherwise='as many as there are processors, and 1, this process, for short searches',
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if self.time_limit == 0.0:
+            raise UsageError('--time-limit is 0 s, it must be positive')
+
+    @property
+    def budget(self) -> Budget:
+        """Limits of the search; evaluations are one by default where time is none."""
+        seconds = math.inf if self.time_limit is None else self.time_limit
+        if self.max_evaluations is not None:
+            return Budget(self.max_evaluations, seconds)
+        return Budget(seconds=seconds) if seconds == math.inf else Budget(UNLIMITED, seconds)
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether one process is done before others would have started."""
+        budget = self.budget
+        return budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS

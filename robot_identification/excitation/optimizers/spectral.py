@@ -1,7 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The default: smooth descents, sharp polishes, and what good motions have in common."""
+"""
+The default search: smooth descents, sharp polishes, and what good motions have in common.
+
+With the random motions that searches begin with, and the optimizer that minimizes nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,6 @@ from robot_identification.excitation.optimizers.local_search import descend, Des
 from robot_identification.excitation.optimizers.optimizer import (
     Candidate, distinct, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.random_motion import draw_fitted, look
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
 # Means of many singular values first, their extremes later, and friction that reverses as
@@ -26,6 +29,47 @@ SMOOTH_STAGES = ((2.0, 60), (8.0, 60))
 FIRST_LOOKS = 8
 # Of random velocities: their number, and their size as a share of the limit.
 KNOTS, BAND = (12, 40), (0.2, 0.9)
+
+
+@dataclass(frozen=True)
+class RandomMotion(Optimizer):
+    """
+    The first random candidate that keeps all limits and is clear of collisions.
+
+    Its objective is reported and not minimized: a motion to validate with should not be the one
+    that a model is best at. Of the form `fourier` it is a pseudo-random motion, of `via_points` a
+    way through random poses.
+    """
+
+    def propose(
+        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+    ) -> Sequence[Job]:
+        """Return one draw, and none after the first that will do."""
+        return [Job(look, problem.draw(rng))] if state.best is None else []
+
+
+def draw_fitted(
+    problem: ExcitationProblem, rng: np.random.Generator, order: int, samples: int,
+    band: tuple[float, float],
+) -> FloatArray:
+    """
+    Return the candidate nearest to random samples, within its limits or not.
+
+    They are `samples` for each joint, the first and the last zero, of position, velocity or
+    acceleration (`order` 0, 1, 2), with magnitudes in a band of shares of the limits.
+    """
+    shape = (samples, len(problem.features))
+    shares = rng.uniform(*band, shape) * rng.choice([-1.0, 1.0], shape)
+    shares[[0, -1]] = 0.0
+    return problem.fit(order, shares)
+
+
+def look(problem: ExcitationProblem, x: FloatArray) -> Outcome:
+    """Scale a candidate into the limits and prove it clear; one that fails is no candidate."""
+    repaired = problem.repair(x)
+    if repaired is None or not problem.is_clear(repaired):
+        return Outcome((), 1)
+    return Outcome((Candidate(repaired, problem.objective(repaired), 0.0, True, x),), 1)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.search import Search
-from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.optimizers.search import Search, Workers
 
 FREEDOM = 3.0
 # Largest length of x.

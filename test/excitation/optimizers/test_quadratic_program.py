@@ -5,8 +5,8 @@
 
 import numpy as np
 import pytest
-from robot_identification.excitation.optimizers import quadratic_program
-from robot_identification.excitation.optimizers.quadratic_program import QuadraticProgram
+from robot_identification.excitation.optimizers import trust_region
+from robot_identification.excitation.optimizers.trust_region import QuadraticProgram
 
 INTERIOR_POINT = 'interior point'
 
@@ -15,7 +15,7 @@ INTERIOR_POINT = 'interior point'
 def solver(request, monkeypatch):
     """Have programs solved by DAQP, or without it."""
     if request.param == INTERIOR_POINT:
-        monkeypatch.setattr(quadratic_program, '_import_daqp', lambda: None)
+        monkeypatch.setattr(trust_region, '_import_daqp', lambda: None)
     else:
         pytest.importorskip('daqp', reason='DAQP, which solves quadratic programs, is missing')
     return request.param

@@ -5,7 +5,7 @@
 
 from excitation.optimizers.fake_problem import FakeProblem, run_search
 import numpy as np
-from robot_identification.excitation.optimizers.random_motion import RandomMotion
+from robot_identification.excitation.optimizers.spectral import RandomMotion
 
 FIRST_TO_PASS = 3
 

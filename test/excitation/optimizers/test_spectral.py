@@ -15,8 +15,9 @@ from robot_identification.excitation.optimizers.local_search import (
     descend, Descent, MOST_EVALUATIONS, MOST_POLISHING, polish,
 )
 from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
-from robot_identification.excitation.optimizers.random_motion import look
-from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES, Spectral, STAGES
+from robot_identification.excitation.optimizers.spectral import (
+    look, SMOOTH_STAGES, Spectral, STAGES,
+)
 
 CONDITION = CRITERIA['condition_number']
 INF = float('inf')

@@ -12,11 +12,10 @@ from types import SimpleNamespace
 from excitation.optimizers.fake_problem import FakeProblem, state_bytes
 import pytest
 from robot_identification.errors import IdentificationError
-from robot_identification.excitation.optimizers import workers as workers_module
+from robot_identification.excitation.optimizers import search
 from robot_identification.excitation.optimizers.optimizer import Budget, Job
-from robot_identification.excitation.optimizers.search import Search
+from robot_identification.excitation.optimizers.search import Search, Workers
 from robot_identification.excitation.optimizers.spectral import Spectral
-from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.parallel import available_processors
 
 FOREVER = float('inf')
@@ -80,7 +79,7 @@ def test_a_process_killed_between_two_rounds_is_the_same_error():
 def test_what_comes_too_late_does_not_count_and_is_not_waited_for(monkeypatch):
     """The first job is done in time; another would take an hour."""
     now = [0.0]
-    monkeypatch.setattr(workers_module, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(search, 'time', SimpleNamespace(monotonic=lambda: now[0]))
     with Workers(set, 2) as workers:
         results = workers.run(
             [Job(set.union, (1, 2)), Job(signal.sigtimedwait, 3600), Job(set.union, (3,))], 1000.0

@@ -14,7 +14,7 @@ from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, find_experiment_holding, find_holding,
     hardware_limits, load_experiment,
 )
-from robot_identification.excitation.holding import POSES
+from robot_identification.excitation.margins import POSES
 from robot_identification.model import make_robot_model, parse_urdf
 
 MASS, LENGTH, WEIGHT = 2.0, 0.5, 9.81 * 2.0 * 0.5
