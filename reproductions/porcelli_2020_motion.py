@@ -16,7 +16,6 @@ from reproductions.porcelli_2020_structure import LINK_NAMES
 from reproductions.reproduction import Table
 from reproductions.seeds import interval_of, TEN_SEEDS
 from robot_identification.arrays import FloatArray
-from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,
@@ -24,6 +23,7 @@ from robot_identification.excitation.experiment_file import (
 from robot_identification.excitation.fourier_table import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion

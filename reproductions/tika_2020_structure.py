@@ -12,8 +12,8 @@ from reproductions.reproduction import Cell, Table
 from reproductions.tika_2020_arm import Fit
 from reproductions.tika_2020_search import paper_experiment
 from robot_identification.arrays import FloatArray
-from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.evaluation import standard_errors
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.base_structure import (

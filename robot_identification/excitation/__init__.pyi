@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .base_columns import Knowledge as Knowledge
 from .certificate import (
     describe_certificate_gaps as describe_certificate_gaps,
     describe_unchecked as describe_unchecked,
@@ -47,6 +46,7 @@ from .generic_experiment import (
     find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
     GenericExperiment as GenericExperiment,
 )
+from .information import Knowledge as Knowledge
 from .margins import (
     FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
     find_holding as find_holding, MASS_UNCERTAINTY as MASS_UNCERTAINTY,

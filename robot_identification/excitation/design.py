@@ -14,7 +14,6 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UnsafeMotionError
-from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.certificate import (
     experiment_content, experiment_sha256, find_experiment_gaps, find_overlaps, robot_sha256,
     unchecked_to_content,
@@ -26,6 +25,7 @@ from robot_identification.excitation.evaluation import (
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_limits import extra_limits_to_content
 from robot_identification.excitation.extrema import certified_limit_uses
+from robot_identification.excitation.information import Knowledge
 from robot_identification.excitation.margins import FEW_HELD, find_experiment_holding
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress

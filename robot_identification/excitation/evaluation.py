@@ -17,9 +17,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import BaseReduction, Motion, RobotModel

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.excitation.base_columns import BaseColumns, Knowledge
 from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import (
     amplitude_limits, conservative_shares, joint_index, motion_limits, MotionLimits,
 )
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.information import BaseColumns, Knowledge
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.path_constraints import path_constraints, PathConstraint

@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.excitation.base_columns import BaseColumns, Knowledge
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.evaluation import DENSE_RATE
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.information import (
-    information_root, InformationGrowth, leave_open, ROUNDING,
+    BaseColumns, information_root, InformationGrowth, Knowledge, leave_open, ROUNDING,
 )
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import (

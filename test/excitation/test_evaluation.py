@@ -10,11 +10,11 @@ import pytest
 from robot_identification.excitation import (
     CRITERIA, evaluate_motion, evaluate_recording, evaluation_content, load_experiment, Trajectory,
 )
-from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.certificate import experiment_sha256, robot_sha256
 from robot_identification.excitation.evaluation import (
     drive_noise, evaluate_start, MAXIMUM_SAMPLES, standard_errors,
 )
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import canonical_sha256
 from robot_identification.model import make_robot_model, Motion, parse_urdf

@@ -7,8 +7,7 @@ from argparse import Namespace
 from dataclasses import replace
 
 from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.cli.excite_after import (
@@ -19,10 +18,9 @@ from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, FourierParametrization, knowledge_of_model,
     load_experiment, next_experiment, Trajectory, weak_parameters,
 )
-from robot_identification.excitation.base_columns import BaseColumns, experiment_reduction
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
-    information_root, InformationGrowth,
+    BaseColumns, experiment_reduction, information_root, InformationGrowth,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.sequential import no_knowledge

@@ -27,8 +27,8 @@ from reproductions.porcelli_2020_structure import (
     base_list, bodies_table, counts_table, flange_at_zero, printed_geometry_table,
     refusal_of_the_caption, torques_table,
 )
-from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.model.registry import load_robot
 
 TEN = np.linspace(-1.0, 1.0, 10)

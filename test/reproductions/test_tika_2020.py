@@ -17,7 +17,7 @@ from reproductions.tika_2020_search import (
     Found, Generation, generations_of, paper_experiment, Searches,
 )
 from reproductions.tika_2020_structure import rows_of_paper
-from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 
