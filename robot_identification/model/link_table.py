@@ -186,8 +186,12 @@ def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
 def _check_bodies(table: LinkTable, about: str, source: str) -> None:
     """Refuse the links that a URDF may not have either; it makes up for rounded inertias."""
     urdf = parse_urdf(urdf_of_link_table(table), source)
-    faulty = {fault.name for fault in urdf.faults if not fault.is_joint}
-    reasons = {link.joint: link.fault for link in urdf.links if link.name in faulty}
+    # What is to be done about a URDF is not what is to be done about a table.
+    faults = {
+        fault.name: fault.message.removeprefix(f'{source}: ').partition(';')[0]
+        for fault in urdf.faults if not fault.is_joint
+    }
+    reasons = {link.joint: faults[link.name] for link in urdf.links if link.name in faults}
     for row in table.rows:
         if row.joint in reasons:
             raise DescriptionError(

@@ -91,6 +91,7 @@ def test_inertias_of_the_thesis_are_not_about_the_link_frame(table_file):
         except DescriptionError as error:
             assert f'joint {name}: mass {row["mass"]} kg' in str(error)
             assert 'check whether the source means inertia_about: center_of_mass' in str(error)
+            assert 'None' not in str(error)
             refused.append(name)
     assert refused == ['shoulder_lift_joint', 'elbow_joint']
 
