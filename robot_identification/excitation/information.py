@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a motion says of the base parameters: its observation matrix, and information.
+The observation matrix of a motion's base parameters, and the information in it.
 
 Information is kept as square roots: rows of a matrix whose normal matrix is the inverse
 covariance. That of independent recordings is stacked, and that of a motion grows with the time it
