@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from numbers import Real
 from pathlib import Path
@@ -180,7 +181,7 @@ class IdentifyOptions:
             )
         return options
 
-    @property
+    @cached_property
     def method(self) -> Method:
         """Return what is done, from what was given."""
         recipe = self.recipe

@@ -13,6 +13,7 @@ from robot_identification.arrays import (
 )
 
 BLOCK_ROWS = 16384  # chosen: 0.8 MB a signal of six joints
+SOME_INTERVALS = 50_000  # of a long recording; chosen: a share of 1 % is known within 0.05 %
 LEAST_BLOCK = 16  # chosen: a call for each row would take longer than the rows
 # Which rows of a recording, all where it is None.
 Rows = slice | IntegerArray | None
@@ -93,7 +94,7 @@ def some_intervals(times: FloatArray) -> FloatArray:
     """Return the intervals between neighbours, of a long recording some, evenly spread."""
     if len(times) <= LARGEST_IN_MEMORY:
         return np.diff(times)
-    rows = np.arange(0, len(times) - 1, len(times) // LARGEST_IN_MEMORY + 1)
+    rows = np.arange(0, len(times) - 1, len(times) // SOME_INTERVALS + 1)
     return take_rows(times, rows + 1) - take_rows(times, rows)
 
 
