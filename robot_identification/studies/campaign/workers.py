@@ -11,7 +11,7 @@ process does not stop the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed, CancelledError, Executor
+from concurrent.futures import CancelledError, Executor
 from contextlib import suppress
 import multiprocessing
 from multiprocessing.connection import wait
@@ -59,10 +59,9 @@ def work_locally(jobs: Sequence[RunJob], processes: int) -> Iterator[str]:
 
 
 def work_on(executor: Executor, jobs: Sequence[RunJob]) -> Iterator[str]:
-    """Yield the names of runs of an executor as they are done; one that raises has failed."""
-    jobs_of = {executor.submit(do_run, job): job for job in jobs}
-    for future in as_completed(jobs_of):
-        job = jobs_of[future]
+    """Yield the names of runs of an executor in their order; one that raises has failed."""
+    futures = [executor.submit(do_run, job) for job in jobs]
+    for job, future in zip(jobs, futures, strict=True):
         try:
             future.result()
         except CancelledError as error:
