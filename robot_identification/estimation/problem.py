@@ -247,8 +247,8 @@ class Observations:
     def only(self, number: int) -> Observations:
         """Return the rows of one recording in the unknowns and the blocks of time of all."""
         one = copy(self)
-        # What is asked of all recordings is known before it is copied.
-        one.__dict__ |= {'groups': self.groups, 'distinct_duration': self.distinct_duration}
+        # Those of all recordings.
+        one.groups, one.distinct_duration = self.groups, self.distinct_duration
         one._parts, one.executor, one._kept = (self._parts[number],), None, None
         one._first = self._first + number
         one._before = self._before + sum(part.count for part in self._parts[:number])
