@@ -16,7 +16,8 @@ import tempfile
 import time
 
 import numpy as np
-from robot_identification.estimation.bags import Bag, BagSource, survey_bag
+from robot_identification.estimation.bags import BagSource
+from robot_identification.estimation.fitted_recordings import read_bags
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
@@ -25,7 +26,7 @@ from robot_identification.files import file_sha256
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.parallel import open_executor, run_jobs
+from robot_identification.parallel import open_executor
 from robot_identification.recording.bag_writer import write_joint_states
 
 from .figures import Figure
@@ -89,10 +90,7 @@ def take_time(robot: RobotModel, bags: list[Path], processes: int) -> float:
         BagSource(str(bag), bag, file_sha256(bag), robot, 'A', KinematicFilter()) for bag in bags
     ]
     with open_executor('local' if processes else None, processes or None) as executor:
-        read = [
-            Bag(source, found) for source, found in
-            zip(sources, run_jobs(executor, survey_bag, sources), strict=True)
-        ]
+        read = [part for _, part in read_bags(sources, {}, None, executor)]
         reduction = method.observe(robot, method.laws[0], (), ()).reduction
         fit_parameters(
             Observations(

@@ -304,6 +304,8 @@ def test_bags_that_no_choice_read_are_read_once_a_pass(arm, monkeypatch):
 
     monkeypatch.setattr(bags, 'read_arm', note)
     monkeypatch.setattr(Observations, '_compute', count)
+    # Else so few are kept.
+    monkeypatch.setattr('robot_identification.estimation.fitted_recordings.LARGEST_MEMORY', 0)
     recipe = Recipe(**QUICK, bags_in_choice=2)
     identify(arm.robot, arm.bags, IdentifyOptions(recipe=recipe))
     assert {path: read.count(path) for path in read} == {

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.bags import (
-    Bag, BagSource, BagSurvey, process_bag, survey_bag, survey_of, training_data,
+    Bag, BagSource, BagSurvey, process_bag, read_bag, survey_bag, survey_of, training_data,
 )
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
@@ -28,7 +28,11 @@ from robot_identification.parallel import run_jobs
 from robot_identification.processing import (
     find_stationary_joints, find_unexcited_joints, have_rotors,
 )
+from robot_identification.recording import Recording
 from robot_identification.validation import Contradiction, find_contradictions, mean_temperature
+
+# What is kept of bags that no choice has read, so that it is not read in each pass [bytes].
+LARGEST_MEMORY = 256_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +78,8 @@ def fit_recordings(
     """
     Fit the chosen filter, friction and estimator to all recordings.
 
-    An executor reads the bags and reduces them to their factors; without one, recordings that the
-    choice has not read are read here in each pass. Raises DataError if there are fewer rows than
+    An executor reads the bags and reduces them to their factors; without one they are read
+    here, those beyond LARGEST_MEMORY in each pass. Raises DataError if there are fewer rows than
     parameters, or bags lack rotor positions that the choice has; UsageError if bags state
     different units and no option decides.
     """
@@ -120,7 +124,9 @@ def _gather(
         )
         for bag, digest in inputs.hashes.items()
     ]
-    bags = _read_all(sources, inputs, method.effort_filter, executor)
+    bags = read_bags(
+        sources, {one.source: one for one in inputs.read}, method.effort_filter, executor
+    )
     surveys = [one for one, _ in bags]
     others, moving, notes = _check_others(surveys, inputs, choice, options)
     used = {dataset.source for dataset in choice.datasets} | {one.name for one in moving}
@@ -147,27 +153,34 @@ def _gather(
     )
 
 
-def _read_all(
-    sources: Sequence[BagSource], inputs: Inputs, effort_filter: KinematicFilter | None,
-    executor: Executor | None,
+def read_bags(
+    sources: Sequence[BagSource], at_hand: Mapping[str, Recording],
+    effort_filter: KinematicFilter | None, executor: Executor | None,
 ) -> list[tuple[BagSurvey, TrainingData | Bag]]:
-    """Survey bags; what was read already is not read again, but for other processes."""
-    at_hand = {one.source: one for one in inputs.read if executor is None}
-    elsewhere = run_jobs(
-        executor, survey_bag, [one for one in sources if one.name not in at_hand]
-    )
+    """
+    Survey bags, which an executor reads; here, few are kept and the others are read again.
+
+    `at_hand` are recordings that were read already, by their bag's name: they are kept.
+    """
+    if executor is not None:
+        surveys = run_jobs(executor, survey_bag, sources)
+        return [
+            (survey, Bag(source, survey, effort_filter))
+            for source, survey in zip(sources, surveys, strict=True)
+        ]
     bags: list[tuple[BagSurvey, TrainingData | Bag]] = []
+    kept = 0
     for source in sources:
-        recording = at_hand.get(source.name)
-        if recording is None:
-            survey = next(elsewhere)
-            bags.append((survey, Bag(source, survey, effort_filter)))
-        else:
-            dataset = process_bag(source, recording)
+        recording = at_hand.get(source.name) or read_bag(source)
+        dataset = process_bag(source, recording)
+        survey = survey_of(source, recording, dataset)
+        kept += sum(array.nbytes for array in dataset.arrays)
+        if source.name in at_hand or kept <= LARGEST_MEMORY:
             bags.append((
-                survey_of(source, recording, dataset),
-                training_data(source.robot, dataset, dataset.fitted, effort_filter),
+                survey, training_data(source.robot, dataset, dataset.fitted, effort_filter)
             ))
+        else:
+            bags.append((survey, Bag(source, survey, effort_filter)))
     return bags
 
 
