@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.removed import refuse_unknown, REMOVED
+from robot_identification.removed import describe_unknown, REMOVED
 
 SHOWN_CHOICES = 3  # choices of an option that its usage states; chosen: they fit a line
 WORDS = {
@@ -215,7 +215,7 @@ def _checked(one: Option, value: Any) -> Any:
         raise DescriptionError(f'{one.name} is {value!r:.60}, it must be {WORDS[one.kind]}')
     if one.choices and value not in one.choices:
         if value in REMOVED:
-            raise UsageError(refuse_unknown(one.name, value, one.choices))
+            raise UsageError(describe_unknown(one.name, value, one.choices))
         raise UsageError(
             f'{one.name} is {value!r:.60}, it must be one of {", ".join(one.choices)}'
         )

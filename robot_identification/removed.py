@@ -30,7 +30,7 @@ REMOVED: dict[str, str] = {
 }
 
 
-def refuse_unknown(what: str, name: object, known: Iterable[str]) -> str:
+def describe_unknown(what: str, name: object, known: Iterable[str]) -> str:
     """
     Return in words that a name is not among the known ones.
 

@@ -19,7 +19,7 @@ from robot_identification.estimation import bags, fitting, inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.rows import PILE_ROWS
+from robot_identification.estimation.rows import GATHERED_ROWS
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import BLOCK_SAMPLES
@@ -146,7 +146,7 @@ def test_tables_of_rows_are_let_go_block_by_block(arm, monkeypatch):
     monkeypatch.setattr(Observations, '_compute_bag', watch)
     monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 0)
     identify(arm.robot, [arm.bag], IN_PARTS)
-    assert most[0] <= PILE_ROWS // BLOCK_SAMPLES + 2
+    assert most[0] <= GATHERED_ROWS // BLOCK_SAMPLES + 2
 
 
 def test_processing_keeps_no_number_of_each_row_in_memory(arm, monkeypatch):
@@ -161,12 +161,12 @@ def test_processing_keeps_no_number_of_each_row_in_memory(arm, monkeypatch):
 def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
     """Of as many as a recording has, one is being filled."""
     observations = whole.estimate.problem.observations
-    piles = observations.reduce(None, None)
-    count = len(piles[0]) // observations.groups
+    accumulators = observations.reduce(None, None)
+    count = len(accumulators[0]) // observations.groups
     assert count > 10
-    for joint, of_joint in enumerate(piles):
+    for joint, of_joint in enumerate(accumulators):
         size = len(observations.columns(joint)) + 1
-        assert [pile.height for pile in of_joint[: count - 1]] == [size] * (count - 1)
+        assert [one.height for one in of_joint[: count - 1]] == [size] * (count - 1)
         assert of_joint[count - 1].height > size
 
 

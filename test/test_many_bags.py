@@ -126,7 +126,7 @@ def test_results_come_in_the_order_of_the_jobs(executor):
 def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
     """It would fill the terminal with the imports that it was at; its parent ends it."""
     terminal = {*parallel.TERMINAL_SIGNALS}
-    assert terminal <= set(next(run_jobs(local, blocked_signals, NUMBERS[:1])))
+    assert list(run_jobs(local, blocked_signals, NUMBERS[:2])) == [terminal] * 2
     assert terminal.isdisjoint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
@@ -209,11 +209,11 @@ def observe_both(arm, estimator, friction):
         arm.robot, method.laws[0], datasets, [dataset.fitted for dataset in datasets],
         time_blocks=TIME_BLOCKS,
     )
-    apart = Observations(
+    in_passes = Observations(
         arm.robot, together.reduction, [Bag(one, survey_bag(one)) for one in sources],
         time_blocks=TIME_BLOCKS,
     )
-    return method, apart, together
+    return method, in_passes, together
 
 
 @pytest.mark.parametrize(('estimator', 'friction'), [
@@ -221,9 +221,9 @@ def observe_both(arm, estimator, friction):
 ])
 def test_other_estimators_find_the_same(arm, estimator, friction):
     """Reweighting by medians, and plain laws under the load of the bodies found."""
-    method, apart, together = observe_both(arm, estimator, friction)
+    method, in_passes, together = observe_both(arm, estimator, friction)
     expected = fit_parameters(together, (), method.estimator).estimate
-    found = fit_parameters(apart, (), method.estimator).estimate
+    found = fit_parameters(in_passes, (), method.estimator).estimate
     assert found.passes == expected.passes
     np.testing.assert_allclose(found.theta, expected.theta, rtol=ROUNDING)
     # Also where the scatter of the rows themselves is asked for, of those that have no weights.

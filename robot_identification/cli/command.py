@@ -11,7 +11,7 @@ import re
 from typing import Any, NoReturn
 
 from robot_identification.errors import UsageError
-from robot_identification.removed import refuse_unknown, REMOVED
+from robot_identification.removed import describe_unknown, REMOVED
 from robot_identification.texts import suggestion
 
 # What each does, in a line. Each is a module of this folder, loaded when it is asked for: what one
@@ -69,7 +69,7 @@ class Parser(argparse.ArgumentParser):
             # Quoted or not, by the version of Python.
             known = [one.strip("'") for one in found[3].split(', ')]
             if word in REMOVED:
-                message = refuse_unknown(option, word, known)
+                message = describe_unknown(option, word, known)
             else:
                 near = suggestion(word, known) or f'known are {", ".join(known)}'
                 message = f'argument {option}: invalid choice: {word}: {near}'
@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         word = next((word for word in words if word.startswith('-')), words[0])
         option = word.partition('=')[0]
         if option in REMOVED:
-            self.error(refuse_unknown('option', option, ()))
+            self.error(describe_unknown('option', option, ()))
         near = suggestion(option, self._option_string_actions)
         self.error(f'unknown argument {word}{": " if near else ""}{near}')
 

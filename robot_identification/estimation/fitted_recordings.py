@@ -158,9 +158,10 @@ def read_bags(
     effort_filter: KinematicFilter | None, executor: Executor | None,
 ) -> list[tuple[BagSurvey, TrainingData | Bag]]:
     """
-    Survey bags, which an executor reads; here, few are kept and the others are read again.
+    Survey bags; return each with its rows, or as a bag that each pass reads again.
 
-    `at_hand` are recordings that were read already, by their bag's name: they are kept.
+    With an executor all are read by it, in each pass. Without one, the recordings `at_hand`, by
+    the name of their bag, are kept, and of the others the first that LARGEST_MEMORY holds.
     """
     if executor is not None:
         surveys = run_jobs(executor, survey_bag, sources)
@@ -171,11 +172,13 @@ def read_bags(
     bags: list[tuple[BagSurvey, TrainingData | Bag]] = []
     kept = 0
     for source in sources:
-        recording = at_hand.get(source.name) or read_bag(source)
+        is_at_hand = source.name in at_hand
+        recording = at_hand[source.name] if is_at_hand else read_bag(source)
         dataset = process_bag(source, recording)
         survey = survey_of(source, recording, dataset)
-        kept += sum(array.nbytes for array in dataset.arrays)
-        if source.name in at_hand or kept <= LARGEST_MEMORY:
+        if not is_at_hand:
+            kept += sum(array.nbytes for array in dataset.arrays)
+        if is_at_hand or kept <= LARGEST_MEMORY:
             bags.append((
                 survey, training_data(source.robot, dataset, dataset.fitted, effort_filter)
             ))

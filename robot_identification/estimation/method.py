@@ -27,7 +27,7 @@ from robot_identification.model import (
     parse_friction, PLAIN_FRICTION, RobotModel, STATED_UNITS,
 )
 from robot_identification.processing import Dataset
-from robot_identification.removed import refuse_unknown
+from robot_identification.removed import describe_unknown
 
 AUTOMATIC = 'auto'
 DICTIONARY_ESTIMATOR = 'dictionary'
@@ -106,7 +106,7 @@ class IdentifyOptions:
 
     def _check_names(self) -> None:
         if not isinstance(self.estimator, Estimator | None) and self.estimator not in ESTIMATORS:
-            raise UsageError(refuse_unknown('estimator', self.estimator, ESTIMATORS))
+            raise UsageError(describe_unknown('estimator', self.estimator, ESTIMATORS))
         if self.effort_unit is not None and self.effort_unit not in STATED_UNITS:
             raise UsageError(
                 f'unknown effort unit {self.effort_unit!r}: it is one of {", ".join(STATED_UNITS)}'

@@ -359,15 +359,15 @@ class Observations:
             If there are fewer rows than parameters.
 
         """
-        piles = self.reduce(theta, weigh)
+        reduced = self.reduce(theta, weigh)
         count = count_time_blocks(self.duration, self.time_blocks)
-        samples = np.array([sum(pile.count for pile in of_joint[:count]) for of_joint in piles])
+        samples = np.array([sum(one.count for one in of_joint[:count]) for of_joint in reduced])
         check_sample_count(
             [part.name for part in self._parts], int(samples.min()), self.reduction
         )
         by_joint = [
-            [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]
-            for layout, of_joint in zip(self._layouts, piles, strict=True)
+            [TriangularFactor(layout.columns, one.triangle()) for one in of_joint]
+            for layout, of_joint in zip(self._layouts, reduced, strict=True)
         ]
         return IdentificationProblem(
             factors=tuple(
@@ -383,8 +383,8 @@ class Observations:
             phases=tuple(
                 block for block, of_block in zip(
                     zip(*(of_joint[count:] for of_joint in by_joint), strict=True),
-                    zip(*(of_joint[count:] for of_joint in piles), strict=True), strict=True,
-                ) if any(pile.count for pile in of_block)
+                    zip(*(of_joint[count:] for of_joint in reduced), strict=True), strict=True,
+                ) if any(one.count for one in of_block)
             ),
             observations=self,
         )
@@ -393,9 +393,9 @@ class Observations:
         self, theta: FloatArray | None, weigh: Weighing | None
     ) -> list[list[QRAccumulator]]:
         """
-        Pass over the rows and pile them up by joint and by block of time.
+        Pass over the rows and reduce them by joint and by block of time.
 
-        Where a motion repeats itself, they are also piled up by parts of its period, after these.
+        Where a motion repeats itself, they are also reduced by parts of its period, after these.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class Observations:
         """
         if self.executor is not None:
             return self._reduce_elsewhere(theta, weigh)
-        piles, count = self._empty_piles()
+        accumulators, count = self._make_accumulators()
         for bag, blocks in groupby(self.blocks(with_load=theta is None), attrgetter('bag')):
             labels = None
             for block in blocks:
@@ -418,10 +418,10 @@ class Observations:
                     parts = [labels.by_time(rows.samples)]
                     if self.groups > 1:
                         parts.append(count + labels.by_phase(rows.samples))
-                    _pile_up(piles[joint], table, parts)
-        return piles
+                    _accumulate(accumulators[joint], table, parts)
+        return accumulators
 
-    def _empty_piles(self) -> tuple[list[list[QRAccumulator]], int]:
+    def _make_accumulators(self) -> tuple[list[list[QRAccumulator]], int]:
         """Return nothing for each joint and block, and how many blocks of time there are."""
         count = count_time_blocks(self.duration, self.time_blocks)
         return [
@@ -434,7 +434,7 @@ class Observations:
     ) -> list[list[QRAccumulator]]:
         """Accumulate the factors that an executor makes of each recording, in their order."""
         self.passes += 1
-        piles, _ = self._empty_piles()
+        accumulators, _ = self._make_accumulators()
         # Jobs that begin late must not take along what the first have seen.
         reduce = partial(_reduce_one, theta=theta, weigh=deepcopy(weigh))
         jobs = [self.only(number) for number in range(len(self._parts))]
@@ -443,8 +443,8 @@ class Observations:
                 weigh.merge(seen)
             for joint, of_joint in enumerate(triangles):
                 for block, (triangle, count) in of_joint.items():
-                    piles[joint][block].add(triangle, count)
-        return piles
+                    accumulators[joint][block].add(triangle, count)
+        return accumulators
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
         """
@@ -735,18 +735,18 @@ def stack_factors(
     return R, z
 
 
-def _pile_up(
-    piles: Sequence[QRAccumulator], table: FloatArray, groups: Sequence[IntArray]
+def _accumulate(
+    accumulators: Sequence[QRAccumulator], table: FloatArray, groups: Sequence[IntArray]
 ) -> None:
-    """Put rows (m, k + 1) on the piles that groups (m,) number, of which the first is by time."""
+    """Add rows (m, k + 1) to the blocks that groups (m,) number, of which the first is by time."""
     for numbers in groups:
         edges = [0, *(1 + np.flatnonzero(np.diff(numbers))), len(numbers)]
         for first, last in pairwise(edges):
             if last > first:
-                piles[numbers[first]].add(table[first:last])
+                accumulators[numbers[first]].add(table[first:last])
     # Blocks of time that are over hold their triangles alone.
-    for pile in piles[: groups[0][-1] if len(groups[0]) else 0]:
-        pile.settle()
+    for one in accumulators[: groups[0][-1] if len(groups[0]) else 0]:
+        one.reduce()
 
 
 def _reduce_one(
@@ -755,8 +755,8 @@ def _reduce_one(
     """Return factor and samples of each joint, by block, and the weights with what they saw."""
     seen = deepcopy(weigh)
     return [
-        {block: (pile.triangle(), pile.count) for block, pile in enumerate(piles) if pile.count}
-        for piles in observations.reduce(theta, seen)
+        {block: (one.triangle(), one.count) for block, one in enumerate(accumulators) if one.count}
+        for accumulators in observations.reduce(theta, seen)
     ], seen
 
 

@@ -17,7 +17,7 @@ from robot_identification.model import (
     check_between, CORRECTIONS, DictionaryFriction, kinematic_filter_from_options,
     KinematicFilter,
 )
-from robot_identification.removed import refuse_unknown, REMOVED
+from robot_identification.removed import describe_unknown, REMOVED
 
 SCHEMA_VERSION = 1  # of a recipe file
 # Chosen, to bound the time of a choice.
@@ -142,7 +142,7 @@ def load_recipe(path: Path) -> Recipe:
     known = {entry.name for entry in fields(Recipe)}
     removed = [key for key in content if key in REMOVED]
     if removed:
-        raise DescriptionError(f'{source}: {refuse_unknown("key", removed[0], ())}')
+        raise DescriptionError(f'{source}: {describe_unknown("key", removed[0], ())}')
     check_keys(content, source, {'schema_version'}, known)
     given = {name: value for name, value in content.items() if name in known}
     try:

@@ -24,7 +24,7 @@ SHORTEST_BLOCK = 0.5
 # Parts of a period that say something of how estimates scatter, at least.
 FEWEST_PARTS = 6
 # Rows that are gathered before they are reduced.
-PILE_ROWS = 4096
+GATHERED_ROWS = 4096
 
 
 class Weighing(Protocol):
@@ -263,21 +263,21 @@ class QRAccumulator:
         self._size = size
 
     def add(self, rows: FloatArray, count: int | None = None) -> None:
-        """Put rows (m, size) on it, which stand for m samples or another `count`."""
+        """Add rows (m, size), which stand for m samples or another `count`."""
         self._rows.append(rows)
         self.height += len(rows)
         self.count += len(rows) if count is None else count
-        if self.height > PILE_ROWS:
-            self.settle()
+        if self.height > GATHERED_ROWS:
+            self.reduce()
 
-    def settle(self) -> None:
-        """Reduce what is on it, where no more is to come soon."""
+    def reduce(self) -> None:
+        """Reduce the rows that were added, where no more are to come soon."""
         if len(self._rows) > 1 or self.height > self._size:
             self._rows = [self.triangle()]
             self.height = self._size
 
     def triangle(self) -> FloatArray:
-        """Return the triangular factor of what is on it, shape (size, size)."""
+        """Return the triangular factor of the rows that were added, shape (size, size)."""
         rows = np.empty((self.height, self._size), order='F')
         if self._rows:
             np.concatenate(self._rows, out=rows)

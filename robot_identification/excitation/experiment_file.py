@@ -40,7 +40,7 @@ from robot_identification.model import (
     share_directory,
 )
 from robot_identification.options import angle
-from robot_identification.removed import refuse_unknown
+from robot_identification.removed import describe_unknown
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
@@ -368,4 +368,4 @@ def _bounds(value: Any, where: str) -> tuple[float, float]:
 
 def _check_name(name: Any, known: Mapping[str, Any], what: str, source: str) -> None:
     if name not in known:
-        raise DescriptionError(f'{source}: {refuse_unknown(what, name, known)}')
+        raise DescriptionError(f'{source}: {describe_unknown(what, name, known)}')

@@ -26,7 +26,7 @@ from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
 )
 from robot_identification.model import Motion, NamedJoints, RobotModel
-from robot_identification.removed import refuse_unknown
+from robot_identification.removed import describe_unknown
 from robot_identification.texts import short_repr
 
 SCHEMA_VERSION = 1  # of the file
@@ -144,7 +144,7 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
     check_keys(content, source, keys, set())
     if str(content['form']) not in PARAMETRIZATIONS:
         raise DescriptionError(
-            f'{source}: {refuse_unknown("form", content["form"], PARAMETRIZATIONS)}'
+            f'{source}: {describe_unknown("form", content["form"], PARAMETRIZATIONS)}'
         )
     try:
         form = PARAMETRIZATIONS[content['form']](**content['options'])

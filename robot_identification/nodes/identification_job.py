@@ -78,19 +78,23 @@ class JobProcess:
                 while not self._connection.poll(POLL):
                     if is_aborted():
                         raise AbortedError('the identification was aborted, nothing is written')
-                content = self._connection.recv()
+                content = self._receive()
                 if isinstance(content, dict):
                     return content
                 if isinstance(content, IdentificationError):
                     raise content
                 report(*content)
+        finally:
+            self._stop()
+
+    def _receive(self) -> Any:
+        try:
+            return self._connection.recv()
         except (EOFError, OSError) as error:
             raise IdentificationError(
                 'the process of the identification was killed, which the system does when memory '
                 'is short: make room, or identify from fewer bags'
             ) from error
-        finally:
-            self._stop()
 
     def _stop(self) -> None:
         self._process.kill()

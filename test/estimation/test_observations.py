@@ -208,11 +208,11 @@ def test_streamed_rows_are_the_kept_ones(
 
 
 def test_blocks_of_any_size_make_the_same_problem(robot, reduction, data, monkeypatch):
-    """Of 1, 17 and 1024 samples, gathered to piles of any height."""
+    """Of 1, 17 and 1024 samples, gathered in any number."""
     expected = Observations(robot, reduction, data, time_blocks=4).factor()
     for samples, rows in ((1, 300), (17, 100), (1024, 1)):
         monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', samples)
-        monkeypatch.setattr(rows_module, 'PILE_ROWS', rows)
+        monkeypatch.setattr(rows_module, 'GATHERED_ROWS', rows)
         found = Observations(robot, reduction, data, time_blocks=4).factor()
         assert_same_problem(found, expected)
 

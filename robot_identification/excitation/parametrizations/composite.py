@@ -22,7 +22,7 @@ from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.removed import refuse_unknown
+from robot_identification.removed import describe_unknown
 
 # Forms that parts may have: they rest at both ends, and their acceleration is continuous.
 PART_FORMS: dict[str, type[Parametrization]] = {
@@ -164,7 +164,7 @@ def _form_of(number: int, part: Mapping[str, Any]) -> Parametrization:
     options = dict(part)
     name = options.pop('form', None)
     if name not in PART_FORMS:
-        raise DescriptionError(f'parts[{number}]: {refuse_unknown("form", name, PART_FORMS)}')
+        raise DescriptionError(f'parts[{number}]: {describe_unknown("form", name, PART_FORMS)}')
     try:
         return PART_FORMS[name](**options)
     except TypeError as error:

@@ -14,7 +14,7 @@ from robot_identification.model.friction.laws import (
     DictionaryFriction, FrictionOffset, LoadFriction, PowerViscousFriction, StrainWaveFriction,
     StribeckFriction, TemperatureViscousFriction, ViscousFriction,
 )
-from robot_identification.removed import refuse_unknown, REMOVED
+from robot_identification.removed import describe_unknown, REMOVED
 
 FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'coulomb': CoulombFriction,
@@ -49,7 +49,7 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
     unknown = [name for name in names if name not in FRICTION_LAWS]
     removed = [name for name in unknown if name in REMOVED]
     if removed:
-        raise UsageError(refuse_unknown('friction', removed[0], ()))
+        raise UsageError(describe_unknown('friction', removed[0], ()))
     if unknown or not names:
         raise UsageError(
             f'unknown friction law {", ".join(unknown) or repr(text)}: '
