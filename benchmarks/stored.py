@@ -168,7 +168,9 @@ def _read(path: Path) -> str:
     text = path.read_text('utf-8')
     if path.suffix == '.json' and text.startswith('{'):
         text = json.dumps(json.loads(text), indent=1)
-    return '\n'.join(line for line in text.splitlines() if not VOLATILE.search(line))
+    kept = '\n'.join(line for line in text.splitlines() if not VOLATILE.search(line))
+    # Lists are wrapped where their numbers have so many digits.
+    return re.sub(r',\s+', ', ', kept)
 
 
 def _first_difference(first: str, second: str) -> str:
