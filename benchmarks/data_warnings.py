@@ -35,9 +35,7 @@ from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )
-from robot_identification.validation.data_warnings import examine_data
-from robot_identification.validation.data_warnings.contradictions import find_contradictions
-from robot_identification.validation.data_warnings.structure import find_structure
+from robot_identification.validation.hypotheses.signals import find_structure
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.verdict import Findings, GOOD, judge
 from scipy.signal import butter, sosfilt
@@ -329,8 +327,8 @@ def judge_recording(arm: Arm, recording: Recording) -> Result:
     ))
     # Structure is judged of what the automatic recipe leaves, which is made where nothing else
     # is found.
-    found = examine_data(arm.robot, plain.datasets, np.zeros(arm.robot.n))
-    contradictions = find_contradictions(arm.robot, plain.datasets)
+    found = plain.findings
+    contradictions = [one for dataset in plain.datasets for one in dataset.contradictions]
     if found.warnings or any(one.of_several for one in contradictions):
         names = tuple(warning.name for warning in found.warnings) or ('urdf',)
         return Result(names, 'usable', unseen)

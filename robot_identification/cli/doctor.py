@@ -347,6 +347,8 @@ def _judge(
             f'it states its effort in {recorded}, but the effort is '
             f'{EFFORT_UNITS[str(meaning.kind)].description}: give --effort-unit {meaning.kind}'
         )
+    if stated is not None:
+        warnings += [one.text for one in dataset.contradictions]
     if meaning.mounting:
         warnings.append(
             f'{meaning.mounting} fits the effort better than the stated mounting: give '

@@ -23,11 +23,10 @@ from robot_identification.estimation.rows import divided_period, TrainingData
 from robot_identification.files import file_sha256
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.processing import (
-    check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints,
+    check_robot_name, Contradiction, Dataset, find_constant_effort_joints, find_stationary_joints,
     held_joint_remarks, process, read_arm, with_position_error, with_smooth_effort,
 )
 from robot_identification.recording import read_command, Recording
-from robot_identification.validation import Contradiction, find_contradictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +164,7 @@ def survey_of(source: BagSource, recording: Recording, dataset: Dataset) -> BagS
         standard_deviation=_deviation_of_effort(dataset),
         has_rotors=dataset.motion.rotor is not None,
         fastest=_fastest(dataset),
-        contradictions=find_contradictions(robot, [dataset]) if fitted.any() else (),
+        contradictions=dataset.contradictions,
         stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
         completeness=recording.completeness.describe() or 'complete',

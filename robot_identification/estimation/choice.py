@@ -20,7 +20,7 @@ from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset, find_position_steps
-from robot_identification.validation import describe_tool, find_contradictions, Folds, Trial
+from robot_identification.validation import Findings, Folds, NOTHING_FOUND, Trial
 
 # Under this much motion [s] a full dictionary rests on little.
 SHORT_MOTION = 20.0
@@ -47,6 +47,7 @@ class Choice:
     groups: tuple[AcceptedGroup, ...] = ()  # corrections, which `trial` has
     plain: Trial | None = None  # how the choice did without them
     effort: str = ''  # what the effort was found to be
+    findings: Findings = NOTHING_FOUND  # what was found in the data
 
     @property
     def of_parameters(self) -> Trial:
@@ -96,8 +97,13 @@ def choose_prior_weight(
     kinematic_filter: KinematicFilter,
     unexcited: Sequence[int],
     with_prior: bool,
+    tool: str,
 ) -> Choice:
-    """Choose the weight of the CAD prior of a dictionary fit."""
+    """
+    Choose the weight of the CAD prior of a dictionary fit.
+
+    `tool` says what the data show of a tool that the URDF lacks, empty if nothing.
+    """
     recipe, method = options.recipe, options.method
     estimator = cast(SparseNonnegativeRegression, method.estimator)
     steps = np.max([find_position_steps(one.motion.drive_side.q) for one in datasets], axis=0)
@@ -107,14 +113,13 @@ def choose_prior_weight(
     )
     notes = []
     weights: tuple[float, ...] = (0.0,)
-    contradicting = _contradicting_joints(robot, datasets) if with_prior else []
+    contradicting = _contradicting_joints(robot, datasets)
     if not with_prior:
         notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
     elif len(contradicting) >= MOST_CONTRADICTING * robot.n:
         notes.append('the URDF is no prior, for it contradicts the effort')
     else:
         # Outliers and load are judged with a light regularization, for every weight tried.
-        tool = describe_tool(robot, datasets)
         prior = cad_prior(robot, [*contradicting, robot.n - 1] if tool else contradicting)
         estimator = replace(estimator, prior=prior, prior_weight=1.0)
         weights = recipe.prior_weights
@@ -178,7 +183,7 @@ def with_prior_weight(choice: Choice, question: str = 'weight of the CAD prior')
 def _contradicting_joints(robot: RobotModel, datasets: Sequence[Dataset]) -> list[int]:
     """Return the joints whose effort contradicts the URDF in one of the recordings."""
     names = {
-        name for one in find_contradictions(robot, datasets) for name in one.joints
+        name for dataset in datasets for one in dataset.contradictions for name in one.joints
     }
     return [joint for joint, name in enumerate(robot.joint_names) if name in names]
 

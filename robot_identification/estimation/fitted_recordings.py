@@ -26,10 +26,10 @@ from robot_identification.estimation.sample_count import FEWEST_FITTED
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.parallel import run_jobs
 from robot_identification.processing import (
-    find_stationary_joints, find_unexcited_joints, have_rotors,
+    Contradiction, find_stationary_joints, find_unexcited_joints, have_rotors,
 )
 from robot_identification.recording import Recording
-from robot_identification.validation import Contradiction, find_contradictions, mean_temperature
+from robot_identification.validation import mean_temperature
 
 # What is kept of bags that no choice has read, so that it is not read in each pass [bytes].
 LARGEST_MEMORY = 256_000_000
@@ -97,7 +97,7 @@ def fit_recordings(
                 time_blocks=TIME_BLOCKS,
             ),
             unexcited, find_stationary_joints(datasets),
-            tuple(find_contradictions(robot, datasets)),
+            tuple(one for dataset in datasets for one in dataset.contradictions),
             tuple(dataset.effort[dataset.fitted].std(axis=0) for dataset in datasets),
             mean_temperature(datasets),
         )
@@ -143,7 +143,7 @@ def _gather(
         tuple(sorted(stationary | constant_effort)),
         tuple(sorted(stationary)),
         tuple(dict.fromkeys((
-            *find_contradictions(inputs.robot, choice.datasets), *(
+            *(one for dataset in choice.datasets for one in dataset.contradictions), *(
                 one for bag in others if bag.name not in in_parts for one in bag.contradictions
             ),
         ))),

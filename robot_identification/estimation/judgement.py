@@ -32,9 +32,9 @@ from robot_identification.estimation.weak_parameters import prior_decided, recom
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
-    BAD, bandwidth_of, describe_two_encoder_figures, examine_data, Findings, Folds, judge, Limit,
-    PAYLOAD, Recommendation, score_urdf, SIMULATION, temperature_notes, temperatures_covered,
-    Trial, two_encoder_figures, Verdict,
+    BAD, bandwidth_of, describe_two_encoder_figures, Findings, Folds, judge, Limit, PAYLOAD,
+    Recommendation, score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
+    two_encoder_figures, Verdict, with_structure,
 )
 
 # The verdict names no more recommended motions than this.
@@ -135,10 +135,7 @@ def examine_fit(
     except DataError:
         wide = None
     return ExaminedFit(
-        examine_data(
-            fitted.robot, choice.datasets, fit.estimate.sigma,
-            relative_scale=inputs.relative_scale,
-        ),
+        with_structure(choice.findings, fitted.robot, choice.datasets, fit.estimate.sigma),
         recommend(
             fitted.robot, fit.estimate, find_covariance(fit.estimate), single,
             # Bags that are read in each pass need not be read for that.

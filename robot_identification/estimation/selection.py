@@ -21,6 +21,7 @@ from robot_identification.estimation.sample_count import check_enough_samples, c
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.processing import Dataset, find_unexcited_joints, process
 from robot_identification.recording import Recording
+from robot_identification.validation import examine_data
 
 # Takes the share that is done, from 0 to 1, and the name of the stage that begins; an exception
 # it raises ends the work.
@@ -60,7 +61,10 @@ def choose(
     def attempt(kinematic_filter: KinematicFilter) -> Choice:
         datasets = survey.filtered(kinematic_filter)
         choice = (
-            choose_prior_weight(robot, datasets, options, kinematic_filter, unexcited, with_prior)
+            choose_prior_weight(
+                robot, datasets, options, kinematic_filter, unexcited, with_prior,
+                examination.tool,
+            )
             if method.estimator.chooses_terms
             else choose_laws(robot, datasets, options, kinematic_filter, unexcited)
         )
@@ -73,12 +77,15 @@ def choose(
             'effort_unit' in recording.metadata for recording in recordings
         ),
     )
+    examination = examine_data(robot, survey.datasets, relative_scale=not with_prior)
     cutoffs = ', '.join(f'{kinematic_filter.cutoff:g}' for kinematic_filter in filters)
     report(0.25, f'choosing by cross-validation, cut-off {cutoffs} Hz')
     tried = [attempt(kinematic_filter) for kinematic_filter in filters]
     if effort.warning:
         survey = replace(survey, notes=(*survey.notes, effort.warning))
-    return replace(_best(tried, survey, options), effort=effort.text)
+    return replace(
+        _best(tried, survey, options), effort=effort.text, findings=examination.findings
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +118,14 @@ class Survey:
         if kinematic_filter == self.usual:
             return self.datasets
         return tuple(
-            process(
-                recording, kinematic_filter, self.unit, start=self.options.start,
-                stop=self.options.stop, delay=self.delay, rotor_side=self.has_rotors,
+            replace(
+                process(
+                    recording, kinematic_filter, self.unit, start=self.options.start,
+                    stop=self.options.stop, delay=self.delay, rotor_side=self.has_rotors,
+                ),
+                found_delay=seen.found_delay, contradictions=seen.contradictions,
             )
-            for recording in self.recordings
+            for recording, seen in zip(self.recordings, self.datasets, strict=True)
         )
 
 
@@ -210,10 +220,6 @@ def _best(tried: Sequence[Choice], survey: Survey, options: IdentifyOptions) -> 
             best = choice
     best = replace(
         best, delay=survey.delay,
-        datasets=tuple(
-            replace(dataset, found_delay=seen.found_delay)
-            for dataset, seen in zip(best.datasets, survey.datasets, strict=True)
-        ),
         notes=(
             *survey.notes, *best.notes,
             *(

@@ -7,7 +7,8 @@ from .causal import (
     causal_signals as causal_signals,
 )
 from .dataset import (
-    Dataset as Dataset, have_rotors as have_rotors, MOVING_SPEED as MOVING_SPEED,
+    Contradiction as Contradiction, Dataset as Dataset, have_rotors as have_rotors,
+    MOVING_SPEED as MOVING_SPEED,
 )
 from .effort_current import (
     compare_with_current as compare_with_current, current_facts as current_facts,
@@ -16,8 +17,9 @@ from .effort_current import (
 from .effort_meaning import (
     EffortMeaning as EffortMeaning, judge_effort as judge_effort, JointEvidence as JointEvidence,
 )
-from .effort_hypotheses import without_friction as without_friction
-from .effort_plausibility import effort_per_torque as effort_per_torque
+from .effort_hypotheses import (
+    bodies_of as bodies_of, orthonormal as orthonormal,
+)
 from .excited_joints import (
     find_constant_effort_joints as find_constant_effort_joints,
     find_stationary_joints as find_stationary_joints,

@@ -59,6 +59,21 @@ class Delay:
         )
 
 
+@dataclass(frozen=True)
+class Contradiction:
+    """
+    Effort that contradicts the arm in sign or size.
+
+    Several joints do where a unit or a mounting is wrong. One joint whose bodies are light has
+    another ratio where its centre of mass is a centimetre off: the hypotheses of `validation`,
+    which know how far a URDF may be wrong, judge that.
+    """
+
+    text: str  # the joints, what was found and what to check
+    of_several: bool
+    joints: tuple[str, ...]  # their names
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Samples that estimators fit and validation scores."""
@@ -85,6 +100,8 @@ class Dataset:
     delay: float = 0.0  # time by which the kinematics were shifted to meet the effort [s]
     # What is left between them; None where it was not looked for, or could not be found.
     found_delay: Delay | None = None
+    # Where the effort contradicts the arm; empty where that is not known.
+    contradictions: tuple[Contradiction, ...] = ()
     # (n,): standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
     # sample; empty unless the kinematics are a Fourier series.
     noise: Mapping[str, FloatArray] = field(default_factory=dict)

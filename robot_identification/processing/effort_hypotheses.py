@@ -36,12 +36,14 @@ CORRELATION_TIME = 0.5
 HOLDING_TIME = 2.0
 SAME_POSE = 0.01  # two poses that differ by less are one rest [rad or m]; chosen
 DEPENDENT = 1.0e-6  # columns of which less is new, as a share, are combinations of others [1]
-# Standard deviation of the masses of a URDF and of a controller's own model of gravity, as shares;
-# makers' files were found to be off by tens of per cent.
-MASS_SHARE, CONTROLLER_SHARE = 0.3, 0.15
-# Of centres of mass, over a body's radius of gyration and, where that is little, over the length
-# of the arm, and of moments of inertia, as a share of them.
-CENTRE_SHARE, CENTRE_OF_ARM, INERTIA_SHARE = 0.2, 0.02, 0.3
+# How far a URDF may be wrong, as deviations: masses as a share, with all that goes with them;
+# centres of mass over a body's radius of gyration about its joint and, where that is little, over
+# the length of the arm; moments of inertia as a share. Makers' files were found to be off by tens
+# of per cent. A controller's own model of gravity is known better.
+MASS_SHARE, CENTRE_SHARE, CENTRE_OF_ARM, INERTIA_SHARE = 0.2, 0.15, 0.01, 0.4
+CONTROLLER_SHARE = 0.1
+# A body below this share of an arm's largest mass or inertia is not stated by its URDF.
+SMALLEST_BODY = 1.0e-3
 # Payloads over the mass that the joints move, and how likely each is before anything is seen;
 # arms carry up to a half of their mass, and most runs have no payload that the URDF has not.
 PAYLOADS, PAYLOAD_WEIGHTS = (0.0, 0.04, 0.09, 0.17, 0.32), (0.52, 0.12, 0.12, 0.12, 0.12)
@@ -222,21 +224,27 @@ def arm_length(robot: RobotModel) -> float:
     return float(sum(np.linalg.norm(placement.translation) for placement in placements)) or 1.0
 
 
-def bodies_of(robot: RobotModel, share: float) -> Bodies:
-    """Return the bodies of the URDF with the uncertainty of masses as a share of them."""
+def bodies_of(robot: RobotModel, share: float = MASS_SHARE) -> Bodies:
+    """
+    Return the bodies of the URDF, and how far they may be wrong.
+
+    `share` is the deviation of masses, with which that of all else grows.
+    """
     theta = prior_inertial_parameters(robot)
-    covariance, length = np.zeros((theta.size, theta.size)), arm_length(robot)
-    for link in range(robot.n):
+    links, covariance = theta.reshape(-1, 10), np.zeros((theta.size, theta.size))
+    mass = np.maximum(links[:, 0], SMALLEST_BODY * links[:, 0].max())
+    moment = 0.5 * (links[:, 4] + links[:, 6] + links[:, 9])
+    moment = np.maximum(moment, SMALLEST_BODY * moment.max())
+    deviation = np.zeros_like(links)
+    deviation[:, 0] = MASS_SHARE * (mass - links[:, 0])
+    deviation[:, 1:4] = (mass * np.hypot(
+        CENTRE_SHARE * np.sqrt(moment / mass), CENTRE_OF_ARM * arm_length(robot)
+    ))[:, None]
+    deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
+    for link, body in enumerate(links):
         own = slice(10 * link, 10 * link + 10)
-        body = theta[own]
-        mass, moments = body[0], 0.5 * (body[4] + body[6] + body[9])
-        radius = np.sqrt(moments / mass) if mass > 0.0 else 0.0
-        deviation = np.zeros(10)
-        deviation[1:4] = mass * np.hypot(CENTRE_SHARE * radius, CENTRE_OF_ARM * length)
-        deviation[4:] = INERTIA_SHARE * moments
-        relative = share / MASS_SHARE
-        covariance[own, own] = share**2 * np.outer(body, body) + relative**2 * np.diag(
-            deviation**2
+        covariance[own, own] = share**2 * (
+            np.outer(body, body) + np.diag((deviation[link] / MASS_SHARE) ** 2)
         )
     return Bodies(theta, covariance)
 
@@ -272,19 +280,19 @@ class Nuisance:
 
     payload: float  # over the mass that the joints move
     reach: float  # see `payload_of`
-    told: bool  # whether the controller knows it, so that its torque is without its gravity
+    known: bool  # whether the controller knows it, so that its torque is without its gravity
     weight: float  # how likely it is before anything is seen
 
 
 def nuisances(kind: str) -> tuple[Nuisance, ...]:
     """Return the payloads of a hypothesis; their weights sum up to one."""
-    told = (True, False) if kind == WITHOUT_GRAVITY else (True,)
+    cases = (True, False) if kind == WITHOUT_GRAVITY else (True,)
     return (
         Nuisance(0.0, PAYLOAD_REACHES[0], True, PAYLOAD_WEIGHTS[0]),
         *(
-            Nuisance(share, reach, known, weight / (len(told) * len(PAYLOAD_REACHES)))
+            Nuisance(share, reach, known, weight / (len(cases) * len(PAYLOAD_REACHES)))
             for share, weight in zip(PAYLOADS[1:], PAYLOAD_WEIGHTS[1:], strict=True)
-            for reach in PAYLOAD_REACHES for known in told
+            for reach in PAYLOAD_REACHES for known in cases
         ),
     )
 
@@ -294,7 +302,7 @@ class Hypotheses:
 
     def __init__(self, robot: RobotModel) -> None:
         self._robot = robot
-        self._arm = bodies_of(robot, MASS_SHARE)
+        self._arm = bodies_of(robot)
         self._controller = bodies_of(robot, CONTROLLER_SHARE).covariance
         largest = payload_of(robot, PAYLOADS[-1], PAYLOAD_REACHES[-1], 1.0)
         self._anything = bodies_of(robot, 1.0).covariance + largest.covariance
@@ -340,7 +348,7 @@ class Hypotheses:
         self, nuisance: Nuisance, payload: Bodies
     ) -> tuple[FloatArray, FloatArray]:
         """Return covariance and mean of the bodies that a controller's gravity leaves out."""
-        if not nuisance.told:
+        if not nuisance.known:
             return self._controller + payload.covariance, payload.mean
         known = payload_of(self._robot, nuisance.payload, CENTRE_OF_ARM, CONTROLLER_SHARE)
         return self._controller + known.covariance, np.zeros_like(payload.mean)

@@ -292,8 +292,8 @@ def _weigh_mountings(
     for name, gravity in _mountings(robot).items():
         turned = robot.with_gravity(gravity)
         signals = joint_signals(turned, bodies, samples.effort, samples.weights)
-        glance = _weigh(turned, signals, joints, bare, OTHER_MOUNTING)
-        if glance.best > found[''].best - NEAR:
+        first = _weigh(turned, signals, joints, bare, OTHER_MOUNTING)
+        if first.best > found[''].best - NEAR:
             found[name] = _weigh(turned, signals, joints, every, OTHER_MOUNTING)
     return found
 

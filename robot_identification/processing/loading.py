@@ -98,7 +98,11 @@ def load_for_model(
             f'errors are of {len(dataset)} of {dataset.whole} joint states of {bag}, in evenly '
             'spread parts; the others were not checked: choose them with --start and --stop'
         )
-    notes = (note, temperature_note(model, dataset), *dataset.notes)
+    contradictions = () if model.relative_scale else dataset.contradictions
+    notes = (
+        note, temperature_note(model, dataset), *dataset.notes,
+        *(f'{dataset.source}: {one.text}' for one in contradictions),
+    )
     return dataset, tuple(text for text in notes if text)
 
 

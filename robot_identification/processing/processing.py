@@ -24,7 +24,7 @@ from robot_identification.processing.blocks import (
 )
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
-from robot_identification.processing.effort_plausibility import check_effort, find_wrong_samples
+from robot_identification.processing.effort import find_contradictions, find_wrong_samples
 from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
     check_motor_side, check_positions, check_signed, check_velocities, compare_rates,
@@ -141,19 +141,15 @@ def process(
         measured_dq=table.measured_velocity(delay),
         whole=recording.whole,
     )
-    warnings = find_wrong_samples(dataset, robot) if with_effort else ()
-    plausibility = () if robot is None else _compare_with_arm(recording, dataset, robot)
-    return replace(dataset, notes=(*dataset.notes, *warnings, *plausibility))
-
-
-def _compare_with_arm(
-    recording: Recording, dataset: Dataset, robot: RobotModel
-) -> tuple[str, ...]:
-    """Return warnings where the effort does not fit the arm; refuse angles of its motors."""
-    if recording.assumes_degrees:
+    if not with_effort:
+        return dataset
+    if robot is not None and recording.assumes_degrees:
         where = f'{recording.source} {recording.place}'
         check_motor_side(where, robot, *dataset.thinned(MOST_COMPARED))
-    return check_effort(dataset, robot)
+    return replace(
+        dataset, notes=(*dataset.notes, *find_wrong_samples(dataset, robot)),
+        contradictions=() if robot is None else find_contradictions(dataset, robot),
+    )
 
 
 def _rows_to_score(

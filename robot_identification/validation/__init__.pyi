@@ -5,10 +5,6 @@ from .bag_errors import (
     BagErrors as BagErrors, errors_at as errors_at, measure_errors as measure_errors,
     score_urdf as score_urdf,
 )
-from .data_warnings import describe_tool as describe_tool, examine_data as examine_data
-from .data_warnings.contradictions import (
-    Contradiction as Contradiction, find_contradictions as find_contradictions,
-)
 from .degrees_of_freedom import (
     freedom_of_sums as freedom_of_sums, MOST_FREEDOM as MOST_FREEDOM,
 )
@@ -19,6 +15,9 @@ from .details import (
 from .folds import (
     FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS, hold_out as hold_out,
     is_no_worse as is_no_worse, limit_outliers as limit_outliers, Trial as Trial,
+)
+from .hypotheses.examination import (
+    examine_data as examine_data, Examination as Examination, with_structure as with_structure,
 )
 from .joint_stiffness import (
     describe_two_encoder_figures as describe_two_encoder_figures,
@@ -65,6 +64,7 @@ from .verdict import (
     ANOTHER_MOTION as ANOTHER_MOTION, BAD as BAD, DataWarning as DataWarning, Findings as Findings,
     findings_in as findings_in, is_low_rate as is_low_rate, join_verdicts as join_verdicts,
     judge as judge, Limit as Limit, limits_in as limits_in, NOT_INDEPENDENT as NOT_INDEPENDENT,
+    NOTHING_FOUND as NOTHING_FOUND,
     PAYLOAD as PAYLOAD, SIMULATION as SIMULATION, Verdict as Verdict,
     verdict_content as verdict_content,
 )

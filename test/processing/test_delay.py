@@ -113,7 +113,7 @@ def test_joints_that_differ_make_the_common_delay_uncertain(simulated):
     if found is not None:
         of_joints = [one.value for one in found.of_joints]
         expected = np.where(np.arange(robot.n) % 2, 0.03, 0.0)
-        # To the step of the hypotheses of `validation.data_warnings`.
+        # To the step of `validation.hypotheses`.
         np.testing.assert_allclose(of_joints, expected + TWIN, atol=0.006)
 
 

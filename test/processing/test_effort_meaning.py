@@ -92,7 +92,7 @@ def test_effort_that_shows_no_body_is_of_no_kind(robots, rng):
 
 def test_open_recordings_name_the_motion_that_decides(robots):
     """Wrists alone leave it open: rests of the joint that carries most are asked for."""
-    twin = twin_of(robots, 39)
+    twin = twin_of(robots, 84)
     unlimited = replace(twin.robot.limits, effort=np.full(6, np.inf))
     meaning = judge_effort(replace(twin.robot, limits=unlimited), [twin.dataset])
     assert meaning.kind is None
@@ -101,7 +101,7 @@ def test_open_recordings_name_the_motion_that_decides(robots):
     # As currents, efforts of this size need gains that the limits of torque do not allow.
     assert judge_effort(twin.robot, [twin.dataset]).kind == 'Nm'
     # Without limits the poses that it asks for decide.
-    asked = make_twin(twin.robot, 39, 'Nm', 'points', rough=False)
+    asked = make_twin(twin.robot, 84, 'Nm', 'points', rough=False)
     assert judge_effort(replace(asked.robot, limits=unlimited), [asked.dataset]).kind == 'Nm'
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Effort in another unit, with another sign, constant or stale is named and never refused."""
+"""Effort in another unit or with another sign contradicts the arm; stale effort is named."""
 
 from dataclasses import replace
 
@@ -16,42 +16,29 @@ def notes_of(recording, robot, unit):
     return [note for note in notes if note.startswith('effort') and 'position by' not in note]
 
 
+def contradictions_of(recording, robot, unit='A'):
+    return process(recording, KinematicFilter(), unit, robot=robot).contradictions
+
+
 @pytest.mark.parametrize('stated', ['A', 'Nm'])
 @pytest.mark.parametrize('true', ['A', 'Nm', 'mA', 'mNm'])
-@pytest.mark.parametrize('known', [True, False])
-def test_units_are_distinguished(simulated, stated, true, known):
-    """With drive gains and without; masses are wrong by up to 20 %, and friction is there."""
+def test_another_unit_contradicts(simulated, stated, true):
+    """With drive gains; masses are wrong by up to 20 %, and friction is there."""
     robot, truth, recording = simulated
     factor = {
         'A': 1.0, 'Nm': truth.drive_gain, 'mA': 1000.0, 'mNm': 1000.0 * truth.drive_gain,
     }[true]
-    if not known:
-        drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
-        robot = replace(robot, drives=drives)
-    notes = notes_of(replace(recording, effort=factor * recording.effort), robot, stated)
-    if true == stated:
-        assert notes == []
-        return
-    note, = notes
-    looks = {
-        'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm',
-        'mNm': 'joint torque in mNm',
-    }
-    assert f'stated to be in {stated}, but looks like ' in note and looks[true] in note
-    assert '--effort-unit' in note
-    assert 'elbow_joint' in note
+    found = contradictions_of(replace(recording, effort=factor * recording.effort), robot, stated)
+    assert any(one.of_several for one in found) == (true != stated)
+    assert all('elbow_joint' in one.joints and 'effort unit' in one.text for one in found)
 
 
-@pytest.mark.parametrize(('joint', 'factor', 'named', 'words'), [
-    (1, -1.0, 'shoulder_lift_joint has the opposite sign', 'mounting'),
-    (5, 30.0, 'wrist_3_joint reaches', 'its limit is 28 N m'),
-])
-def test_what_contradicts_the_description_is_noted(simulated, joint, factor, named, words):
-    """A warning, because the description may be what is wrong; of one joint, not of its unit."""
+def test_one_joint_may_contradict_alone(simulated):
+    """The description may be what is wrong: it is of one joint, not of the unit."""
     robot, _, recording = simulated
-    effort = recording.effort * np.where(np.arange(6) == joint, factor, 1.0)
-    note, = notes_of(replace(recording, effort=effort), robot, 'A')
-    assert note.startswith(f'effort of {named}') and words in note
+    effort = recording.effort * np.where(np.arange(6) == 1, -1.0, 1.0)
+    found, = contradictions_of(replace(recording, effort=effort), robot)
+    assert found.joints == ('shoulder_lift_joint',) and not found.of_several
 
 
 def test_the_sign_of_a_drive_gain_is_that_of_its_current(simulated):
@@ -60,10 +47,10 @@ def test_the_sign_of_a_drive_gain_is_that_of_its_current(simulated):
     turned = np.where(np.arange(6) == 1, -1.0, 1.0)
     negative = robot.with_drive_gains(robot.drives.drive_gain * turned)
     current = replace(recording, effort=recording.effort * turned)
-    assert notes_of(current, negative, 'A') == []
+    assert contradictions_of(current, negative) == ()
     for effort, arm in ((current, robot), (recording, negative)):
-        note, = notes_of(effort, arm, 'A')
-        assert note.startswith('effort of shoulder_lift_joint has the opposite sign')
+        found, = contradictions_of(effort, arm)
+        assert found.joints == ('shoulder_lift_joint',) and ' -' in found.text
 
 
 @pytest.mark.parametrize(('rows', 'named'), [

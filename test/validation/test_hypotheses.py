@@ -22,17 +22,16 @@ from robot_identification.model import (
     StandardParameters,
 )
 from robot_identification.processing.processing import process
-from robot_identification.validation.data_warnings import (
-    examine_data, scale, TESTS, time_scale,
+from robot_identification.validation import examine_data, Findings, with_structure
+from robot_identification.validation.hypotheses import arm as arm_hypotheses
+from robot_identification.validation.hypotheses.arm import dissipated_power, find_gravity
+from robot_identification.validation.hypotheses.evidence import choose_windows, gather
+from robot_identification.validation.hypotheses.examination import HYPOTHESES
+from robot_identification.validation.hypotheses.posterior import make_prior
+from robot_identification.validation.hypotheses.signals import (
+    find_one_direction, judge_time_scales, share_at_top,
 )
-from robot_identification.validation.data_warnings.clipping import _share_at_top
-from robot_identification.validation.data_warnings.evidence import (
-    choose_windows, gather, make_prior,
-)
-from robot_identification.validation.data_warnings.gravity import find_gravity
-from robot_identification.validation.data_warnings.one_direction import find_one_direction
-from robot_identification.validation.data_warnings.structure import find_structure
-from robot_identification.validation.data_warnings.thresholds import DISSIPATED
+from robot_identification.validation.hypotheses.thresholds import DISSIPATED
 import scipy
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -48,9 +47,9 @@ def arm(name='ur5', *, with_tool=False):
 
 
 def examine(made, recording, unit='A', **options):
-    """Return what is found in a recording whose model leaves nothing behind."""
+    """Return what is found in a recording."""
     dataset = process(recording, KinematicFilter(cutoff=9.0), unit, robot=made.robot)
-    return examine_data(made.robot, [dataset], np.zeros(made.robot.n), **options)
+    return examine_data(made.robot, [dataset], **options).findings
 
 
 @cache
@@ -94,7 +93,7 @@ def test_what_is_wrong_is_named(wrong):
     found = examine(made, corruption.make(made, SEED))
     assert {warning.name for warning in found.warnings} & set(corruption.names)
     for warning in found.warnings:
-        assert warning.name in TESTS
+        assert warning.name in HYPOTHESES
         assert set(warning.joints) <= set(arm().robot.joint_names)
         assert np.isfinite(warning.value) and warning.check
         assert f'{warning.value:.3g}' in str(warning)
@@ -180,15 +179,19 @@ def test_structure_counts_where_it_matters_and_is_no_noise():
     made = arm()
     dataset = process(made.training, KinematicFilter(cutoff=9.0), 'A', robot=made.robot)
     spread = made.robot.drives.drive_gain * dataset.effort[dataset.fitted].std(axis=0)
-    warning, = find_structure(made.robot, [dataset], 0.2 * spread)
+    nothing = Findings()
+    warning, = with_structure(nothing, made.robot, [dataset], 0.2 * spread).warnings
     assert warning.name == 'structure' and warning.value > warning.threshold
-    assert find_structure(made.robot, [dataset], 0.05 * spread) == ()
+    assert with_structure(nothing, made.robot, [dataset], 0.05 * spread) == nothing
     rng = np.random.default_rng(1)
     noisy = replace(
         dataset, effort=dataset.effort + 0.2 * dataset.effort.std(axis=0)
         * rng.normal(size=dataset.effort.shape),
     )
-    assert find_structure(made.robot, [noisy], 0.21 * spread) == ()
+    assert with_structure(nothing, made.robot, [noisy], 0.21 * spread) == nothing
+    # Nor where another warning explains it.
+    explained = Findings((warning,))
+    assert with_structure(explained, made.robot, [dataset], 0.2 * spread) == explained
 
 
 @pytest.mark.parametrize('seed', [0, 2, 6])
@@ -221,13 +224,13 @@ def test_as_many_samples_are_looked_at_of_any_rate(rate):
 def test_a_plateau_is_told_from_a_peak(rng):
     """One-sided clipping counts; a sine, noise, and few coarse levels do not."""
     sine = np.sin(np.linspace(0.0, 20.0, 2000))
-    assert _share_at_top(np.minimum(sine, 0.8)) == pytest.approx(0.2, abs=0.02)
-    assert _share_at_top(sine) == 0.0
-    assert _share_at_top(rng.normal(size=2000)) == 0.0
+    assert share_at_top(np.minimum(sine, 0.8)) == pytest.approx(0.2, abs=0.02)
+    assert share_at_top(sine) == 0.0
+    assert share_at_top(rng.normal(size=2000)) == 0.0
     # A level is as frequent as that below it, and the top of a peak more than that.
-    assert _share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
+    assert share_at_top(np.minimum(np.round(20.0 * sine), 30.0)) < 0.12
     for levels in (5.0, 20.0, 200.0):
-        assert _share_at_top(np.round(levels * sine)) == 0.0
+        assert share_at_top(np.round(levels * sine)) == 0.0
 
 
 def test_an_arm_without_masses_is_examined():
@@ -248,21 +251,20 @@ def test_a_joint_at_rest_has_no_wrong_sign():
     evidence = gather(made.robot, [process(
         made.training, KinematicFilter(cutoff=9.0), 'A', robot=made.robot
     )])
-    power = scale.dissipated_power(evidence)
+    power = dissipated_power(evidence)
     assert np.all(power > 0.0)
     dq = evidence.motion.dq.copy()
     dq[:, 2] *= 0.01 / np.abs(dq[:, 2]).max()
     still = replace(evidence, motion=replace(evidence.motion, dq=dq))
-    np.testing.assert_array_equal(scale.dissipated_power(still) != 0.0, np.arange(6) != 2)
+    np.testing.assert_array_equal(dissipated_power(still) != 0.0, np.arange(6) != 2)
 
 
 @pytest.mark.parametrize(('scales', 'is_named'), [
     ([0.67, 0.69, 0.71, 0.73], True), ([0.93, 0.95, 0.98, 1.0], False), ([0.5, 0.7, 0.9], False),
 ])
-def test_time_may_run_unevenly_where_it_is_far_off(scales, is_named, monkeypatch):
+def test_time_may_run_unevenly_where_it_is_far_off(scales, is_named):
     """As where three of ten rows are missing here and there, and the stamps were counted."""
-    monkeypatch.setattr(time_scale, 'time_scales', lambda evidence: np.array(scales))
-    assert bool(time_scale.find_time_scale(None)) == is_named
+    assert bool(judge_time_scales(np.array(scales))) == is_named
 
 
 @pytest.mark.parametrize(('name', 'joint'), [('ur5', 0), ('ur5', 2), ('youbot', 1), ('youbot', 3)])
@@ -306,7 +308,7 @@ def test_a_motion_that_is_reversed_is_named(name, joint):
     made = arm(name)
     reversed_motion = np.where(np.arange(made.robot.n) == joint, -1.0, 1.0)
     recording = made.training
-    warning, = examine(made, replace(
+    warning, *_ = examine(made, replace(
         recording, q=recording.q * reversed_motion, dq=recording.dq * reversed_motion
     )).warnings
     assert warning.name == 'sign'
@@ -351,7 +353,7 @@ def test_the_sign_of_a_joint_without_friction_is_named(rng):
 
 def test_friction_that_brakes_shows_that_the_sign_is_right(monkeypatch):
     """Whatever bodies say: of a real Panda those of the URDF asked for another sign of joint 7."""
-    monkeypatch.setattr(scale, '_gain_of_sign', lambda evidence, joints: 1e3)
+    monkeypatch.setattr(arm_hypotheses, 'gain_of_sign', lambda evidence, joints: 1e3)
     assert not [one for one in examine(arm(), arm().training).warnings if one.name == 'sign']
 
 
@@ -368,7 +370,7 @@ def test_a_wrong_sign_is_named_where_what_bodies_leave_brakes(rng):
     evidence = gather(arm().robot, [process(
         turned, KinematicFilter(cutoff=9.0), 'Nm', robot=arm().robot
     )])
-    assert scale.dissipated_power(evidence)[3] > DISSIPATED
+    assert dissipated_power(evidence)[3] > DISSIPATED
     warning, *_ = examine(arm(), turned, 'Nm').warnings
     assert (warning.name, warning.joints) == ('sign', (arm().robot.joint_names[3],))
 

@@ -1,70 +1,138 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Plausibility of the effort, in its stated unit.
-
-Unit and sign are judged by the torques of the URDF's bodies. Their masses may be wrong, and no
-sensor decides: findings are notes, and nothing is refused.
-"""
+"""Effort of a dataset that contradicts the arm, or was held, or has spikes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from robot_identification.arrays import FloatArray, release, span_of
-from robot_identification.model import EFFORT_UNITS, Motion, rigid_torque, RobotModel
+from robot_identification.model import (
+    inertial_regressor, Motion, prior_inertial_parameters, rigid_torque, RobotModel,
+)
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import Contradiction, Dataset
 from robot_identification.processing.effort_hypotheses import without_friction
 
-# Enough samples to see a unit or a sign in.
-MOST_SAMPLES = 1000
-# A joint is judged by what its effort and the model's torque have in common, apart from friction.
-TELLING_CORRELATION = 0.7
-FEWEST_TELLING_JOINTS = 2  # one joint may have a wrong mass
-# Standard deviation of the model's torque that says something, as a share of the limit.
-NOTABLE_TORQUE = 0.002
-# How much nearer another unit has to be than the stated one, as a factor.
-CLEARLY_NEARER = 1.5
-# Effort per torque of a motor current, where no drive gain is known [A/(N m)].
-USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
+MOST_SAMPLES = 2000  # in which effort and URDF are compared: enough for a wrong sign or unit
+# A joint whose rigid torque explains less than this share of what friction, rotor and bias leave
+# of its effort says nothing of the URDF's bodies.
+TELLING_SHARE = 0.3
+# Effort over the URDF's torque outside this range is not a matter of wrong masses.
+CREDIBLE_RATIO = (0.4, 2.5)
+# Of an arm with fewer joints the contradiction of one counts as that of several.
+FEW_JOINTS = 3
+# A tool weighs at most so much of the links that move [1]: the rated payload of few arms is more.
+HEAVIEST_TOOL = 0.5
+# Efforts over the limit that a description states, at most [1]; chosen: motors can do twice their
+# lasting torque for a moment.
+LARGEST_OVERLOAD = 3.0
 ROUNDING = 1.0e-12  # share of a sum of squares that is rounding [1]
-# Effort beyond its limit by this factor is not in its unit.
-BEYOND_LIMIT = 1.5
 # An effort that stands still for so long while its joint moves so far is stale [s], [rad].
-STALE_SECONDS = 1.0
-STALE_MOTION = 0.1  # [rad]
-# A sample is a spike where it is so many standard deviations of the effort off both samples beside
-# it, the deviation being that of medians of three samples, which have no spikes [1]. Measured:
-# white noise alone is so in 4 samples of 10 000, the public UR10 recording nowhere.
+STALE_SECONDS, STALE_MOTION = 1.0, 0.1
+# A sample is a spike where it is so many standard deviations of the effort off both of its
+# neighbours, the deviation being that of medians of three samples, which have no spikes [1].
+# Measured: white noise alone is so in 4 samples of 10 000, the public UR10 recording nowhere.
 SPIKE_DEVIATIONS = 6.0
 # Share of spikes [1] that is worth a note: with ten times the RMS they are a tenth of its square.
-NOTABLE_SPIKES = 0.001
-# Fewer may be of white noise in a short recording: of 5000 samples it has two in the mean.
-FEWEST_SPIKES = 6
+# Fewer than six may be of white noise: of 5000 samples it has two in the mean.
+NOTABLE_SPIKES, FEWEST_SPIKES = 0.001, 6
 # Rate below which a single sample may be a torque [Hz]; chosen: between that of the public Panda
 # recording, 30 Hz, where 4 samples of a joint are 12 deviations off, and those of drivers.
 SPIKE_RATE = 100.0
 
 
-def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
-    """Return warnings where the effort fits neither the torques of the URDF nor the limits."""
-    motion, effort = dataset.thinned(MOST_SAMPLES)
-    if not len(motion):
+def find_contradictions(dataset: Dataset, robot: RobotModel) -> tuple[Contradiction, ...]:
+    """Return where the effort of a dataset contradicts the arm in sign, size or limits."""
+    if not dataset.fitted.any():
         return ()
-    torque = rigid_torque(robot, motion)
-    scale, correlation = effort_per_torque(effort, torque, motion)
-    # What is small compared with the joint's limit is small compared with friction, too.
-    correlation[np.std(torque, axis=0) < NOTABLE_TORQUE * _finite_limits(robot)] = 0.0
-    signs = _judge_signs(robot, dataset.effort_unit, scale, correlation)
-    units = _judge_unit(robot, dataset.effort_unit, np.abs(scale), np.abs(correlation))
-    return (*signs, *(units or _judge_limits(robot, dataset.effort_unit, effort)))
+    motion, effort = dataset.thinned(MOST_SAMPLES)
+    measured, rigid = effort * dataset.torque_per_effort(robot), rigid_torque(robot, motion)
+    found = []
+    overloads = exceeded_limits(robot, measured, rigid)
+    # Of one or two joints the limit may be a placeholder.
+    if 2 * len(overloads) > robot.n:
+        found.append(Contradiction(
+            f'largest effort over the limit of the joint is {_listed(overloads)}: check effort '
+            'unit and drive gains, or correct the limits',
+            of_several=True, joints=tuple(overloads),
+        ))
+    if ratios := contradicting_ratios(robot, measured, rigid, motion):
+        found.append(Contradiction(
+            f'measured over expected torque of the bodies is {_listed(ratios)}: check effort '
+            'unit, drive gains, signs and mounting',
+            of_several=len(ratios) > 1 or robot.n < FEW_JOINTS, joints=tuple(ratios),
+        ))
+    return tuple(found)
 
 
-def _finite_limits(robot: RobotModel) -> FloatArray:
-    return np.where(np.isfinite(robot.limits.effort), robot.limits.effort, 0.0)
+def _listed(values: dict[str, float]) -> str:
+    return ', '.join(f'{name} {value:.2g}' for name, value in values.items())
+
+
+def exceeded_limits(
+    robot: RobotModel, measured: FloatArray, rigid: FloatArray
+) -> dict[str, float]:
+    """
+    Return the largest torque over its limit of the joints that clearly exceed it, by name.
+
+    A limit below the torque (N, n) that the URDF's own bodies need, such as a placeholder, is left
+    out, and so is the hundredth of the samples with the largest efforts, which may be spikes.
+    """
+    limit = robot.limits.effort
+    credible = np.isfinite(limit) & (limit > np.abs(rigid).max(axis=0))
+    overload = np.quantile(np.abs(measured), 0.99, axis=0) / np.where(credible, limit, np.inf)
+    return {
+        robot.joint_names[joint]: float(overload[joint])
+        for joint in np.flatnonzero(overload > LARGEST_OVERLOAD)
+    }
+
+
+def contradicting_ratios(
+    robot: RobotModel, measured: FloatArray, rigid: FloatArray, motion: Motion
+) -> dict[str, float]:
+    """
+    Return measured over expected torque (N, n) of the joints that contradict the URDF, by name.
+
+    None do where a tool on the last link explains all of them.
+    """
+    ratios = _ratios(robot, measured, rigid, motion)
+    if ratios:
+        tool = _tool_torque(robot, measured - rigid, motion)
+        if tool is not None and not _ratios(robot, measured, rigid + tool, motion):
+            return {}
+    return ratios
+
+
+def _ratios(
+    robot: RobotModel, measured: FloatArray, expected: FloatArray, motion: Motion
+) -> dict[str, float]:
+    ratios, correlations = effort_per_torque(measured, expected, motion)
+    return {
+        name: float(ratio)
+        for name, ratio, correlation in zip(robot.joint_names, ratios, correlations, strict=True)
+        if correlation**2 > TELLING_SHARE and not CREDIBLE_RATIO[0] < ratio < CREDIBLE_RATIO[1]
+    }
+
+
+def _tool_torque(robot: RobotModel, torque: FloatArray, motion: Motion) -> FloatArray | None:
+    """Return the torque (N, n) of the tool that explains most of one; None of no credible tool."""
+    columns = inertial_regressor(robot, motion).reshape(*torque.shape, -1)[:, :, -10:]
+    rows = np.concatenate([
+        without_friction(
+            motion, joint,
+            np.column_stack([columns[:, joint], torque[:, joint]])
+            / (float(np.std(torque[:, joint])) or 1.0),
+            np.ones(len(motion)),
+        )[0]
+        for joint in range(robot.n)
+    ])
+    # Directions that the motion does not show stay at zero.
+    tool = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=1e-6)[0]
+    heaviest = HEAVIEST_TOOL * float(prior_inertial_parameters(robot)[::10].sum())
+    return columns @ tool if 0.0 < tool[0] < heaviest else None
 
 
 def effort_per_torque(
@@ -87,90 +155,6 @@ def effort_per_torque(
             scale[joint] = seen @ expected / (expected @ expected)
             correlation[joint] = seen @ expected / np.linalg.norm(seen) / np.linalg.norm(expected)
     return scale, correlation
-
-
-def _judge_signs(
-    robot: RobotModel, unit: str, scale: FloatArray, correlation: FloatArray
-) -> list[str]:
-    """Return notes on joints whose effort, with its drive gain, opposes the torque of the URDF."""
-    is_turned = EFFORT_UNITS[unit].is_current & (robot.drives.drive_gain < 0.0)
-    sign = np.where(is_turned, -1.0, 1.0)
-    scale, correlation = sign * scale, sign * correlation
-    return [
-        f'effort of {robot.joint_names[joint]} has the opposite sign of the torque of the URDF '
-        f'({scale[joint]:.2g} times, correlation {correlation[joint]:.2f}): check the sign of its '
-        'drive gain, the mounting (gravity) and the axis in the URDF'
-        for joint in np.flatnonzero(correlation < -TELLING_CORRELATION)
-    ]
-
-
-def _judge_unit(
-    robot: RobotModel, unit: str, scale: FloatArray, correlation: FloatArray
-) -> list[str]:
-    """Return a note where the effort of most joints fits another unit better."""
-    gain = np.abs(robot.drives.drive_gain)
-    telling = np.flatnonzero((correlation > TELLING_CORRELATION) & (scale > 0.0))
-    if len(telling) < FEWEST_TELLING_JOINTS:
-        return []
-    expected = {
-        candidate: float(np.median([
-            _log_distance(scale[joint], *_effort_range(candidate, gain[joint]))
-            for joint in telling
-        ]))
-        for candidate in _UNIT_NAMES
-    }
-    best = min(expected, key=lambda candidate: expected[candidate])
-    # The arm has gravity where the effort has.
-    stated = 'A' if EFFORT_UNITS[unit].is_current else 'Nm'
-    if best == stated or expected[best] + np.log(CLEARLY_NEARER) > expected[stated]:
-        return []
-    alike = ' or '.join(
-        name for candidate, name in _UNIT_NAMES.items()
-        if expected[candidate] < expected[best] + np.log(CLEARLY_NEARER)
-    )
-    listed = ', '.join(f'{robot.joint_names[joint]} {scale[joint]:.3g}' for joint in telling)
-    return [
-        f'effort is stated to be in {unit}, but looks like {alike}: recorded effort '
-        f'per torque of the URDF is {listed}; check the driver, and --effort-unit'
-    ]
-
-
-_UNIT_NAMES: Mapping[str, str] = {
-    'Nm': 'joint torque in Nm',
-    'mNm': 'joint torque in mNm',
-    'A': 'motor current in A',
-    'mA': 'motor current in mA',
-}
-
-
-def _effort_range(unit: str, gain: float) -> tuple[float, float]:
-    """Return the effort per torque that a unit leads to, from the least to the most."""
-    if unit in ('Nm', 'mNm'):
-        return (1.0, 1.0) if unit == 'Nm' else (1e3, 1e3)
-    low, high = (1.0 / gain, 1.0 / gain) if np.isfinite(gain) and gain > 0.0 else USUAL_CURRENT
-    factor = 1000.0 if unit == 'mA' else 1.0
-    return factor * low, factor * high
-
-
-def _log_distance(value: float, low: float, high: float) -> float:
-    """Return the logarithm of the factor by which a value is outside a range."""
-    return float(max(np.log(low / value), np.log(value / high), 0.0))
-
-
-def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]:
-    """Return notes on joints whose effort is more than they have."""
-    symbol, is_current = EFFORT_UNITS[unit].symbol, EFFORT_UNITS[unit].is_current
-    gain = np.abs(robot.drives.drive_gain) if is_current else np.ones(robot.n)
-    largest = np.quantile(np.abs(effort), 0.999, axis=0)
-    units = [robot.unit('N m', joint) for joint in range(robot.n)]
-    # Comparisons with an unknown gain are false.
-    return [
-        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} '
-        f'{robot.unit(symbol, joint)}'
-        + (f', which is {largest[joint] * gain[joint]:.4g} {units[joint]}' if is_current else '')
-        + f'; its limit is {robot.limits.effort[joint]:.4g} {units[joint]}: check the unit'
-        for joint in np.flatnonzero(largest * gain > BEYOND_LIMIT * robot.limits.effort)
-    ]
 
 
 def find_wrong_samples(dataset: Dataset, robot: RobotModel | None) -> tuple[str, ...]:

@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Thresholds of the hypothesis tests of `validation.data_warnings`.
+Thresholds of the hypotheses, and a warning on its way to the verdict.
 
 A warning needs two conditions: its hypothesis explains enough of the residual, and
 the change it asks for is larger than what is usual on a sound recording. Source of the values: the
 simulated arms of `benchmarks/data_warnings.py` (docs/verdict.md has the table), and the recordings
 of a UR10 and of a Panda, none of which may raise a false warning.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.validation.verdict import DataWarning
 
 # Samples that the tests work on: enough for a fault throughout a recording.
 SAMPLES = 800
@@ -20,10 +27,6 @@ WINDOWS = 8
 # Signals are compared below this frequency [Hz]: the band of an arm's motion, in which less of the
 # sensors' noise is left.
 BAND = 4.0
-
-# How far a URDF's masses, centres of mass (over the mean distance of the mass from the joint) and
-# inertias may be wrong [1].
-MASS_SHARE, CENTRE_SHARE, INERTIA_SHARE = 0.2, 0.15, 0.4
 
 # A tool that the URDF lacks may weigh so much of the arm [1]: the rated payload of most arms is
 # less than a third of their mass.
@@ -68,8 +71,8 @@ LEAST_TILT, LEAST_GRAVITY_RATIO = 0.05, 1.3
 # Delay of the effort [s]: twice what drives and buses are known for; no less than the time between
 # two joint states, by which a stamp may be wrong anyway.
 LEAST_DELAY = 0.012
-# Delays are tried up to this, in these steps [s].
-LARGEST_DELAY, DELAY_STEP = 0.150, 0.006
+# Delays are tried up to this [s].
+LARGEST_DELAY = 0.150
 # Offset of an encoder's zero [rad].
 LEAST_ZERO = 0.12
 # Cut-offs at which the effort may have been filtered [Hz].
@@ -96,3 +99,15 @@ DRIVING = 0.1
 LARGEST_STRUCTURE, LEAST_OVER_NOISE = 0.10, 2.0
 # What the data could tell is tried with these errors of a joint: effort factor [1], zero [rad].
 TRIED_FACTOR, TRIED_ZERO = 1.3, 0.3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A warning and the weight of its evidence."""
+
+    warning: DataWarning  # what is suspected
+    # By how much its hypothesis raises the logarithm of the posterior; infinite where the signals
+    # show it by themselves, without a model.
+    gain: float = np.inf
+    # Whether the effect is large enough for a warning; if not, it is stated all the same.
+    matters: bool = True

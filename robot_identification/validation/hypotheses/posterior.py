@@ -21,7 +21,9 @@ from functools import cached_property
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.validation.data_warnings.thresholds import FLOOR
+from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
+from robot_identification.processing import bodies_of
+from robot_identification.validation.hypotheses.thresholds import FLOOR, TOOL_SHARE
 import scipy
 
 # Columns of unit length are pulled to zero by this much, so that those which the data do not show
@@ -51,12 +53,10 @@ class Prior:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
-    """Reduced rows of each joint."""
+class ReducedRows:
+    """Reduced rows of each joint, over its deviation and the root of the number of samples."""
 
-    # (n, h, b) regressor of the bodies, over the joint's deviation and the root of the number of
-    # samples
-    matrix: FloatArray
+    matrix: FloatArray  # (n, h, b) regressor of the bodies
     targets: FloatArray  # (n, h, m) alternative torques, reduced alike
 
     @cached_property
@@ -66,8 +66,8 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class JointFit:
-    """The fit of a hypothesis."""
+class BodyFit:
+    """The most likely bodies under a hypothesis."""
 
     theta: FloatArray  # (b,) parameters of the bodies
     # (n,) mean squared residual of each joint over the variance of its torque [1]
@@ -81,7 +81,7 @@ def reduce_rows(
     friction: Sequence[FloatArray],
     targets: FloatArray,
     deviation: FloatArray,
-) -> Blocks:
+) -> ReducedRows:
     """
     Project friction off the rows of each joint and reduce them.
 
@@ -97,40 +97,76 @@ def reduce_rows(
         rows -= basis @ (basis.T @ rows)
         R = np.linalg.qr(rows, mode='r') / (deviation[joint] * np.sqrt(M))
         matrix[joint], reduced[joint] = R[:, :b], R[:, b:]
-    return Blocks(matrix, reduced)
+    return ReducedRows(matrix, reduced)
 
 
-def fit_blocks(
-    blocks: Blocks,
+def fit_bodies(
+    rows: ReducedRows,
     target: FloatArray,
     prior: Prior,
     independent: FloatArray,
     scale: FloatArray | float = 1.0,
-) -> JointFit:
+) -> BodyFit:
     """
     Return the most likely bodies behind torques `target` (n, h), of joints of unknown noise.
 
     `independent` (n,) counts the independent samples of each joint; `scale` is what the measured
     torques are taken to be of the true ones.
     """
-    n, _, b = blocks.matrix.shape
+    n, _, b = rows.matrix.shape
     factor = np.broadcast_to(scale, n)
     y = target / factor[:, None]
-    products = (y[:, None] @ blocks.matrix)[:, 0]
+    products = (y[:, None] @ rows.matrix)[:, 0]
     prior_squares, prior_product = prior.matrix.T @ prior.matrix, prior.matrix.T @ prior.side
     theta, variance, weight, squares = np.zeros(b), np.full(n, GUESS), 1.0, 0.0
     for _ in range(ITERATIONS):
         w = independent / (variance + FLOOR**2) * factor**2
-        normal = (w @ blocks.squares.reshape(n, -1)).reshape(b, b) + weight * prior_squares
+        normal = (w @ rows.squares.reshape(n, -1)).reshape(b, b) + weight * prior_squares
         size = np.sqrt(np.maximum(np.diag(normal), 1e-300))
         scaled = normal / np.outer(size, size)
         scaled[np.diag_indices(b)] = 1.0 + RIDGE**2
         side = (w @ products + weight * prior_product) / size
         theta = np.linalg.solve(scaled, side) / size
-        variance = factor**2 * np.sum((y - blocks.matrix @ theta) ** 2, axis=1)
+        variance = factor**2 * np.sum((y - rows.matrix @ theta) ** 2, axis=1)
         squares = float(np.sum((prior.matrix @ theta - prior.side) ** 2))
         weight = 1.0 / (1.0 + squares / max(len(prior.side), 1))
     count = max(len(prior.side), 1)
     score = 0.5 * float(independent @ np.log(variance + FLOOR**2))
     score += 0.5 * len(prior.side) * np.log(1.0 + squares / count)
-    return JointFit(theta, variance, score)
+    return BodyFit(theta, variance, score)
+
+
+def make_prior(
+    robot: RobotModel, reduction: BaseReduction, *, stated: bool, with_tool: bool = False
+) -> Prior:
+    """Return what the URDF says of the independent inertial columns, if it is `stated`."""
+    rows = np.flatnonzero(reduction.independent < 10 * robot.n)
+    inertial = prior_inertial_parameters(robot)
+    # Masses that all lie in their joints give no length, and so no width of anything.
+    if not stated or not np.any(inertial.reshape(-1, 10)[:, 4:]):
+        return Prior(np.zeros((0, len(rows))), np.zeros(0))
+    parameters = reduction.parameters
+    mean, covariance = np.zeros(parameters.size), np.zeros((parameters.size,) * 2)
+    mean[: inertial.size] = inertial
+    covariance[: inertial.size, : inertial.size] = bodies_of(robot).covariance
+    if with_tool:
+        last = np.arange(inertial.size - 10, inertial.size)
+        covariance[last, last] += tool_deviation(robot) ** 2
+    # A URDF does not state rotors.
+    rotors = np.arange(parameters.size)[parameters.reflected_inertia_slice]
+    covariance[rotors, rotors] = (10.0 * np.abs(inertial).max()) ** 2
+    K = reduction.K[rows]
+    spread = K @ covariance @ K.T
+    size = np.sqrt(np.diag(spread))
+    lower = np.linalg.cholesky(spread / np.outer(size, size))
+    whitening = scipy.linalg.solve_triangular(lower, np.diag(1.0 / size), lower=True)
+    return Prior(whitening, whitening @ (K @ mean))
+
+
+def tool_deviation(robot: RobotModel) -> FloatArray:
+    """Return how far a tool may move the parameters (10,) of the last link."""
+    links = prior_inertial_parameters(robot).reshape(-1, 10)
+    mass, moment = links[:, 0].sum(), 0.5 * links[:, [4, 6, 9]].sum()
+    reach = np.sqrt(moment / mass)
+    deviation: FloatArray = TOOL_SHARE * mass * np.repeat([1.0, reach, reach**2], [1, 3, 6])
+    return deviation

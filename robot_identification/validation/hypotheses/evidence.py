@@ -1,36 +1,33 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Data of all tests: one thinned problem, and its fit as it was recorded."""
+"""Data of all hypotheses: one thinned problem, and its fit as it was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray, triangle_of
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.model import (
-    BaseReduction, inertial_regressor, KinematicFilter, Motion, prior_inertial_parameters,
-    reduce_to_base, rigid_torque, RobotModel, run_stops, StandardParameters,
+    inertial_regressor, KinematicFilter, Motion, reduce_to_base, rigid_torque, RobotModel,
+    run_stops, StandardParameters,
 )
-from robot_identification.processing import Dataset, low_pass
-from robot_identification.validation.data_warnings.likelihood import (
-    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
+from robot_identification.processing import Dataset, low_pass, orthonormal
+from robot_identification.validation.hypotheses.posterior import (
+    BodyFit, fit_bodies, make_prior, Prior, reduce_rows, ReducedRows,
 )
-from robot_identification.validation.data_warnings.thresholds import (
-    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES,
-    TOOL_SHARE, WINDOWS,
+from robot_identification.validation.hypotheses.thresholds import (
+    BAND, FLOOR, LONGEST_STEP, SAMPLES, WINDOWS,
 )
 from robot_identification.validation.whiteness import autocovariance, independent_share
-import scipy
 
 # Widths of the smooth steps that stand for dry friction [rad/s], and displacements before sliding
 # [rad]: a few of those of the dictionary.
 SLIDING_WIDTHS = (0.005, 0.02, 0.1, 0.3)
 PRESLIDING_RADII = np.array([0.002, 0.02, 0.1])
-# Parameters below this share of an arm's largest mass or inertia are not stated by its URDF.
-SMALLEST_BODY = 1.0e-3
 # Left out at both ends of a part without a gap: smoothed kinematics are worst there [s].
 EDGE = 0.75
 # No window has fewer samples, and no test is made with fewer in all.
@@ -73,26 +70,61 @@ class Evidence:
     prior: Prior  # what the URDF says
     tool_prior: Prior  # what it says of an arm whose last link may carry a tool
     relative_scale: bool  # whether torques are per unknown drive gain
-    blocks: Blocks  # rows of each joint, reduced; the first target is the measured torque
-    # (n,) number of independent samples that the residual of each joint is worth
-    independent: FloatArray
-    fit: JointFit  # the fit
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Regressor of the bodies along the recorded motion, in the band (m, n, b)."""
+        return self.regressor()
+
+    @cached_property
+    def reduced(self) -> ReducedRows:
+        """Rows of each joint for the measured torque, reduced."""
+        return self.reduce(self.rows)
+
+    @cached_property
+    def independent(self) -> FloatArray:
+        """
+        Number of independent samples (n,) that the residual of each joint is worth.
+
+        A fit decides it, for which each joint is first worth a window. An effort that never
+        changes is no measurement, and worth none.
+        """
+        changing = (np.ptp(self.torque, axis=0) > 0.0).astype(float)
+        targets = self.reduced.targets[:, :, 0]
+        fit = fit_bodies(self.reduced, targets, self.prior, changing * FEWEST_IN_WINDOW)
+        residual = self.in_band(self.torque) - np.einsum('knb,b->kn', self.rows, fit.theta)
+        residual = np.column_stack([
+            r - basis @ (basis.T @ r)
+            for r, basis in zip(residual.T, self.friction, strict=True)
+        ])
+        count = len(residual)
+        products = autocovariance(residual, min(count - 1, count // 4))
+        worth: FloatArray = changing * np.array([
+            count * independent_share(own, count) for own in products
+        ])
+        return worth
+
+    @cached_property
+    def fit(self) -> BodyFit:
+        """The most likely bodies if the data are as they are said to be."""
+        return self.explain()
 
     def in_band(self, values: FloatArray) -> FloatArray:
         """Return the signals, shape (M, ..), in the band of the motion, shape (m, ..)."""
         return band_limited(values, self.windows)
 
-    def regressor(self, motion: Motion | None = None, robot: RobotModel | None = None
-                  ) -> FloatArray:
-        """Return what bodies do along a motion, by default this one, shape (M, n, b)."""
+    def regressor(
+        self, motion: Motion | None = None, robot: RobotModel | None = None
+    ) -> FloatArray:
+        """Return the regressor of a motion, by default this one, in the band (m, n, b)."""
         motion = self.motion if motion is None else motion
         rows = inertial_regressor(self.robot if robot is None else robot, motion)
-        return rows.reshape(len(motion), self.robot.n, -1)[:, :, self.columns]
+        return self.in_band(rows.reshape(len(motion), self.robot.n, -1)[:, :, self.columns])
 
     @property
     def carried(self) -> FloatArray:
         """Return the share (n,) of the deviation of each torque that friction does not explain."""
-        share: FloatArray = np.linalg.norm(self.blocks.targets[:, :, 0], axis=1)
+        share: FloatArray = np.linalg.norm(self.reduced.targets[:, :, 0], axis=1)
         return share
 
     @property
@@ -122,31 +154,57 @@ class Evidence:
         q[:, joint] += offset
         return Motion(q, self.motion.dq, self.motion.ddq)
 
-    def reduce(self, regressor: FloatArray, targets: FloatArray) -> Blocks:
-        """Return the reduced rows of a regressor (M, n, b) and some torques (M, n, m)."""
+    def reduce(
+        self,
+        regressor: FloatArray,
+        targets: FloatArray | None = None,
+        friction: Sequence[FloatArray] | None = None,
+    ) -> ReducedRows:
+        """
+        Return the reduced rows of a regressor (m, n, b) and some torques (m, n, k) in the band.
+
+        By default of the measured torque, and with the friction of the recorded motion.
+        """
         return reduce_rows(
-            self.in_band(regressor), self.friction, self.in_band(targets), self.deviation
+            regressor, self.friction if friction is None else friction,
+            self.in_band(self.torque)[:, :, None] if targets is None else targets,
+            self.deviation,
         )
 
     def explain(
         self,
-        blocks: Blocks | None = None,
+        rows: ReducedRows | None = None,
         target: FloatArray | None = None,
         scale: FloatArray | float = 1.0,
         prior: Prior | None = None,
-    ) -> JointFit:
+    ) -> BodyFit:
         """Return the fit of other rows, torques (n, h), scale of the torques, or prior."""
-        blocks = self.blocks if blocks is None else blocks
-        return fit_blocks(
-            blocks, blocks.targets[:, :, 0] if target is None else target,
+        rows = self.reduced if rows is None else rows
+        return fit_bodies(
+            rows, rows.targets[:, :, 0] if target is None else target,
             self.prior if prior is None else prior, self.independent, scale,
         )
 
-    def gain(self, fit: JointFit) -> float:
+    def body_torque(self, motion: Motion, theta: FloatArray) -> FloatArray:
+        """Return the torque (M, n) of bodies with parameters (b,) along a motion."""
+        rows = inertial_regressor(self.robot, motion).reshape(*motion.q.shape, -1)
+        torque: FloatArray = rows[:, :, self.columns] @ theta
+        return torque
+
+    def only(self, joint: int) -> BoolArray:
+        """Return a mask (n,) of one joint."""
+        own: BoolArray = np.arange(self.robot.n) == joint
+        return own
+
+    def supports(self, fit: BodyFit, least_gain: float, least_fall: float = -np.inf) -> bool:
+        """Return whether the posterior gains so much in a fit, and residuals fall by so much."""
+        return self.gain(fit) >= least_gain and self.fall(fit) >= least_fall
+
+    def gain(self, fit: BodyFit) -> float:
         """Return by how much the logarithm of the posterior of a fit is above that of the data."""
         return self.fit.score - fit.score
 
-    def fall(self, fit: JointFit) -> float:
+    def fall(self, fit: BodyFit) -> float:
         """Return by how much the logarithms of the residuals' variances fall in a fit, added."""
         return float(np.sum(
             np.log(self.fit.variance + FLOOR**2) - np.log(fit.variance + FLOOR**2)
@@ -172,58 +230,38 @@ class Evidence:
             parts.append(dataset.torque_per_effort(self.robot) * effort)
         return np.concatenate(parts)
 
-    def names(self, joints: Sequence[int]) -> tuple[str, ...]:
+    def names(self, joints: Sequence[int] | IntArray) -> tuple[str, ...]:
         """Return the names of joints."""
         return tuple(self.robot.joint_names[joint] for joint in joints)
 
 
 def gather(
-    robot: RobotModel,
-    datasets: Sequence[Dataset],
-    *,
-    relative_scale: bool = False,
-    with_tool: bool = False,
+    robot: RobotModel, datasets: Sequence[Dataset], *, relative_scale: bool = False
 ) -> Evidence | None:
-    """Make the thinned problem of the tests, `with_tool` of an arm that may carry one."""
+    """Make the thinned problem of the hypotheses; None of too few samples."""
     windows = choose_windows(datasets)
-    reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
-    columns = reduction.independent[reduction.independent < 10 * robot.n]
     if sum(len(window.rows) for window in windows) < FEWEST_SAMPLES:
         return None
+    reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
     motion = join_motions([datasets[one.recording].motion.rows(one.rows) for one in windows])
     torque = np.concatenate([
         datasets[one.recording].effort[one.rows]
         * datasets[one.recording].torque_per_effort(robot)
         for one in windows
     ])
-    unloaded = friction_bases(robot, datasets, windows, motion)
-    friction = add_load(unloaded, robot, motion, windows)
     deviation = np.std(torque, axis=0)
-    deviation = np.where(deviation > 1e-9 * np.abs(torque).max(initial=1e-300), deviation, 1.0)
-    tool_prior = make_prior(robot, reduction, stated=not relative_scale, with_tool=True)
-    prior = (
-        tool_prior if with_tool else make_prior(robot, reduction, stated=not relative_scale)
-    )
-    # The fit decides how many independent samples its residual is worth, and these the fit. An
-    # effort that never changes is no measurement, and worth none.
-    changing = (np.ptp(torque, axis=0) > 0.0).astype(float)
-    independent = changing * FEWEST_IN_WINDOW
-    regressor = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)[:, :, columns]
-    rows, targets = band_limited(regressor, windows), band_limited(torque, windows)
-    blocks = reduce_rows(rows, friction, targets[:, :, None], deviation)
-    fit = fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent)
-    residual = targets - np.einsum('knb,b->kn', rows, fit.theta)
-    residual = np.column_stack([
-        r - basis @ (basis.T @ r) for r, basis in zip(residual.T, friction, strict=True)
-    ])
-    products = autocovariance(residual, min(len(residual) - 1, len(residual) // 4))
-    independent = changing * np.array([
-        len(residual) * independent_share(own, len(residual)) for own in products
-    ])
+    unloaded = friction_bases(robot, datasets, windows, motion)
     return Evidence(
-        robot, tuple(datasets), windows, columns, motion, torque, unloaded, friction,
-        deviation, prior, tool_prior, relative_scale, blocks, independent,
-        fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent),
+        robot=robot, datasets=tuple(datasets), windows=windows,
+        columns=reduction.independent[reduction.independent < 10 * robot.n],
+        motion=motion, torque=torque, unloaded=unloaded,
+        friction=add_load(unloaded, robot, motion, windows),
+        deviation=np.where(
+            deviation > 1e-9 * np.abs(torque).max(initial=1e-300), deviation, 1.0
+        ),
+        prior=make_prior(robot, reduction, stated=not relative_scale),
+        tool_prior=make_prior(robot, reduction, stated=not relative_scale, with_tool=True),
+        relative_scale=relative_scale,
     )
 
 
@@ -340,59 +378,3 @@ def add_load(
             np.column_stack([basis, left / rest]) if rest > 1e-6 * size else basis
         )
     return tuple(bases)
-
-
-def orthonormal(columns: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of what some columns span."""
-    size = np.linalg.norm(columns, axis=0)
-    U, s, _ = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], full_matrices=False)
-    basis: FloatArray = U[:, s > 1e-6 * s[0]]
-    return basis
-
-
-def make_prior(
-    robot: RobotModel, reduction: BaseReduction, *, stated: bool, with_tool: bool = False
-) -> Prior:
-    """Return what the URDF says of the independent inertial columns, if it is `stated`."""
-    rows = np.flatnonzero(reduction.independent < 10 * robot.n)
-    inertial = prior_inertial_parameters(robot)
-    # Masses that all lie in their joints give no length, and so no width of anything.
-    if not stated or not np.any(inertial.reshape(-1, 10)[:, 4:]):
-        return Prior(np.zeros((0, len(rows))), np.zeros(0))
-    parameters = reduction.parameters
-    mean, deviation = np.zeros(parameters.size), np.zeros(parameters.size)
-    mean[: inertial.size] = inertial
-    deviation[: inertial.size] = body_deviation(inertial)
-    if with_tool:
-        last = slice(inertial.size - 10, inertial.size)
-        deviation[last] = np.maximum(deviation[last], tool_deviation(robot))
-    # A URDF does not state rotors.
-    deviation[parameters.reflected_inertia_slice] = 10.0 * np.abs(inertial).max()
-    K = reduction.K[rows]
-    lower = triangle_of(np.asfortranarray((K * deviation).T)).T
-    whitening = scipy.linalg.solve_triangular(lower, np.eye(len(rows)), lower=True)
-    return Prior(whitening, whitening @ (K @ mean))
-
-
-def body_deviation(inertial: FloatArray) -> FloatArray:
-    """Return how far inertial parameters (10 n,) of a URDF may be wrong."""
-    links = inertial.reshape(-1, 10)
-    mass = np.maximum(links[:, 0], SMALLEST_BODY * links[:, 0].max())
-    moment = 0.5 * (links[:, 4] + links[:, 6] + links[:, 9])
-    moment = np.maximum(moment, SMALLEST_BODY * moment.max())
-    # Distance of the mass from the joint, in the mean.
-    distance = np.sqrt(moment / mass)
-    deviation = np.empty_like(links)
-    deviation[:, 0] = MASS_SHARE * mass
-    deviation[:, 1:4] = (CENTRE_SHARE * mass * distance)[:, None]
-    deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
-    return deviation.ravel()
-
-
-def tool_deviation(robot: RobotModel) -> FloatArray:
-    """Return how far a tool may move the parameters (10,) of the last link."""
-    links = prior_inertial_parameters(robot).reshape(-1, 10)
-    mass, moment = links[:, 0].sum(), 0.5 * links[:, [4, 6, 9]].sum()
-    reach = np.sqrt(moment / mass)
-    deviation: FloatArray = TOOL_SHARE * mass * np.repeat([1.0, reach, reach**2], [1, 3, 6])
-    return deviation
