@@ -17,6 +17,9 @@ REMOVED: dict[str, str] = {
     'bspline': 'use via_points',
     'pick_and_place': 'use trapezoidal',
     '--profile': 'give --estimator, --friction and --config',
+    '--mujoco-friction': 'write --yaml, whose tables have friction over speed and load, or choose '
+    '--friction-form',
+    '--servoj': 'write --csv, and send its samples with the program of your controller',
     'bisquare': 'use huber',
     'essential': 'use wls, and read which terms are needed in report.html',
     'friction_additions': 'name friction laws with --friction',

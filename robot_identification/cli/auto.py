@@ -45,7 +45,7 @@ SHORTEST = 15.0
 # What to do with a model that another recording judges.
 SEE_VALIDATION = 'see validation/report.html: another recording tests the model there'
 # Of exports that end in another than their name.
-SUFFIXES = {'mjcf': 'xml', 'mujoco-friction': 'mujoco_friction.py'}
+SUFFIXES = {'mjcf': 'xml'}
 
 
 def add_parser(subparsers: Any) -> None:

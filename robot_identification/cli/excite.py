@@ -33,7 +33,6 @@ from robot_identification.excitation import (
     Knowledge, load_trajectory, make_generic_experiment, Progress, Trajectory, trajectory_csv,
     weak_parameters, Weakness,
 )
-from robot_identification.export import servoj_program
 from robot_identification.files import check_writable, read_text, write_files
 from robot_identification.model import describe_placeholders, KinematicFilter, Motion, RobotModel
 from robot_identification.options import add_arguments, from_values
@@ -77,10 +76,6 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         '--rate', type=float, metavar='HZ',
         help="sampling rate of the CSV file; by default the robot's own",
-    )
-    group.add_argument(
-        '--servoj', type=Path, metavar='FILE.script',
-        help='URScript program that executes the motion without ROS',
     )
     add_force_option(group)
     add_json_option(parser)
@@ -191,7 +186,7 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.report is not None and args.report.suffix.lower() not in ('.html', '.htm'):
         raise UsageError(f'{args.report} must end in .html')
     _check_combination(args)
-    for path in (args.output, args.csv, args.picture, args.report, args.servoj):
+    for path in (args.output, args.csv, args.picture, args.report):
         if path is not None:
             check_writable(path, args.force)
 
@@ -201,7 +196,7 @@ def _check_combination(args: argparse.Namespace) -> None:
     bag = args.evaluate is not None and _is_bag(args.evaluate)
     written = {
         '-o': args.output, '--csv': args.csv, '--picture': args.picture,
-        '--report': args.report, '--servoj': args.servoj, '--after': args.after,
+        '--report': args.report, '--after': args.after,
     }
     of_bags = {
         '--planned': args.planned, '--topic': args.topic, '--joint-names': args.joint_names,
@@ -275,8 +270,6 @@ def _contents(args: argparse.Namespace, judged: _Judged) -> dict[Path, str | byt
     if args.csv is not None and not judged.refused:
         rate = args.rate or (robot.sampling_rate if robot.sampling_rate > 0 else DEFAULT_RATE)
         contents[args.csv] = trajectory_csv(trajectory, rate)
-    if args.servoj is not None and not judged.refused:
-        contents[args.servoj] = servoj_program(trajectory)
     if args.picture is not None:
         contents[args.picture] = trajectory_png(robot, trajectory, judged.experiment)
     if args.report is not None:

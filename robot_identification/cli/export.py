@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--sim', type=Path, metavar='DIR',
         help='folder for simulators: URDF, MJCF, a USD layer for PhysX and Newton, actuators for '
-        'Isaac Lab, BAM, and models to randomize over',
+        'Isaac Lab, and models to randomize over',
     )
     parser.add_argument(
         '--models', type=int, metavar='N',

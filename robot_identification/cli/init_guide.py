@@ -117,14 +117,14 @@ def study_content(study: Study) -> dict[str, Any]:
 
 def design_command(study: Study, motion: PlannedMotion) -> str:
     """Return the command that designs a motion."""
-    script = (
-        f' --servoj {study.file(f"{motion.name}.script")}'
+    samples = (
+        f' --csv {study.file(f"{motion.name}_samples.csv")}'
         if study.laboratory.source == 'csv' else ''
     )
     return (
         f'robot-identification excite --robot {shlex.quote(study.robot_name)} --experiment '
         f'{study.file(f"{motion.name}.yaml")} --seed {motion.seed} --time-limit '
-        f'{motion.search_seconds:g} -o {_trajectory(study, motion)}{script}'
+        f'{motion.search_seconds:g} -o {_trajectory(study, motion)}{samples}'
     )
 
 
@@ -133,7 +133,7 @@ def run_command(study: Study, motion: PlannedMotion) -> str:
     source = study.laboratory.source
     if source == 'csv':
         return (
-            f'run {study.file(f"{motion.name}.script")} on the arm, record '
+            f'run {study.file(f"{motion.name}_samples.csv")} on the arm, record '
             f'{_bag(study, motion)}'
         )
     if source == 'simulated':

@@ -9,6 +9,5 @@ from .mjcf_into import (
     SceneOptions as SceneOptions,
 )
 from .ros2_control import describe_left_out as describe_left_out
-from .servoj import servoj_program as servoj_program
 from .pack import PackOptions as PackOptions, simulation_pack as simulation_pack
 from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport

@@ -10,8 +10,8 @@ import textwrap
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import ArmJoint, exported_arm
-from robot_identification.export.friction_callback import table_rows
 from robot_identification.files import to_plain
 from robot_identification.model import (
     check_shows_gravity, CoulombFriction, IdentifiedModel, INERTIAL_SYMBOLS,
@@ -116,7 +116,7 @@ def _joint(
             'offset': _offset(table, index),
             'smoothing_velocity': _smoothing_velocity(model, index),
             'temperature': None if temperature is None else _known(temperature),
-            'table': table_rows(table, index, LEFT_OUT),
+            'table': _table_rows(table, index),
         },
     }
 
@@ -137,3 +137,28 @@ def _smoothing_velocity(model: IdentifiedModel, joint: int) -> float:
         if term.joint == joint and term.law.smoothing_velocity is not None
     ]
     return max(widths, default=CoulombFriction().smoothing_velocity)
+
+
+def _table_rows(table: FrictionTable, joint: int) -> FloatArray:
+    """
+    Return the rows of a joint's table that straight lines do not replace, shape (m, 5).
+
+    Lines miss at most `LEFT_OUT` of the largest number of a column.
+    """
+    rows = np.column_stack([
+        table.speeds[joint], table.resistance[joint], table.bias[joint],
+        table.resistance_per_load[joint], table.bias_per_load[joint],
+    ])
+    largest = np.abs(rows[:, 1:]).max(axis=0)
+    kept, parts = {0, len(rows) - 1}, [(0, len(rows) - 1)]
+    while parts:
+        first, last = parts.pop()
+        inside = rows[first + 1: last]
+        share = (inside[:, 0] - rows[first, 0]) / (rows[last, 0] - rows[first, 0])
+        line = rows[first, 1:] + share[:, None] * (rows[last, 1:] - rows[first, 1:])
+        missed = (np.abs(inside[:, 1:] - line) - LEFT_OUT * largest).max(axis=1, initial=0.0)
+        if missed.max(initial=0.0) > 0.0:
+            worst = first + 1 + int(np.argmax(missed))
+            kept.add(worst)
+            parts += [(first, worst), (worst, last)]
+    return rows[sorted(kept)]

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from robot_identification.export.controller import export_controller
-from robot_identification.export.friction_callback import export_friction_callback
 from robot_identification.export.friction_forms import PLAIN
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.ros2_control import export_ros2_control
@@ -39,10 +38,6 @@ EXPORTERS: dict[str, tuple[str, Callable[[IdentifiedModel, ExportOptions], str]]
     'yaml': (
         'gravity and friction for a running controller',
         lambda model, options: export_controller(model),
-    ),
-    'mujoco-friction': (
-        "friction over speed and load that MuJoCo's joints cannot hold, as a Python file that a "
-        'simulation calls in each step', lambda model, options: export_friction_callback(model),
     ),
     'ros2-control': (
         'root, tip and gravity for inverse-dynamics plugins of ros2_control, and calls for a '

@@ -11,8 +11,6 @@ import json
 from robot_identification.errors import UsageError
 from robot_identification.estimation import draw_consistent
 from robot_identification.export.arm import exported_arm
-from robot_identification.export.bam import export_bam
-from robot_identification.export.friction_callback import export_friction_callback
 from robot_identification.export.friction_forms import PLAIN
 from robot_identification.export.isaac_lab import export_isaac_lab
 from robot_identification.export.mjcf import export_mjcf
@@ -48,10 +46,8 @@ def simulation_pack(model: IdentifiedModel, options: PackOptions) -> dict[str, s
     files = {
         'arm.urdf': export_urdf(model),
         'arm.xml': export_mjcf(model, options.friction_form),
-        'arm_friction.py': export_friction_callback(model),
         'arm_joints.usda': export_usd(model, options.usd_joints),
         'isaac_lab.py': export_isaac_lab(model),
-        'bam.json': export_bam(model),
     }
     draws = draw_consistent(model, options.models, options.seed)
     width, listed = len(str(options.models - 1)), []

@@ -152,7 +152,7 @@ def test_a_motion_that_breaks_limits_is_judged_and_refused(command, motion, eval
     (tmp_path / 'wild.yaml').write_text(dump_yaml(content))
     run = (*evaluate, tmp_path / 'wild.yaml')
     out, picture = tmp_path / 'out.yaml', tmp_path / 'wild.png'
-    found = command(*run, '-o', out, '--servoj', tmp_path / 'o.script', '--picture', picture)
+    found = command(*run, '-o', out, '--csv', tmp_path / 'o.csv', '--picture', picture)
     assert found.code == 5
     assert 'the motion breaks limits' in found.err
     assert 'not certified' in found.err
@@ -160,7 +160,7 @@ def test_a_motion_that_breaks_limits_is_judged_and_refused(command, motion, eval
     assert found.out == ''
     assert picture.read_bytes().startswith(b'\x89PNG')
     assert not out.exists()
-    assert not (tmp_path / 'o.script').exists()
+    assert not (tmp_path / 'o.csv').exists()
     content = read_json(command(*run, '--json'))
     assert content['certificate'] is None
     assert 'breaks limits' in content['refused']
@@ -207,15 +207,14 @@ def test_bags_without_effort_and_with_another_motion(scene, tmp_path):
     assert 'no joint moves' in refusal('excite', '--robot', 'ur5', '--evaluate', still, code=4)
 
 
-def test_pictures_and_programs_are_written(command, motion, evaluate, tmp_path):
-    picture, program = tmp_path / 'm.png', tmp_path / 'm.script'
-    run = (*evaluate, motion, '--picture', picture, '--servoj', program)
+def test_pictures_and_samples_are_written(command, motion, evaluate, tmp_path):
+    picture, samples = tmp_path / 'm.png', tmp_path / 'm.csv'
+    run = (*evaluate, motion, '--picture', picture, '--csv', samples)
     assert command(*run).code == 0
     assert picture.read_bytes().startswith(b'\x89PNG')
-    text = program.read_text()
-    assert 'servoj(' in text
-    assert str(picture) in refusal(*run)
-    assert program.read_text() == text
+    text = samples.read_text()
+    assert str(samples) in refusal(*run)
+    assert samples.read_text() == text
 
 
 @pytest.mark.parametrize('interrupted', ['render_trajectory_report', 'trajectory_csv'])

@@ -138,7 +138,7 @@ def test_a_file_may_be_changed_in_place(place, ur5):
 
 
 @pytest.mark.parametrize(('arguments', 'words'), [
-    ([], '--sdf, --yaml, --mujoco-friction and --ros2-control'),
+    ([], '--sdf, --yaml and --ros2-control'),
     (['--mjcf', 'a.xml', '--diff'], '--diff is about a file that is changed'),
     (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
@@ -178,7 +178,7 @@ def test_none_is_written_where_one_cannot_be(place):
 @pytest.mark.parametrize(('option', 'changes', 'code', 'reason'), [
     *((f'--{name}', INCONSISTENT, 4, INCONSISTENT['consistency_note']) for name in FORMATS),
     *((option, {'relative_scale': True}, 2, 'its torques are of an unknown scale') for option in (
-        '--urdf', '--mjcf', '--sdf', '--yaml', '--mujoco-friction', '--ros2-control', '--sim',
+        '--urdf', '--mjcf', '--sdf', '--yaml', '--ros2-control', '--sim',
     )),
 ])
 def test_a_model_that_cannot_be_exported_is_refused_by_name(
@@ -197,8 +197,7 @@ def test_a_pack_for_simulators_is_a_folder(place):
     found = succeed(*export(place, '--sim', place / 'pack', '--models', 3))
     assert found.out.splitlines()[-1] == f'written to {place / "pack"}'
     assert {path.name for path in (place / 'pack').iterdir()} == {
-        'arm.urdf', 'arm.xml', 'arm_friction.py', 'arm_joints.usda', 'isaac_lab.py', 'bam.json',
-        'models', 'randomization.json',
+        'arm.urdf', 'arm.xml', 'arm_joints.usda', 'isaac_lab.py', 'models', 'randomization.json',
     }
     assert sorted(path.name for path in (place / 'pack' / 'models').iterdir()) \
         == ['0.xml', '1.xml', '2.xml']
@@ -207,4 +206,4 @@ def test_a_pack_for_simulators_is_a_folder(place):
     assert 'exists already' in refusal(*export(place, '--sim', place / 'pack', '--models', 3))
     assert contents(place) == before
     listed = answer(*export(place, '--sim', place / 'pack', '--force'))
-    assert len(listed['files']) == 7 + 100
+    assert len(listed['files']) == 5 + 100

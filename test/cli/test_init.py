@@ -307,10 +307,10 @@ def test_a_short_stroke_that_carries_the_arm_has_a_study(tmp_path):
 
 
 def test_tables_are_for_the_other_arms_programs(tmp_path):
-    """With csv there are programs for the arm and tables to read."""
+    """With csv there are samples for the arm's own program, and tables to read."""
     succeed(*INIT, '--source', 'csv', '-o', tmp_path / 'study')
     lines = commands(tmp_path / 'study')
-    assert any(line.endswith('02_excitation.script') for line in lines)
+    assert any(line.endswith('02_excitation_samples.csv') for line in lines)
     assert any(' identify ' in line and '02_excitation.csv' in line for line in lines)
     assert not any(line.startswith('ros2') for line in lines)
 

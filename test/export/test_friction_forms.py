@@ -1,19 +1,16 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction as MuJoCo holds it, against the identified curve; load in a file beside it."""
+"""Friction as MuJoCo holds it, against the identified curve."""
 
 from dataclasses import replace
-import importlib.util
 
 from export.exported_models import changed_prior, everything, model_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.export.friction_callback import export_friction_callback
 from robot_identification.export.friction_forms import fit_all_frictions, FORMS
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.model import Motion
 
 LOAD = 12.0  # mean torque of gravity of the joints [N m]
 FASTEST = 2.0  # [rad/s]
@@ -145,67 +142,3 @@ def test_a_polynomial_never_pushes(robot):
 def test_an_unknown_form_is_refused(robot):
     with pytest.raises(UsageError, match="no form of friction 'wet': there are plain"):
         export_mjcf(model_with(robot, 'coulomb'), 'wet')
-
-
-def load_module(text, folder):
-    path = folder / 'arm_friction.py'
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location('arm_friction', path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_friction_beside_mujoco_is_the_law_over_speed_and_load(mujoco, robot, rng, tmp_path):
-    """At steady velocities, where the load is the torque of the bodies, by the model itself."""
-    model = model_with(robot, 'stribeck,viscous,load,offset')
-    theta = model.theta_consistent.copy()
-    theta[[model.parameters.names.index(f'f0{k}') for k in (1, 2, 3)]] = [0.4, -0.2, 0.1]
-    # The law takes its load from the description: bodies of both are the same here.
-    theta[:30] = model_of(robot, changed_prior(robot)).theta_consistent[:30] / np.repeat(
-        np.linspace(1.2, 1.4, 3), 10
-    )
-    model = replace(model, theta_consistent=theta, theta_base=model.reduction.K @ theta)
-    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
-    data = mujoco.MjData(arm)
-    friction = load_module(export_friction_callback(model), tmp_path).JointFriction(arm)
-    errors, sizes = [], []
-    for _ in range(200):
-        # Tables end at the velocity limits, of which that of the slide is 1 m/s.
-        q, dq = rng.uniform(-1.5, 1.5, 3), rng.uniform(-1.0, 1.0, 3)
-        data.qpos[:], data.qvel[:] = q, dq
-        mujoco.mj_forward(arm, data)
-        data.qacc[:] = 0.0
-        friction.update(arm, data)
-        found = arm.dof_frictionloss * np.sign(dq) - data.qfrc_applied
-        still = Motion(q[None], dq[None], np.zeros((1, 3)))
-        alone = np.append(theta[:30], 0.0 * theta[30:])
-        bodies = replace(model, theta_base=model.reduction.K @ alone)
-        expected = (model.torque(still) - bodies.torque(still))[0]
-        errors.append(found - expected)
-        sizes.append(expected)
-    # Lines between the rows of the file miss 1e-4 of the largest; a law's tanh is not yet a step
-    # at the slowest of the velocities.
-    assert np.abs(errors).max() < 2e-3 * np.abs(sizes).max()
-
-
-def test_friction_beside_mujoco_stands_and_adds_to_what_is_applied(mujoco, robot, tmp_path):
-    model = model_with(robot, 'stribeck,viscous,load')
-    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
-    data = mujoco.MjData(arm)
-    friction = load_module(export_friction_callback(model), tmp_path).JointFriction(arm)
-    assert not arm.dof_damping.any()
-    data.qfrc_applied[:] = 1.5
-    for _ in range(50):
-        friction.update(arm, data)
-        mujoco.mj_step(arm, data)
-    np.testing.assert_allclose(data.qfrc_applied, 1.5 + friction.applied)
-
-
-def test_a_name_cannot_leave_its_text(robot, tmp_path):
-    """Names of robots and joints come from a file of others."""
-    model = model_with(robot, 'coulomb')
-    renamed = replace(model, robot=replace(model.robot, name='a"""\nraise SystemExit\n"""'))
-    pytest.importorskip('mujoco', reason='the file imports MuJoCo')
-    assert load_module(export_friction_callback(renamed), tmp_path).TABLES.keys() \
-        == set(robot.joint_names)

@@ -17,9 +17,7 @@ from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.estimation.draws import draw_consistent
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.export.bam import export_bam
 from robot_identification.export.isaac_lab import export_isaac_lab
-from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.pack import PackOptions, simulation_pack
 from robot_identification.export.usd import export_usd
 from robot_identification.model.consistency import smallest_eigenvalues
@@ -102,64 +100,10 @@ def test_isaac_lab_gets_friction_per_radian(model, monkeypatch):
     assert group['effort_limit_sim'] == {'turn': 80.0, 'slide': 120.0, 'tip': 60.0}
 
 
-def bam_resistance(values, speeds, motor, external):
-    """Return the friction budget of variant M4, from the formula of its page [N m]."""
-    between = np.abs(motor - external)
-    rest = np.exp(-np.abs(speeds / values['dtheta_stribeck']) ** values['alpha'])
-    return (
-        values['friction_viscous'] * speeds + values['friction_base']
-        + values['load_friction_base'] * between
-        + rest * (values['friction_stribeck'] + values['load_friction_stribeck'] * between)
-    )
-
-
-@pytest.mark.parametrize('load', [0.0, LOAD, 2.0 * LOAD])
-def test_bam_has_the_law_over_speed_and_load(model, load):
-    """Driving a load up and letting it down at steady velocities, the mean of both."""
-    groups = json.loads(export_bam(model))
-    assert list(groups) == list(model.robot.joint_names)
-    for name, group in groups.items():
-        assert group['dofs'] == [name]
-        sides = [
-            bam_resistance(group['model'], SPEEDS, side * load + law(load), -side * load)
-            for side in (1.0, -1.0)
-        ]
-        # A load below its friction is no load to BAM: 0.05 of 4 N m.
-        assert np.abs(np.mean(sides, axis=0) - law(load)).max() < 0.25
-
-
-def test_bams_controllers_move_the_exported_arm(model, tmp_path):
-    """By their own loader, beside the MJCF: rotors, friction under load, and their PD torque."""
-    bam = pytest.importorskip(
-        'bam.mujoco', reason='better-actuator-models, which needs Python 3.12, is not installed'
-    )
-    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulator, is not installed')
-    (tmp_path / 'bam.json').write_text(export_bam(model))
-    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
-    rotors = arm.dof_armature.copy()
-    data = mujoco.MjData(arm)
-    controllers, _ = bam.load_config(tmp_path / 'bam.json', arm, data, kp=100.0, vin=0.0)
-    assert list(controllers) == list(model.robot.joint_names)
-    data.qvel[:] = 0.5
-    for _ in range(2):
-        # Friction is that of the torque in the step before.
-        mujoco.mj_forward(arm, data)
-        for name, controller in controllers.items():
-            controller.set_q_target(name, 0.2)
-            controller.update()
-    np.testing.assert_allclose(arm.dof_armature, rotors)
-    for name, group in json.loads(export_bam(model)).items():
-        dof = arm.joint(name).dofadr[0]
-        motor, gravity = data.qfrc_actuator[dof], data.qfrc_bias[dof]
-        assert motor == pytest.approx(100.0 * 0.2 - 0.3 * 0.5)  # their damping: 0.3 N m s/rad
-        found = arm.dof_frictionloss[dof] + 0.5 * arm.dof_damping[dof]
-        assert found == pytest.approx(bam_resistance(group['model'], 0.5, motor, -gravity))
-
-
 def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):
     files = simulation_pack(model, PackOptions(models=12, seed=3))
-    assert {'arm.urdf', 'arm.xml', 'arm_friction.py', 'arm_joints.usda', 'isaac_lab.py',
-            'bam.json', 'randomization.json', 'models/00.xml', 'models/11.xml'} <= set(files)
+    assert {'arm.urdf', 'arm.xml', 'arm_joints.usda', 'isaac_lab.py',
+            'randomization.json', 'models/00.xml', 'models/11.xml'} <= set(files)
     content = json.loads(files['randomization.json'])
     assert (content['seed'], len(content['models'])) == (3, 12)
     assert simulation_pack(model, PackOptions(models=12, seed=3)) == files
