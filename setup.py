@@ -57,7 +57,9 @@ setup(
     # pip install 'robot_identification[core,report,bags]', without the nodes, which need ROS.
     install_requires=['setuptools'],
     extras_require={
-        'core': ['defusedxml', 'numpy>=2', 'pin>=3', 'PyYAML', 'scipy', 'threadpoolctl'],
+        'core': [
+            'defusedxml', 'lxml', 'numpy>=2', 'pin>=3', 'PyYAML', 'scipy', 'threadpoolctl',
+        ],
         'report': ['jinja2', 'matplotlib', 'pillow'],
         'bags': ['mcap', 'rosbags'],
         'cluster': ['distributed'],

@@ -26,7 +26,7 @@ ROSDEP_KEYS = {
     'python3-rosbags-pip', 'python3-scipy', 'python3-yaml',
 }
 # Not in the list that was at hand; names of Ubuntu's packages, keys by the same naming.
-KEYS_NOT_CHECKED = {'python3-defusedxml', 'python3-mypy', 'python3-pil'}
+KEYS_NOT_CHECKED = {'python3-defusedxml', 'python3-lxml', 'python3-mypy', 'python3-pil'}
 # Packages of ROS 2 Jazzy, which rosdep knows by their own names.
 ROS_PACKAGES = {
     'action_msgs', 'ament_copyright', 'ament_flake8', 'ament_index_python', 'ament_pep257',
@@ -40,8 +40,9 @@ ROS_PACKAGES = {
 # Keys of what is imported under another name; any other is imported by the name of its key.
 KEY_OF = {
     'PIL': 'python3-pil', 'defusedxml': 'python3-defusedxml', 'jinja2': 'python3-jinja2',
-    'markupsafe': 'python3-jinja2', 'matplotlib': 'python3-matplotlib', 'numpy': 'python3-numpy',
-    'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
+    'lxml': 'python3-lxml', 'markupsafe': 'python3-jinja2',
+    'matplotlib': 'python3-matplotlib', 'numpy': 'python3-numpy', 'scipy': 'python3-scipy',
+    'yaml': 'python3-yaml',
     # Extras.
     'mcap': 'mcap-ros2-support', 'mujoco': 'python3-mujoco-pip', 'rosbags': 'python3-rosbags-pip',
 }

@@ -17,9 +17,9 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, say, warn
 from robot_identification.errors import UsageError
 from robot_identification.export import (
-    body_changes, describe_left_out, EXPORTERS, ExportOptions, fit_all_frictions, FORMS, is_scene,
-    LinkChange, make_mjcf, make_urdf, MjcfExport, PackOptions, PLAIN, SceneOptions,
-    simulation_pack, UrdfExport,
+    body_changes, ChangedFiles, describe_left_out, EXPORTERS, ExportOptions, fit_all_frictions,
+    FORMS, is_scene, LinkChange, make_mjcf, make_urdf, PackOptions, PLAIN, SceneOptions,
+    simulation_pack,
 )
 from robot_identification.files import check_writable, write_files
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel
@@ -195,7 +195,7 @@ def _changed_format(args: argparse.Namespace) -> str:
 
 def _change_file(
     args: argparse.Namespace, model: IdentifiedModel, changed_format: str
-) -> UrdfExport | MjcfExport | None:
+) -> ChangedFiles | None:
     """Return the user's file, or the model's own, with what was identified; None if not wanted."""
     if changed_format == SCENE:
         return make_mjcf(model, args.into, SceneOptions(
@@ -240,7 +240,7 @@ def _outputs(args: argparse.Namespace, changed_format: str) -> dict[str, Path]:
 
 
 def _masses(
-    model: IdentifiedModel, changed: UrdfExport | MjcfExport | None
+    model: IdentifiedModel, changed: ChangedFiles | None
 ) -> tuple[float, float]:
     """Return the mass of all that moves before and after [kg]."""
     if changed is not None:

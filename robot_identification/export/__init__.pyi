@@ -1,13 +1,15 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arm import body_changes as body_changes, LinkChange as LinkChange
+from .arm import build_pinocchio_model as build_pinocchio_model
+from .changes import (
+    body_changes as body_changes, ChangedFiles as ChangedFiles, LinkChange as LinkChange,
+)
 from .formats import EXPORTERS as EXPORTERS, ExportOptions as ExportOptions
 from .friction_forms import fit_all_frictions as fit_all_frictions, FORMS as FORMS, PLAIN as PLAIN
 from .mjcf_into import (
-    is_scene as is_scene, make_mjcf as make_mjcf, MjcfExport as MjcfExport,
-    SceneOptions as SceneOptions,
+    is_scene as is_scene, make_mjcf as make_mjcf, SceneOptions as SceneOptions,
 )
 from .ros2_control import describe_left_out as describe_left_out
 from .pack import PackOptions as PackOptions, simulation_pack as simulation_pack
-from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport
+from .urdf import export_urdf as export_urdf, make_urdf as make_urdf

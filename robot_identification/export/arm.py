@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import defusedxml.ElementTree
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.model import (
-    IdentifiedModel, nearest_plain_friction, prior_inertial_parameters, sliding_speeds,
-    smallest_eigenvalues,
+    IdentifiedModel, nearest_plain_friction, sliding_speeds, smallest_eigenvalues,
 )
 
 # Where the model does not say up to which speed its friction is known [rad/s].
@@ -199,50 +197,13 @@ def motion_of_joint(model: pin.Model, number: int) -> FloatArray:
 
 def links_of_joints(text: str) -> tuple[str, dict[str, str]]:
     """Return a URDF's root link, and the link that each joint carries."""
-    tree: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    tree = etree.fromstring(text)
     carried = {
         str(joint.get('name')): str(joint.find('child').get('link'))
         for joint in tree.findall('joint')
     }
     root, = {str(link.get('name')) for link in tree.findall('link')} - set(carried.values())
     return root, carried
-
-
-@dataclass(frozen=True)
-class LinkChange:
-    """A link whose inertial is another one."""
-
-    link: str  # its name
-    # [kg].
-    mass_before: float
-    mass_after: float
-    # How far its centre of mass is from where it was [m]; None where it had no mass, or has none.
-    centre_moved: float | None
-
-
-def change_of_link(link: str, before: FloatArray, after: FloatArray) -> LinkChange:
-    """Return what two sets of inertial parameters of a link, (10,), differ by."""
-    moved = None
-    if before[0] > 0.0 and after[0] > 0.0:
-        moved = float(np.linalg.norm(after[1:4] / after[0] - before[1:4] / before[0]))
-    return LinkChange(link, float(before[0]), float(after[0]), moved)
-
-
-def body_changes(model: IdentifiedModel) -> tuple[LinkChange, ...]:
-    """
-    Return the differences of a model's moving bodies from those of its description.
-
-    Each body includes all links that are fixed to it or stand on locked joints. Raises
-    InconsistentModelError if the model is not physically consistent.
-    """
-    robot = model.robot
-    after = check_consistent(model)[: 10 * robot.n].reshape(-1, 10)
-    before = prior_inertial_parameters(robot).reshape(-1, 10)
-    _, carried = links_of_joints(robot.urdf.text)
-    return tuple(
-        change_of_link(carried[name], *pair)
-        for name, *pair in zip(robot.joint_names, before, after, strict=True)
-    )
 
 
 def numbers_text(vector: FloatArray) -> str:
@@ -264,6 +225,27 @@ def locked_words(model: IdentifiedModel) -> str:
     return f' Joints that stand still: {locked}.' if locked else ''
 
 
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a text; nothing but a line feed ends one."""
-    return [f'{line}\n' for line in text.removesuffix('\n').split('\n')]
+def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:
+    """
+    Return the arm for Pinocchio: identified bodies, rotors, plain friction, limits and gravity.
+
+    Joints that the model does not move are locked, and their bodies are part of the link before
+    them. Pinocchio's `rnea` has bodies and rotors (`armature`); friction (`friction`, of Coulomb)
+    and `damping` (viscous) are in the model for what uses them, and not in `rnea`. Raises
+    InconsistentModelError if the model is not physically consistent.
+    """
+    arm = exported_arm(model)
+    # The joints' limits are those of the robot's YAML, which win over the URDF's.
+    built = model.robot.pinocchio.copy()
+    built.gravity.linear = arm.gravity
+    for number, joint in enumerate(arm.joints, start=1):
+        built.inertias[number] = joint.body
+    built.armature = np.array([joint.reflected_inertia for joint in arm.joints])
+    built.friction = np.array([joint.coulomb for joint in arm.joints])
+    built.damping = np.array([joint.viscous for joint in arm.joints])
+    limits = model.robot.limits
+    built.lowerPositionLimit = limits.lower
+    built.upperPositionLimit = limits.upper
+    built.velocityLimit = limits.velocity
+    built.effortLimit = limits.effort
+    return built

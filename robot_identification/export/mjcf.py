@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
+from typing import Any
 
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.export.arm import (
@@ -15,7 +16,7 @@ from robot_identification.export.arm import (
 from robot_identification.export.friction_forms import (
     BRISTLE_TIME, fit_all_frictions, FittedFriction, LUGRE, NEEDED_VERSIONS, PLAIN, PRESLIDING,
 )
-from robot_identification.export.xml_editor import comment_text
+from robot_identification.export.xml_editor import comment_text, xml_text
 from robot_identification.model import IdentifiedModel
 
 # MuJoCo's own name for what stands still.
@@ -37,26 +38,25 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
     """
     arm = exported_arm(model)
     frictions = fit_all_frictions(model, form)
-    root = Element('mujoco', model=arm.name)
-    root.append(Comment(_remark(model, frictions)))
-    SubElement(
+    root = etree.Element('mujoco', model=arm.name)
+    root.append(etree.Comment(_remark(model, frictions)))
+    etree.SubElement(
         root, 'compiler', angle='radian', autolimits='true', inertiafromgeom='false',
         balanceinertia='false',
     )
-    SubElement(root, 'option', gravity=numbers_text(arm.gravity), integrator='implicitfast')
-    world = SubElement(root, 'worldbody')
-    base = world if arm.root == WORLD else SubElement(world, 'body', name=arm.root)
-    bodies: list[Element] = []
+    etree.SubElement(root, 'option', gravity=numbers_text(arm.gravity), integrator='implicitfast')
+    world = etree.SubElement(root, 'worldbody')
+    base = world if arm.root == WORLD else etree.SubElement(world, 'body', name=arm.root)
+    bodies: list[Any] = []
     for joint, friction in zip(arm.joints, frictions, strict=True):
         bodies.append(_add_body(_parent(base, bodies, joint.parent), joint, friction))
     for frame in arm.frames:
-        SubElement(
+        etree.SubElement(
             _parent(base, bodies, frame.joint), 'site',
             {'name': frame.name, **_pose(frame.placement)},
         )
     _add_motors(root, arm, frictions)
-    indent(root)
-    return str(tostring(root, encoding='unicode')) + '\n'
+    return xml_text(root)
 
 
 def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
@@ -72,21 +72,21 @@ def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
     )
 
 
-def _parent(base: Element, bodies: list[Element], joint: int) -> Element:
+def _parent(base: Any, bodies: list[Any], joint: int) -> Any:
     return base if joint < 0 else bodies[joint]
 
 
-def _add_body(parent: Element, joint: ArmJoint, friction: FittedFriction) -> Element:
-    body = SubElement(parent, 'body', {'name': joint.link, **_pose(joint.placement)})
+def _add_body(parent: Any, joint: ArmJoint, friction: FittedFriction) -> Any:
+    body = etree.SubElement(parent, 'body', {'name': joint.link, **_pose(joint.placement)})
     inertia = joint.body.inertia
     rows, columns = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
-    SubElement(
+    etree.SubElement(
         body, 'inertial', pos=numbers_text(joint.body.lever), mass=repr(float(joint.body.mass)),
         fullinertia=numbers_text(inertia[rows, columns]),
     )
     bounds = np.array([joint.lower, joint.upper])
     has_range = {'range': numbers_text(bounds)} if np.all(np.isfinite(bounds)) else {}
-    SubElement(body, 'joint', {
+    etree.SubElement(body, 'joint', {
         'name': joint.name,
         'type': 'slide' if joint.is_prismatic else 'hinge',
         'axis': numbers_text(joint.axis),
@@ -107,25 +107,25 @@ def friction_attributes(friction: FittedFriction) -> dict[str, str]:
 
 
 def _add_motors(
-    root: Element, arm: ExportedArm, frictions: list[FittedFriction]
+    root: Any, arm: ExportedArm, frictions: list[FittedFriction]
 ) -> None:
-    actuators = SubElement(root, 'actuator')
+    actuators = etree.SubElement(root, 'actuator')
     for joint in arm.joints:
         limit = np.array([-joint.effort, joint.effort])
         has_limit = {'ctrlrange': numbers_text(limit)} if np.isfinite(joint.effort) else {}
         motor = {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit}
         if joint.offset:
             bias = np.array([-joint.offset, 0.0, 0.0])
-            SubElement(actuators, 'general', {
+            etree.SubElement(actuators, 'general', {
                 **motor, 'gainprm': '1', 'biastype': 'affine', 'biasprm': numbers_text(bias),
             })
         else:
-            SubElement(actuators, 'motor', motor)
+            etree.SubElement(actuators, 'motor', motor)
     # After the motors, so that controls are numbered as the joints are.
     for joint, friction in zip(arm.joints, frictions, strict=True):
         if friction.form == LUGRE and friction.static > 0.0:
             stiffness = friction.static / PRESLIDING
-            SubElement(actuators, 'dcmotor', {
+            etree.SubElement(actuators, 'dcmotor', {
                 'name': f'{joint.name}_friction', 'joint': joint.name, 'input': 'none',
                 'motorconst': '0 0', 'resistance': '1',
                 'lugre': numbers_text(np.array([

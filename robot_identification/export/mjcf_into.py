@@ -13,26 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import difflib
 import os
 from pathlib import Path
 import re
 import tempfile
 from typing import Any
 
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, needing, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
-    ArmJoint, change_of_link, exported_arm, ExportedArm, lines_of, LinkChange, numbers_text,
-    shown_vector,
+    ArmJoint, exported_arm, ExportedArm, numbers_text, shown_vector,
 )
+from robot_identification.export.changes import change_of_link, ChangedFiles
 from robot_identification.export.friction_forms import (
     fit_all_frictions, FittedFriction, LUGRE, PLAIN,
 )
-from robot_identification.export.mjcf_scene import Element, read_scene, Scene
+from robot_identification.export.mjcf_scene import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
@@ -61,55 +61,6 @@ class SceneOptions:
     friction_form: str = PLAIN  # of `friction_forms.FORMS`, without actuators of its own
 
 
-@dataclass(frozen=True)
-class MjcfExport:
-    """A scene with what was identified."""
-
-    source: Path  # the scene that was changed
-    # Its files, what they were and became.
-    before: dict[Path, bytes]
-    after: dict[Path, bytes]
-    links: tuple[LinkChange, ...]  # bodies that changed, in kinematic order
-    # Of all that moves [kg].
-    mass_before: float
-    mass_after: float
-    notes: tuple[str, ...]
-
-    @property
-    def changed(self) -> list[Path]:
-        """Return the files that changed."""
-        return [path for path, data in self.before.items() if self.after[path] != data]
-
-    def diff(self, output: Path) -> str:
-        """Return what changed as one unified diff; `output` is where the scene is written."""
-        return ''.join(
-            line for path in self.changed for line in difflib.unified_diff(
-                lines_of(self.before[path].decode()), lines_of(self.after[path].decode()),
-                str(path), str(self.place(path, output)),
-            )
-        )
-
-    def place(self, path: Path, output: Path) -> Path:
-        """Return where a file is written if the scene is written to `output`."""
-        if path == self.source:
-            return output
-        relative = os.path.relpath(path.resolve(), self.source.resolve().parent)
-        return Path(os.path.normpath(output.parent / relative))
-
-    def outputs(self, output: Path) -> dict[Path, bytes]:
-        """
-        Return what is to be written where if the scene is written to `output`.
-
-        In the scene's own folder these are the scene and the files that changed; elsewhere all,
-        since the scene includes them from there.
-        """
-        stays = output.resolve().parent == self.source.resolve().parent
-        chosen = {self.source, *self.changed} if stays else set(self.before)
-        return {
-            self.place(path, output): self.after[path] for path in self.before if path in chosen
-        }
-
-
 @dataclass(frozen=True, eq=False)
 class _Target:
     """A scene as MuJoCo has read it: the bodies of the arm's joints, at position zero."""
@@ -128,7 +79,7 @@ def is_scene(path: Path) -> bool:
     return first is not None and first[1] == b'mujoco'
 
 
-def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> MjcfExport:
+def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> ChangedFiles:
     """
     Return a scene with the identified bodies, rotors and friction of the joints named alike.
 
@@ -159,21 +110,21 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Mjcf
     _check_joints(scene, elements, target, options, into)
     links = []
     for k, element in enumerate(elements):
-        body = _body_of(element)
+        body = next(element.iterancestors('body'))
         before = _inertia_of(target.compiled, target.bodies[k]).toDynamicParameters()
         if _differ(before, inertials[k].toDynamicParameters()):
-            _write_inertial(body, inertials[k])
+            _write_inertial(scene, body, inertials[k])
             links.append(change_of_link(
-                body.attributes.get('name', names[k]), before, inertials[k].toDynamicParameters()
+                body.get('name', names[k]), before, inertials[k].toDynamicParameters()
             ))
-        _write_joint(element, wanted[k], _joint_values(target, k))
-    after = {file.path: file.editor.result() for file in scene.files}
+        _write_joint(scene, element, wanted[k], _joint_values(target, k))
+    after = {path: editor.result() for path, editor in scene.editors.items()}
     _check_reading(
         _understand(mujoco, _compile(mujoco, into, after), names, model, into),
         wanted, inertials, names, into,
     )
-    return MjcfExport(
-        into, {file.path: file.data for file in scene.files}, after, tuple(links),
+    return ChangedFiles(
+        into, {path: editor.data for path, editor in scene.editors.items()}, after, tuple(links),
         float(sum(target.compiled.body_mass[body] for body in target.bodies)),
         float(sum(inertia.mass for inertia in inertials)),
         tuple(filter(None, (aligned.misfit, _gravity_note(arm, target, aligned)))),
@@ -186,25 +137,17 @@ def _import_mujoco() -> Any:
     return mujoco
 
 
-def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -> list[Element]:
+def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -> list[Any]:
     found = {name: scene.joint(name) for name in names}
     lacking = [name for name, element in found.items() if element is None]
     if lacking:
-        there = [
-            element.attributes['name'] for element in scene.root.walk()
-            if element.tag == 'joint' and 'name' in element.attributes
-            and any(outer.tag == 'body' for outer in element.around())
-        ]
+        there = [name for joint in scene.joints() if (name := joint.get('name'))]
         raise UsageError(
             f'{into} has no joint {lacking[0]!r:.80} of the model of {arm.name}; its joints are '
             f'{", ".join(there)[:400] or "without names"}: where names differ, give '
             '--joint-names SCENE=MODEL,SCENE=MODEL,..'
         )
-    return [element for element in found.values() if element is not None]
-
-
-def _body_of(element: Element) -> Element:
-    return next(outer for outer in element.around() if outer.tag == 'body')
+    return list(found.values())
 
 
 def _compile(mujoco: Any, into: Path, changed: Mapping[Path, bytes]) -> Any:
@@ -371,12 +314,12 @@ def _carried_bodies(compiled: Any, body: int, bodies: list[int]) -> list[int]:
 
 
 def _check_joints(
-    scene: Scene, elements: list[Element], target: _Target, options: SceneOptions, into: Path
+    scene: Scene, elements: list[Any], target: _Target, options: SceneOptions, into: Path
 ) -> None:
     """Refuse joints whose numbers would come from elsewhere as well."""
     compiled = target.compiled
     for k, element in enumerate(elements):
-        name = element.attributes['name']
+        name = element.get('name')
         for actuator in range(compiled.nu):
             drives = compiled.actuator_trntype[actuator] in (0, 1) \
                 and compiled.actuator_trnid[actuator][0] == target.joints[k]
@@ -390,7 +333,7 @@ def _check_joints(
                     )
         for attribute in (*JOINT_ATTRIBUTES, 'springdamper'):
             default = scene.default_of(element, attribute)
-            own = attribute in element.attributes
+            own = attribute in element.attrib
             if attribute == 'springdamper' and (own or default is not None):
                 raise DescriptionError(
                     f'{into}: joint {name!r:.80} has springdamper, which overrides its damping: '
@@ -421,19 +364,17 @@ def _differ(before: FloatArray, after: FloatArray) -> bool:
     return bool(np.abs(before - after).max() > ROUNDING * largest)
 
 
-def _write_inertial(body: Element, inertia: pin.Inertia) -> None:
+def _write_inertial(scene: Scene, body: Any, inertia: pin.Inertia) -> None:
     moments = inertia.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     values = {
         'pos': numbers_text(_without_rounding(inertia.lever)), 'mass': repr(float(inertia.mass)),
         'fullinertia': numbers_text(_without_rounding(moments)),
     }
-    old = next((child for child in body.children if child.tag == 'inertial'), None)
+    old = body.find('inertial')
     if old is None:
-        body.file.editor.insert_tag(
-            body.span, body.file.editor.tag('inertial', body.span, **values)
-        )
+        scene.editor_of(body).insert(body, etree.Element('inertial', values))
     else:
-        old.file.editor.set_attributes(old.span, values, ORIENTATIONS)
+        scene.editor_of(old).set_attributes(old, values, ORIENTATIONS)
 
 
 def _wanted(joint: ArmJoint, friction: FittedFriction) -> dict[str, FloatArray]:
@@ -447,14 +388,15 @@ def _wanted(joint: ArmJoint, friction: FittedFriction) -> dict[str, FloatArray]:
 
 
 def _write_joint(
-    element: Element, wanted: Mapping[str, FloatArray], before: Mapping[str, FloatArray]
+    scene: Scene, element: Any, wanted: Mapping[str, FloatArray],
+    before: Mapping[str, FloatArray],
 ) -> None:
     values = {
         attribute: numbers_text(value) for attribute, value in wanted.items()
         if _differ(_of_length(value, before[attribute]), before[attribute])
     }
     if values:
-        element.file.editor.set_attributes(element.span, values)
+        scene.editor_of(element).set_attributes(element, values)
 
 
 def _of_length(values: FloatArray, like: FloatArray) -> FloatArray:

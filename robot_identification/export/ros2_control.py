@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import textwrap
-from typing import Any
 
-import defusedxml.ElementTree
+from lxml import etree
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
@@ -99,7 +98,7 @@ def _find_chain(model: IdentifiedModel) -> _Chain:
     """Return the chain with all moving joints and no other, and with the most of their mass."""
     robot = model.robot
     urdf = parse_urdf(export_urdf(model), robot.name)
-    tree: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
+    tree = etree.fromstring(urdf.text)
     base, carried = links_of_joints(urdf.text)
     # By link: the link before it, and the joint between them, None where it is fixed.
     before: dict[str, tuple[str, str | None]] = {}

@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
+from typing import Any
 
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import (
     ArmJoint, exported_arm, ExportedArm, locked_words, numbers_text,
 )
-from robot_identification.export.xml_editor import comment_text
+from robot_identification.export.xml_editor import comment_text, xml_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
 # Gazebo Fortress and later read it; the first one that has quaternions in poses.
@@ -36,16 +37,16 @@ def export_sdf(model: IdentifiedModel) -> str:
     """
     arm = exported_arm(model)
     names = _links_of_sdf(arm)
-    root = Element('sdf', version=VERSION)
-    built = SubElement(root, 'model', name=arm.name)
-    built.append(Comment(_remark(model, arm)))
+    root = etree.Element('sdf', version=VERSION)
+    built = etree.SubElement(root, 'model', name=arm.name)
+    built.append(etree.Comment(_remark(model, arm)))
     _add_pose(built, pin.SE3(_upright(arm.gravity), np.zeros(3)))
-    base = SubElement(built, 'link', name=names[arm.root])
+    base = etree.SubElement(built, 'link', name=names[arm.root])
     # It does not move: where the description has no possible body, SDF's own default does.
     if smallest_eigenvalues(arm.base.toDynamicParameters())[0] > 0.0:
         _add_inertial(base, arm.base)
     taken = [*names.values(), *(joint.name for joint in arm.joints)]
-    anchor = SubElement(built, 'joint', name=_free(ANCHOR, taken), type='fixed')
+    anchor = etree.SubElement(built, 'joint', name=_free(ANCHOR, taken), type='fixed')
     _add_text(anchor, 'parent', WORLD)
     _add_text(anchor, 'child', names[arm.root])
     links = [names[joint.link] for joint in arm.joints]
@@ -54,10 +55,9 @@ def export_sdf(model: IdentifiedModel) -> str:
         _add_joint(built, joint, parent, names[joint.link])
     for frame in arm.frames:
         holder = names[arm.root] if frame.joint < 0 else links[frame.joint]
-        element = SubElement(built, 'frame', name=names[frame.name], attached_to=holder)
+        element = etree.SubElement(built, 'frame', name=names[frame.name], attached_to=holder)
         _add_pose(element, frame.placement)
-    indent(root)
-    return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
+    return '<?xml version="1.0"?>\n' + xml_text(root)
 
 
 def _remark(model: IdentifiedModel, arm: ExportedArm) -> str:
@@ -99,50 +99,50 @@ def _upright(gravity: FloatArray) -> FloatArray:
     return rotation
 
 
-def _add_joint(built: Element, joint: ArmJoint, parent: str, child: str) -> None:
-    link = SubElement(built, 'link', name=child)
-    SubElement(link, 'pose', relative_to=joint.name).text = '0 0 0 0 0 0'
+def _add_joint(built: Any, joint: ArmJoint, parent: str, child: str) -> None:
+    link = etree.SubElement(built, 'link', name=child)
+    etree.SubElement(link, 'pose', relative_to=joint.name).text = '0 0 0 0 0 0'
     _add_inertial(link, joint.body)
     has_limits = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
     # SDF has a type `continuous`, of which Gazebo's plugin of DART makes a fixed joint; sdformat
     # reads a URDF's continuous joint as a revolute one without limits, too.
-    element = SubElement(
+    element = etree.SubElement(
         built, 'joint', name=joint.name, type='prismatic' if joint.is_prismatic else 'revolute'
     )
     _add_pose(element, joint.placement, relative_to=parent)
     _add_text(element, 'parent', parent)
     _add_text(element, 'child', child)
-    axis = SubElement(element, 'axis')
+    axis = etree.SubElement(element, 'axis')
     _add_text(axis, 'xyz', numbers_text(joint.axis))
     limits = {'effort': joint.effort, 'velocity': joint.velocity}
     if has_limits:
         limits = {'lower': joint.lower, 'upper': joint.upper, **limits}
-    limit = SubElement(axis, 'limit')
+    limit = etree.SubElement(axis, 'limit')
     for key, value in limits.items():
         if np.isfinite(value):
             _add_text(limit, key, repr(value))
-    dynamics = SubElement(axis, 'dynamics')
+    dynamics = etree.SubElement(axis, 'dynamics')
     _add_text(dynamics, 'damping', repr(joint.viscous))
     _add_text(dynamics, 'friction', repr(joint.coulomb))
 
 
-def _add_inertial(link: Element, body: pin.Inertia) -> None:
-    inertial = SubElement(link, 'inertial')
-    SubElement(inertial, 'pose').text = f'{numbers_text(body.lever)} 0 0 0'
+def _add_inertial(link: Any, body: pin.Inertia) -> None:
+    inertial = etree.SubElement(link, 'inertial')
+    etree.SubElement(inertial, 'pose').text = f'{numbers_text(body.lever)} 0 0 0'
     _add_text(inertial, 'mass', repr(float(body.mass)))
-    tensor = SubElement(inertial, 'inertia')
+    tensor = etree.SubElement(inertial, 'inertia')
     for i, a in enumerate('xyz'):
         for j, b in enumerate('xyz'):
             if i <= j:
                 _add_text(tensor, f'i{a}{b}', repr(float(body.inertia[i, j])))
 
 
-def _add_pose(parent: Element, placement: pin.SE3, **attributes: str) -> None:
+def _add_pose(parent: Any, placement: pin.SE3, **attributes: str) -> None:
     # Angles lose half their digits where the pitch is a right angle.
     turn = pin.Quaternion(placement.rotation).coeffs()
-    pose = SubElement(parent, 'pose', {**attributes, 'rotation_format': 'quat_xyzw'})
+    pose = etree.SubElement(parent, 'pose', {**attributes, 'rotation_format': 'quat_xyzw'})
     pose.text = f'{numbers_text(placement.translation)} {numbers_text(turn)}'
 
 
-def _add_text(parent: Element, tag: str, text: str) -> None:
-    SubElement(parent, tag).text = text
+def _add_text(parent: Any, tag: str, text: str) -> None:
+    etree.SubElement(parent, tag).text = text

@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-import difflib
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import tostring
 
-import defusedxml.ElementTree
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import check_argument, DescriptionError, UsageError
 from robot_identification.export.arm import (
-    change_of_link, check_consistent, lines_of, LinkChange, links_of_joints, motion_of_joint,
-    numbers_text, plain_friction, shown_vector,
+    check_consistent, links_of_joints, motion_of_joint, numbers_text, plain_friction, shown_vector,
 )
-from robot_identification.export.xml_editor import COMMENT, comment_text, XmlEditor, XmlSpan
+from robot_identification.export.changes import change_of_link, ChangedFiles, LinkChange
+from robot_identification.export.xml_editor import comment_text, XmlEditor
 from robot_identification.files import read_text
 from robot_identification.model import (
     IdentifiedModel, make_robot_model, parse_urdf, prior_inertial_parameters, RobotModel,
@@ -40,32 +38,6 @@ SAME_PLACE = 1.0e-5
 # Part of a number that is rounding: an estimate that is the description's is so within the
 # tolerance of a solver.
 ROUNDING = 1.0e-9
-
-
-@dataclass(frozen=True)
-class UrdfExport:
-    """A URDF with identified inertials."""
-
-    source: str  # name of the description that was changed
-    # It, and what it became, with the ends of lines as they are.
-    before: str
-    text: str
-    links: tuple[LinkChange, ...]  # links that changed, in the order of the file
-    # Of all that moves [kg].
-    mass_before: float
-    mass_after: float
-
-    notes: tuple[str, ...] = ()  # as those of `MjcfExport`
-
-    def diff(self, output: Path) -> str:
-        """Return what changed as a unified diff; `output` is where it is written."""
-        return ''.join(difflib.unified_diff(
-            lines_of(self.before), lines_of(self.text), self.source, str(output)
-        ))
-
-    def outputs(self, output: Path) -> dict[Path, str]:
-        """Return what is to be written where."""
-        return {output: self.text}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +72,7 @@ def export_urdf(model: IdentifiedModel) -> str:
     return make_urdf(model).text
 
 
-def make_urdf(model: IdentifiedModel, into: Path | None = None) -> UrdfExport:
+def make_urdf(model: IdentifiedModel, into: Path | None = None) -> ChangedFiles:
     """
     Return a URDF with the identified inertials, and what changed.
 
@@ -112,18 +84,17 @@ def make_urdf(model: IdentifiedModel, into: Path | None = None) -> UrdfExport:
     """
     theta = check_consistent(model)
     if into is None:
-        urdf, source = model.robot.urdf, f'{model.robot.name}.urdf'
+        urdf, into = model.robot.urdf, Path(f'{model.robot.name}.urdf')
         data = f'<?xml version="1.0"?>\n{urdf.text}\n'.encode()
         before = prior_inertial_parameters(model.robot)
     else:
-        source = str(into)
         data, urdf = _read_into(into)
-        before = prior_inertial_parameters(_check_same_arm(model.robot, urdf, source))
+        before = prior_inertial_parameters(_check_same_arm(model.robot, urdf, str(into)))
     contents = _find_contents(model, theta, urdf, before.reshape(-1, 10))
     remark = _remark(model, theta, contents)
-    changed, links = _write(data, source, urdf, contents, remark)
-    return UrdfExport(
-        source, data.decode(), changed.decode(), links,
+    changed, links = _write(data, str(into), urdf, contents, remark)
+    return ChangedFiles(
+        into, {into: data}, {into: changed}, links,
         float(before[::10].sum()), float(theta[: 10 * model.robot.n: 10].sum()),
     )
 
@@ -205,7 +176,7 @@ def _find_contents(
     model: IdentifiedModel, theta: FloatArray, urdf: Urdf, prior: FloatArray
 ) -> _Contents:
     """Return the inertials of links so that each moving body is the identified one."""
-    root: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
+    root = etree.fromstring(urdf.text)
     links = {link.get('name'): link for link in root.findall('link')}
     _, children = links_of_joints(urdf.text)
     n = model.robot.n
@@ -291,7 +262,7 @@ def _prior_of(root: Any, robot: RobotModel, name: str) -> FloatArray:
 
     Where links were taken out the others need not be a body: what they are is not judged here.
     """
-    urdf = parse_urdf(str(tostring(root, encoding='unicode')), name)
+    urdf = parse_urdf(etree.tostring(root, encoding='unicode'), name)
     arm = make_robot_model(replace(urdf, faults=()), joints=robot.joint_names, locked=robot.locked)
     return prior_inertial_parameters(arm).reshape(robot.n, 10)
 
@@ -326,30 +297,30 @@ def _write(
     data: bytes, source: str, urdf: Urdf, contents: _Contents, remark: str
 ) -> tuple[bytes, tuple[LinkChange, ...]]:
     """Return the text with other inertials and friction, and which links changed."""
-    root: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
+    root = etree.fromstring(urdf.text)
     before = {link.get('name'): _own_parameters(link) for link in root.findall('link')}
-    editor = XmlEditor(data, source)
+    editor = XmlEditor(data, source, 'a URDF')
     changes = []
-    for link in editor.root.children:
-        old = before.get(link.name, np.zeros(10))
-        if link.tag != 'link' or link.name not in [*contents.links, *contents.emptied]:
+    for link in editor.root.findall('link'):
+        name = link.get('name')
+        if name not in [*contents.links, *contents.emptied]:
             continue
-        new = contents.links.get(link.name, np.zeros(10))
+        old, new = before[name], contents.links.get(name, np.zeros(10))
         # What was written by the same numbers is left as it was written.
         if np.any(np.abs(new - old) > ROUNDING * _sizes(old)):
             _write_inertial(editor, link, new)
-            changes.append(change_of_link(link.name, old, new))
-    for joint in editor.root.children:
-        if joint.tag == 'joint' and joint.name in contents.joints:
-            _write_dynamics(editor, joint, contents.joints[joint.name])
+            changes.append(change_of_link(name, old, new))
+    for joint in editor.root.findall('joint'):
+        if joint.get('name') in contents.joints:
+            _write_dynamics(editor, joint, contents.joints[joint.get('name')])
     earlier = [
-        span for span in editor.root.children
-        if span.tag == COMMENT and SIGNATURE.encode() in data[span.start: span.end]
+        comment for comment in editor.root.iterchildren(etree.Comment)
+        if SIGNATURE in comment.text
     ]
     if earlier:
-        editor.replace_tag(earlier[0], remark)
+        editor.replace(earlier[0], etree.Comment(remark))
     else:
-        editor.insert_comment(remark)
+        editor.insert(editor.root, etree.Comment(remark))
     return editor.result(), tuple(changes)
 
 
@@ -359,9 +330,9 @@ def _sizes(parameters: FloatArray) -> FloatArray:
     return np.repeat([mass, np.sqrt(mass * moment), moment], [1, 3, 6])
 
 
-def _as_written(old: XmlSpan | None, key: str, values: FloatArray, size: float) -> str:
+def _as_written(old: Any, key: str, values: FloatArray, size: float) -> str:
     """Return numbers as an attribute has them, where they differ from those by rounding alone."""
-    written = '' if old is None else old.attributes.get(key, '')
+    written = '' if old is None else old.get(key, '')
     try:
         before = np.array([float(number) for number in written.split()])
     except ValueError:  # of what is not checked, as <dynamics>
@@ -370,7 +341,7 @@ def _as_written(old: XmlSpan | None, key: str, values: FloatArray, size: float) 
     return written if same else numbers_text(values)
 
 
-def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) -> None:
+def _write_inertial(editor: XmlEditor, link: Any, parameters: FloatArray) -> None:
     old = link.find('inertial')
     if not parameters.any():
         if old is not None:
@@ -379,44 +350,42 @@ def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) ->
     body = pin.Inertia.FromDynamicParameters(parameters)
     mass, tensor = float(body.mass), body.inertia
     moment = float(np.abs(tensor).max())
-    like = link if old is None or not old.children else old.children[-1]
-    origin, mass_tag, inertia = (
+    origin, mass_before, inertia = (
         None if old is None else old.find(tag) for tag in ('origin', 'mass', 'inertia')
     )
-    children = [
-        editor.tag(
-            'origin', like,
-            xyz=_as_written(origin, 'xyz', body.lever, np.sqrt(moment / mass)), rpy='0 0 0',
-        ),
-        editor.tag(
-            'mass', like, value=_as_written(mass_tag, 'value', np.array([mass]), mass)
-        ),
-        editor.tag('inertia', like, **{
-            f'i{a}{b}': _as_written(inertia, f'i{a}{b}', tensor[i, j: j + 1], moment)
-            for i, a in enumerate('xyz')
-            for j, b in enumerate('xyz')
-            if i <= j
-        }),
-    ]
-    if old is None:
-        editor.insert(link, 'inertial', children)
-    else:
-        editor.replace(old, 'inertial', children)
-
-
-def _write_dynamics(
-    editor: XmlEditor, joint: XmlSpan, friction: tuple[float, float]
-) -> None:
-    old = joint.find('dynamics')
-    coulomb, viscous = (
-        _as_written(old, key, np.array([value]), value)
-        for key, value in zip(('friction', 'damping'), friction, strict=True)
+    new = etree.Element('inertial')
+    etree.SubElement(
+        new, 'origin', xyz=_as_written(origin, 'xyz', body.lever, np.sqrt(moment / mass)),
+        rpy='0 0 0',
     )
-    tag = editor.tag('dynamics', joint, damping=viscous, friction=coulomb)
+    etree.SubElement(
+        new, 'mass', value=_as_written(mass_before, 'value', np.array([mass]), mass)
+    )
+    etree.SubElement(new, 'inertia', {
+        f'i{a}{b}': _as_written(inertia, f'i{a}{b}', tensor[i, j: j + 1], moment)
+        for i, a in enumerate('xyz') for j, b in enumerate('xyz') if i <= j
+    })
     if old is None:
-        editor.append_tag(joint, tag)
-    elif {**old.attributes, 'damping': viscous, 'friction': coulomb} != old.attributes:
-        editor.replace_tag(old, tag)
+        editor.insert(link, new)
+        return
+    for part in new:
+        before = old.find(part.tag)
+        if before is None:
+            editor.insert(old, part)
+        else:
+            editor.set_attributes(before, part.attrib)
+
+
+def _write_dynamics(editor: XmlEditor, joint: Any, friction: tuple[float, float]) -> None:
+    old = joint.find('dynamics')
+    values = {
+        key: _as_written(old, key, np.array([value]), value)
+        for key, value in zip(('damping', 'friction'), friction[::-1], strict=True)
+    }
+    if old is None:
+        editor.insert(joint, etree.Element('dynamics', values), last=True)
+    else:
+        editor.set_attributes(old, values)
 
 
 def _remark(model: IdentifiedModel, theta: FloatArray, contents: _Contents) -> str:
@@ -428,10 +397,9 @@ def _remark(model: IdentifiedModel, theta: FloatArray, contents: _Contents) -> s
     )
     taken, shrunk = contents.emptied, contents.shrunk
     parts = ', '.join(f'{name} {part:g}' for name, part in shrunk.items())
-    remark = comment_text(
+    return comment_text(
         f'{SIGNATURE} Reflected rotor inertias, which URDF has no place for [kg m^2]: {text}'
         + (f' Part of the moving link before them: {", ".join(taken)}' if taken else '')
         + (f' Bodies on locked joints, with the part of their inertia that was found: {parts}'
            if shrunk else '')
     )
-    return f'<!--{remark}-->'

@@ -184,7 +184,7 @@ def test_a_body_that_the_description_lacks_is_added_only_when_told(mujoco, model
     (b'mass="0.3" diaginertia', b'mass="30" diaginertia',
      "no body is left for the link of 'reach' once hand are taken"),
     (b'<actuator>', b'<actuator><motor joint="nowhere"/>', 'MuJoCo does not read it'),
-    (b'</mujoco>', b'</muj>', 'is not an MJCF model that parses: mismatched tag'),
+    (b'</mujoco>', b'</muj>', 'is not an MJCF model that parses: Opening and ending tag mismatch'),
 ])
 def test_what_the_scene_cannot_hold_is_refused_by_name(mujoco, model, tmp_path, old, new, words):
     assert ARM.count(old) == 1
@@ -197,7 +197,7 @@ def test_what_the_scene_cannot_hold_is_refused_by_name(mujoco, model, tmp_path, 
 @pytest.mark.parametrize(('old', 'new', 'words'), [
     (b'file="arm/arm.xml"', b'file="arm/no.xml"', "includes 'arm/no.xml', which is no file"),
     (b'</mujoco>', b'<include file="arm/arm.xml"/></mujoco>', 'is included more than once'),
-    (b'<mujoco model="cell">', b'<robot>', 'mismatched tag'),
+    (b'<mujoco model="cell">', b'<robot>', 'tag mismatch'),
 ])
 def test_includes_that_lead_nowhere_are_refused(model, tmp_path, old, new, words):
     path = write_scene(tmp_path, scene=SCENE.replace(old, new))
@@ -226,7 +226,7 @@ def test_classes_are_resolved_as_mujoco_does(mujoco, tmp_path):
         for attribute in ('damping', 'frictionloss', 'armature'):
             element = scene.joint(name)
             found = scene.default_of(element, attribute)
-            own = element.attributes.get(attribute)
+            own = element.get(attribute)
             value = own if own is not None else '0' if found is None else found[1]
             dof = compiled.joint(name).dofadr[0]
             assert float(value) == getattr(compiled, f'dof_{attribute}')[dof], (name, attribute)
