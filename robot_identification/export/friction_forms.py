@@ -40,15 +40,6 @@ PRESLIDING = 2.0e-3
 BRISTLE_TIME = 1.0e-3
 
 
-@dataclass(frozen=True, eq=False)
-class FrictionCurve:
-    """Friction of a joint in steady sliding."""
-
-    speeds: FloatArray  # (m,): positive, ascending [rad/s]
-    torque: FloatArray  # (m,): against the motion, the mean of both directions [N m]
-    load: float  # under which it is [N m]
-
-
 @dataclass(frozen=True)
 class FittedFriction:
     """Friction of a joint in one of the forms, and how well it is that of the model."""
@@ -82,37 +73,42 @@ class FittedFriction:
 
 
 def friction_curve(
-    model: IdentifiedModel, theta: FloatArray, joint: int, load: float | None = None
-) -> FrictionCurve:
-    """Return the friction of a joint with parameters (p,), by default at its mean load [N m]."""
+    model: IdentifiedModel, theta: FloatArray, joint: int
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the friction of a joint with parameters (p,) in steady sliding at its mean load.
+
+    Positive, ascending speeds (m,) [rad/s], and the torques against the motion there (m,), the
+    mean of both directions [N m].
+    """
     speeds = sliding_speeds(covered(model, 'speeds', joint) or UNKNOWN_SPEED)
-    at = covered(model, 'loads', joint) if load is None else load
+    load = covered(model, 'loads', joint)
     torque = np.zeros(len(speeds))
     for term, columns in model.parameters.friction_columns:
         if term.joint == joint:
             temperature = term.law.temperature_at(None)
             forth, back = (
-                steady_torque(term.law, theta[columns], sign * speeds, at, temperature)
+                steady_torque(term.law, theta[columns], sign * speeds, load, temperature)
                 for sign in (1.0, -1.0)
             )
             torque += 0.5 * (forth - back)
-    return FrictionCurve(speeds, torque, at)
+    return speeds, torque
 
 
 def fit_friction(
     model: IdentifiedModel, theta: FloatArray, joint: int, form: str
 ) -> FittedFriction:
     """Return the friction of a joint with parameters (p,) in a form; none of it gives energy."""
-    curve = friction_curve(model, theta, joint)
+    speeds, torque = friction_curve(model, theta, joint)
     if form == PLAIN:
         coulomb, viscous = plain_friction(model, theta, joint)
         values = (coulomb, (viscous, 0.0, 0.0), coulomb, 1.0)
     elif form == POLYNOMIAL:
-        values = _fit_polynomial(curve)
+        values = _fit_polynomial(speeds, torque)
     else:
-        values = _fit_lugre(curve)
-    fitted = FittedFriction(form, *values, 0.0, 0.0, float(np.sqrt(np.mean(curve.torque**2))))
-    missed = fitted.torque(curve.speeds) - curve.torque
+        values = _fit_lugre(speeds, torque)
+    fitted = FittedFriction(form, *values, 0.0, 0.0, float(np.sqrt(np.mean(torque**2))))
+    missed = fitted.torque(speeds) - torque
     return replace(
         fitted, misfit=float(np.sqrt(np.mean(missed**2))),
         largest_misfit=float(np.abs(missed).max()),
@@ -134,40 +130,40 @@ def fit_all_frictions(model: IdentifiedModel, form: str) -> list[FittedFriction]
 _Values = tuple[float, tuple[float, float, float], float, float]
 
 
-def _fit_polynomial(curve: FrictionCurve) -> _Values:
+def _fit_polynomial(speeds: FloatArray, torque: FloatArray) -> _Values:
     """Return the least squares; friction rises beyond the fastest speed, and is never negative."""
-    v = curve.speeds / curve.speeds[-1]
+    v = speeds / speeds[-1]
     columns, beyond = (
-        np.column_stack([speeds**power for power in range(4)]) for speeds in (v, 2.0 * v)
+        np.column_stack([share**power for power in range(4)]) for share in (v, 2.0 * v)
     )
     for least in (-np.inf, 0.0):
         found = scipy.optimize.lsq_linear(
-            columns, curve.torque, ([0.0, 0.0, least, 0.0], np.inf)
+            columns, torque, ([0.0, 0.0, least, 0.0], np.inf)
         ).x
         if np.all(beyond @ found >= 0.0):
             break
-    coulomb, *damping = found / curve.speeds[-1] ** np.arange(4)
+    coulomb, *damping = found / speeds[-1] ** np.arange(4)
     first, second, third = (float(value) for value in damping)
     return float(coulomb), (first, second, third), float(coulomb), 1.0
 
 
-def _fit_lugre(curve: FrictionCurve) -> _Values:
+def _fit_lugre(speeds: FloatArray, torque: FloatArray) -> _Values:
     """Return the least squares over Stribeck velocities, then of all constants at once."""
-    fastest = curve.speeds[-1]
+    fastest = speeds[-1]
 
     def columns(stribeck: float) -> FloatArray:
         return np.column_stack([
-            np.ones_like(curve.speeds), np.exp(-(curve.speeds / stribeck) ** 2), curve.speeds
+            np.ones_like(speeds), np.exp(-(speeds / stribeck) ** 2), speeds
         ])
 
     def best(stribeck: float) -> tuple[float, FloatArray]:
-        found = scipy.optimize.lsq_linear(columns(stribeck), curve.torque, (0.0, np.inf))
+        found = scipy.optimize.lsq_linear(columns(stribeck), torque, (0.0, np.inf))
         return float(found.cost), found.x
 
     start = min(STRIBECK_PARTS * fastest, key=lambda stribeck: best(stribeck)[0])
     refined = scipy.optimize.least_squares(
         lambda logarithm: columns(np.exp(logarithm[0])) @ best(np.exp(logarithm[0]))[1]
-        - curve.torque, [np.log(start)], bounds=([np.log(1e-3 * fastest)], [np.log(2 * fastest)]),
+        - torque, [np.log(start)], bounds=([np.log(1e-3 * fastest)], [np.log(2 * fastest)]),
     )
     stribeck = float(np.exp(refined.x[0]))
     coulomb, drop, viscous = (float(value) for value in best(stribeck)[1])

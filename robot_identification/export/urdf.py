@@ -10,7 +10,7 @@ stays what it was, comments, blanks and the order of attributes with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -179,23 +179,27 @@ def _find_contents(
     root = etree.fromstring(urdf.text)
     links = {link.get('name'): link for link in root.findall('link')}
     _, children = links_of_joints(urdf.text)
-    n = model.robot.n
+    n, moving = model.robot.n, model.robot.joint_names
     lumped = theta[: 10 * n].reshape(n, 10)
     contents = _Contents({}, [], {}, {})
-    for index, name in enumerate(model.robot.joint_names):
+    for index, name in enumerate(moving):
         link = links[children[name]]
         own = lumped[index] - (prior[index] - _own_parameters(link))
         if not smallest_eigenvalues(own)[0] > 0.0:
-            contents.emptied.extend(_take_fixed_bodies(root, link.get('name')))
+            fixed = _links_after(root, children[name], lambda one: one.get('type') == 'fixed')
+            contents.emptied.extend(
+                other for other in links if other in fixed and _take_inertial(links[other])
+            )
             # Without its own, which with the others gone may be that of no body.
             _take_inertial(link)
             others = _prior_of(root, model.robot, urdf.name)[index]
             own = lumped[index] - others
             if not smallest_eigenvalues(own)[0] > 0.0:
-                own = _shrink_locked_bodies(
-                    contents, _bodies_on_locked(root, link.get('name'), model.robot.joint_names),
-                    others, lumped[index],
+                locked = _links_after(
+                    root, children[name], lambda one: one.get('name') not in moving
                 )
+                bodies = {other: _own_parameters(links[other]) for other in locked}
+                own = _shrink_locked_bodies(contents, bodies, others, lumped[index])
         contents.links[children[name]] = own
         contents.joints[name] = plain_friction(model, theta, index)
     return contents
@@ -214,38 +218,22 @@ def _shrink_locked_bodies(
     part = 0.5
     while not smallest_eigenvalues(whole - 2.0 * part * stated)[0] > 0.0:
         part /= 2.0
-    contents.links.update({name: part * own for name, own in bodies.items()})
-    contents.shrunk.update(dict.fromkeys(bodies, part))
+    for name, own in bodies.items():
+        if own.any():
+            contents.links[name], contents.shrunk[name] = part * own, part
     return whole - part * stated
 
 
-def _bodies_on_locked(root: Any, link: str, moving: Sequence[str]) -> dict[str, FloatArray]:
-    """Return the inertial parameters of all bodies that move with a link, by link."""
-    links = {body.get('name'): body for body in root.findall('link')}
-    found: dict[str, FloatArray] = {}
-    new = [link]
-    while new:
-        new = [
-            joint.find('child').get('link') for joint in root.findall('joint')
-            if joint.get('name') not in moving and joint.find('parent').get('link') in new
-        ]
-        found |= {name: _own_parameters(links[name]) for name in new}
-    return {name: own for name, own in found.items() if own.any()}
-
-
-def _take_fixed_bodies(root: Any, link: str) -> list[str]:
-    """Remove the inertials of links that are fixed to another; return their names."""
+def _links_after(root: Any, link: str, passes: Callable[[Any], bool]) -> list[str]:
+    """Return the links that are fixed to one by joints which a test passes, itself left out."""
     found, new = [], [link]
     while new:
         new = [
             joint.find('child').get('link') for joint in root.findall('joint')
-            if joint.get('type') == 'fixed' and joint.find('parent').get('link') in new
+            if passes(joint) and joint.find('parent').get('link') in new
         ]
         found += new
-    return [
-        str(body.get('name')) for body in root.findall('link')
-        if body.get('name') in found and _take_inertial(body)
-    ]
+    return found
 
 
 def _take_inertial(body: Any) -> bool:

@@ -17,9 +17,9 @@ from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.estimation.draws import draw_consistent
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.export.isaac_lab import export_isaac_lab
-from robot_identification.export.pack import PackOptions, simulation_pack
-from robot_identification.export.usd import export_usd
+from robot_identification.export.pack import (
+    export_isaac_lab, export_usd, PackOptions, simulation_pack,
+)
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
