@@ -14,8 +14,7 @@ from real_torque import parse_arguments
 from robot_identification import load_model
 from robot_identification.files import write_atomically
 from robot_identification.processing import load_for_model
-from robot_identification.report.rollout_section import joint_pictures
-from robot_identification.studies.rollout import run_rollout
+from robot_identification.studies.rollout import joint_pictures, run_rollout
 from robot_identification.validation import RolloutOptions
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from robot_identification import load_model, load_robot, validate
 from robot_identification.cli.command import add_command
+from robot_identification.cli.demo_truth import compare_with_truth, GroundTruthComparison
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json, say
 from robot_identification.cli.processes import (
@@ -25,9 +26,7 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.files import ResultFolder, write_atomically
 from robot_identification.model import find_urdf, IdentifiedModel
 from robot_identification.parallel import available_processors
-from robot_identification.report import (
-    compare_with_truth, GroundTruthComparison, validation_text,
-)
+from robot_identification.report import validation_text
 from robot_identification.simulation import draw_truth, GroundTruth
 from robot_identification.validation import validation_json
 

@@ -21,11 +21,8 @@ from robot_identification.files import check_writable, ResultFolder, write_resul
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.pipeline import ValidatedBags
-from robot_identification.report import (
-    GroundTruthComparison, render_validation_report,
-    validation_text,
-)
-from robot_identification.studies.rollout import run_rollout
+from robot_identification.report import render_validation_report, validation_text
+from robot_identification.studies.rollout import rollout_section, run_rollout
 from robot_identification.validation import (
     predict_effort, RolloutOptions, validation_content, validation_json,
 )
@@ -85,13 +82,14 @@ def run(args: argparse.Namespace) -> int:
 
 def write_validation(
     model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
-    truth: GroundTruthComparison | None = None,
+    truth: Any = None,
 ) -> None:
     """Write figures and report of a validation; `truth` is that of a simulated robot."""
     validation, datasets, notes = validated
     report = render_validation_report(
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
         notes, command_line=folder.command_line, truth=truth,
+        rollouts=[rollout_section(rollout) for rollout in validation.rollouts],
     )
     contents = {'validation.json': validation_json(validation), 'report.html': report}
     write_results(folder.path, contents, folder.force)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .figures import (
-    decimate as decimate, draw_panel as draw_panel, MARGINS as MARGINS,
-    MAXIMUM_POINTS as MAXIMUM_POINTS, single_panel as single_panel,
-    temperature_picture as temperature_picture, WIDE_LABELS as WIDE_LABELS, WIDTH as WIDTH,
+    decimate as decimate, draw_panel as draw_panel, GAP as GAP, MARGINS as MARGINS,
+    MAXIMUM_POINTS as MAXIMUM_POINTS, single_panel as single_panel, WIDE_LABELS as WIDE_LABELS,
+    WIDTH as WIDTH,
 )
 from .formatting import (
     fixed as fixed, json_text as json_text, NOT_AVAILABLE as NOT_AVAILABLE, number as number,
@@ -15,7 +15,7 @@ from .parameters import coefficients as coefficients
 from .plot import (
     BAND as BAND, box as box, Drawing as Drawing, FONT_SIZE as FONT_SIZE, MEASURED as MEASURED,
     Panel as Panel, Picture as Picture, POINTS_PER_INCH as POINTS_PER_INCH,
-    PREDICTED as PREDICTED, RESIDUAL as RESIDUAL, text_at as text_at,
+    PREDICTED as PREDICTED, RESIDUAL as RESIDUAL, text_at as text_at, URDF_COLOUR as URDF_COLOUR,
 )
 from .reports import (
     render_validation_report as render_validation_report, RESULT_FILES as RESULT_FILES,
@@ -28,7 +28,4 @@ from .text_report import (
 from .trajectory_figure import trajectory_png as trajectory_png
 from .trajectory_report import (
     criteria_columns as criteria_columns, render_trajectory_report as render_trajectory_report,
-)
-from .truth import (
-    compare_with_truth as compare_with_truth, GroundTruthComparison as GroundTruthComparison,
 )

@@ -19,7 +19,7 @@ from robot_identification.report.figures import (
 )
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.plot import (
-    Drawing, MEASURED, Picture, PREDICTED, RESIDUAL, URDF,
+    Drawing, MEASURED, Picture, PREDICTED, RESIDUAL, URDF_COLOUR,
 )
 
 EFFORT_HEIGHT = 2.9  # [inches]
@@ -115,7 +115,7 @@ def _draw_effort(
     measured, predicted, left, urdf = (
         _curve(dataset, curve, rows & np.isfinite(curve), points) for curve in curves
     )
-    effort.curve(*urdf, URDF, 0.9, name='URDF', dashed=True)
+    effort.curve(*urdf, URDF_COLOUR, 0.9, name='URDF', dashed=True)
     effort.curve(*measured, MEASURED, 1.6, name='measured')
     effort.curve(*predicted, PREDICTED, 0.9, name='predicted')
     residual.curve(*left, RESIDUAL, 0.8, name='residual')

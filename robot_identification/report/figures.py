@@ -19,7 +19,7 @@ from typing import Any, TYPE_CHECKING
 from markupsafe import escape, Markup
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.report.plot import Drawing, Panel, Picture, PREDICTED, RESIDUAL
+from robot_identification.report.plot import Drawing, Panel, Picture, PREDICTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,28 +70,6 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
         f'{len(singular_values)} singular values from {singular_values.max():.2g} '
         f'down to {singular_values.min():.2g}'
     ))
-
-
-def temperature_picture(
-    words: tuple[str, str], temperature: FloatArray, values: FloatArray, errors: FloatArray,
-    line: FloatArray,
-) -> Picture:
-    """
-    Draw viscous friction over temperature; `words` are the name of the joint, and the unit.
-
-    `temperature` [deg C], `values` and their standard `errors` are those of the runs,
-    each (m,); `line` (2, k) has temperatures and values of a line, with k = 0 if there is none.
-    """
-    name, unit = words
-    drawing, panel = single_panel(2.6)
-    panel.error_bars(temperature, values, errors, PREDICTED)
-    panel.dots(temperature, values, PREDICTED, 4.0)
-    panel.curve(line[0], line[1], RESIDUAL, 1.2)
-    panel.label(f'viscous friction\n[{unit}]', 'temperature [°C]')
-    panel.x.margin = 0.05
-    return drawing.picture(
-        name, f'Viscous friction of {name} over its temperature, with a line'
-    )
 
 
 def draw_panel(

@@ -22,13 +22,13 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 
 # Okabe and Ito's colours beside grey: distinguishable in every kind of colour vision.
-MEASURED, PREDICTED, RESIDUAL, URDF = '#767676', '#0072b2', '#d55e00', '#cc79a7'
+MEASURED, PREDICTED, RESIDUAL, URDF_COLOUR = '#767676', '#0072b2', '#d55e00', '#cc79a7'
 GRID = '#e0e0e0'
 BAND = '#cfe3ef'  # what a band is filled with
 SAMPLES, BARS = '#c9ccd0', '#e6a57e'  # dots of samples, bars of a histogram
 # Variables of the style sheet, which changes them on a dark screen; `#000` is the text's colour.
 INKS = {
-    MEASURED: 'measured', PREDICTED: 'predicted', RESIDUAL: 'residual', URDF: 'urdf',
+    MEASURED: 'measured', PREDICTED: 'predicted', RESIDUAL: 'residual', URDF_COLOUR: 'urdf',
     GRID: 'grid', BAND: 'band', SAMPLES: 'samples', BARS: 'bars',
 }
 DASH = 4.0  # of a dashed curve, and between its dashes [points]

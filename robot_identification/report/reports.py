@@ -33,9 +33,7 @@ from robot_identification.report.parameters import (
     strongest_pairs,
 )
 from robot_identification.report.residuals import residual_section
-from robot_identification.report.rollout_section import rollout_sections
 from robot_identification.report.text_report import results_text
-from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.validation import Validation, Verdict
 
 RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
@@ -119,13 +117,15 @@ def render_validation_report(
     predictions: Sequence[FloatArray],
     notes: Sequence[str],
     command_line: str = '',
-    truth: GroundTruthComparison | None = None,
+    truth: Any = None,
+    rollouts: Sequence[Any] = (),
 ) -> str:
     """
     Return the report of a validation, one HTML file that needs no network.
 
     `datasets` and `predictions`, the model's effort (N, n) in the bag's unit, are in the order of
-    ``validation.bags``; `truth` is that of a simulated robot.
+    ``validation.bags``; `truth` is that of a simulated robot, `rollouts` are sections on
+    simulations of the recordings.
     """
     scored = [
         Scored(dataset, predicted, dataset.scored, errors)
@@ -150,7 +150,7 @@ def render_validation_report(
         ],
         training=validation.training,
         worst_joint=explain_worst_joint(model, scored),
-        rollouts=rollout_sections(validation.rollouts[:len(shared['pictures'])]),
+        rollouts=rollouts[:len(shared['pictures'])],
     )
 
 

@@ -15,6 +15,7 @@ from export.exported_models import model_of
 import numpy as np
 import pytest
 from report import report_cases
+from robot_identification.cli.demo_truth import GroundTruthComparison
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identification import Candidates
@@ -38,7 +39,6 @@ from robot_identification.report.reports import (
     render_identification_report, render_validation_report, save_identification,
 )
 from robot_identification.report.text_report import results_text, summary_text, validation_text
-from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.validation.bag_errors import score_urdf
 from robot_identification.validation.validation import predict_effort, validate
 from robot_identification.validation.verdict import BAD, Limit, SIMULATION

@@ -16,9 +16,8 @@ from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.model import IdentifiedModel, load_robot, Motion
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
-from robot_identification.report.rollout_section import rollout_sections
 from robot_identification.simulation import draw_truth, true_inertial_parameters
-from robot_identification.studies.rollout import run_rollout, study
+from robot_identification.studies.rollout import rollout_section, run_rollout, study
 from robot_identification.validation import (
     CLOSED, describe_rollout, MJCF, MODEL, OPEN, plan_rollouts, quantile, rollout_content,
     RolloutOptions, URDF, VELOCITY,
@@ -208,7 +207,7 @@ def test_a_recording_that_is_too_short_is_said(model, recorded):
     result, = run_rollout(model, [replace(recorded, segments=(slice(0, 20),))], FEW)
     assert 'not checked' in describe_rollout(result)[0]
     assert rollout_content(result)['models'] == []
-    section, = rollout_sections([result])
+    section = rollout_section(result)
     assert section.course is None and section.rows == ()
 
 
@@ -220,7 +219,7 @@ def test_figures_are_the_same_in_words_table_and_file(rollout):
     )
     np.testing.assert_allclose(mine['joint_median'], drift(rollout, MODEL, OPEN))
     assert f'{mine["tool_median"][HALF]:.3g} mm' in describe_rollout(rollout)[0]
-    section, = rollout_sections([rollout])
+    section = rollout_section(rollout)
     row = next(row for row in section.rows if 'tool [mm]' in row)
     assert row[3:][HALF].startswith(f'{mine["tool_median"][HALF]:.3g} (')
     assert len(section.joints) == 3

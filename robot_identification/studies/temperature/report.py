@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    fixed, Meaning, NOT_AVAILABLE, number, percent, Picture, render_page, temperature_picture,
-    text_table, wrap,
+    fixed, Meaning, NOT_AVAILABLE, number, percent, Picture, PREDICTED, render_page, RESIDUAL,
+    single_panel, text_table, wrap,
 )
 from robot_identification.studies.comparison import p_words
 from robot_identification.studies.temperature.line import TemperatureLine
@@ -211,11 +211,15 @@ def _line_cells(line: TemperatureLine | None) -> tuple[str, str, str]:
 
 def _picture(study: TemperatureStudy, index: int) -> Picture:
     joint = study.joints[index]
-    line = joint.viscous_line
-    ends = np.zeros((2, 0)) if line is None else np.array([
-        [line.lowest, line.highest], [line.at(line.lowest), line.at(line.highest)],
-    ])
-    return temperature_picture(
-        (joint.joint, joint.viscous_unit), joint.temperature, joint.viscous,
-        joint.viscous_errors, ends,
+    drawing, panel = single_panel(2.6)
+    panel.error_bars(joint.temperature, joint.viscous, joint.viscous_errors, PREDICTED)
+    panel.dots(joint.temperature, joint.viscous, PREDICTED, 4.0)
+    if joint.viscous_line is not None:
+        line = joint.viscous_line
+        ends = np.array([line.lowest, line.highest])
+        panel.curve(ends, np.array([line.at(end) for end in ends]), RESIDUAL, 1.2)
+    panel.label(f'viscous friction\n[{joint.viscous_unit}]', 'temperature [°C]')
+    panel.x.margin = 0.05
+    return drawing.picture(
+        joint.joint, f'Viscous friction of {joint.joint} over its temperature, with a line'
     )

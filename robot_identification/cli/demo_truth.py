@@ -13,7 +13,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.recording import read_recording
-from robot_identification.report.formatting import percent
+from robot_identification.report import percent
 from robot_identification.simulation import GroundTruth, true_inertial_parameters
 from robot_identification.validation import measure_errors, predict_effort
 

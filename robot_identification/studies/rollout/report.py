@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.report.figures import GAP, MARGINS, single_panel, WIDE_LABELS, WIDTH
-from robot_identification.report.plot import (
-    Drawing, MEASURED, Picture, PREDICTED, URDF as URDF_COLOUR,
+from robot_identification.report import (
+    Drawing, GAP, MARGINS, MEASURED, Picture, PREDICTED, single_panel, URDF_COLOUR, WIDE_LABELS,
+    WIDTH,
 )
 from robot_identification.validation import (
     CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, VELOCITY, WORDS,
@@ -41,12 +40,8 @@ class RolloutSection:
     not_checked: tuple[str, ...]
 
 
-def rollout_sections(rollouts: Sequence[Rollout]) -> list[RolloutSection]:
-    """Return the sections of the rollouts of all recordings."""
-    return [_section(rollout) for rollout in rollouts]
-
-
-def _section(rollout: Rollout) -> RolloutSection:
+def rollout_section(rollout: Rollout) -> RolloutSection:
+    """Return the section of the rollouts of a recording."""
     plan = rollout.plan
     drawn = bool(plan.horizons)
     return RolloutSection(
