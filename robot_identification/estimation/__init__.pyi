@@ -56,4 +56,7 @@ from .uncertainty.intervals import (
     confidence_intervals as confidence_intervals, joint_test as joint_test,
     JointTest as JointTest, nested_test as nested_test,
 )
+from .uncertainty.needed_terms import (
+    covariance_from_model as covariance_from_model, find_needed_terms as find_needed_terms,
+)
 from .uncertainty.scatter import problem_of as problem_of

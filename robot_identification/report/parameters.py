@@ -13,7 +13,7 @@ import math
 from markupsafe import Markup
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation import confidence_intervals, Covariance
+from robot_identification.estimation import confidence_intervals, covariance_from_model
 from robot_identification.model import (
     CLASSES, IdentifiedModel, linear_classes, prior_inertial_parameters, pseudo_inertia,
     unidentifiable_reasons,
@@ -42,8 +42,6 @@ MOST_NAMES = 24
 STRONG_CORRELATION = 0.95
 _SMALL = FONT_SIZE - 2.0  # [points]
 _FRAME = 'fill="none" stroke="currentColor" stroke-width="10"'
-# Where nothing else is known: many degrees of freedom.
-MANY = 1.0e6
 
 
 @dataclass(frozen=True)
@@ -185,18 +183,6 @@ def body_rows(model: IdentifiedModel) -> list[tuple[str, ...]]:
             else Markup('<span class="no">no</span>'),
         ))
     return rows
-
-
-def covariance_from_model(model: IdentifiedModel) -> Covariance:
-    """Return the covariance of a model's base parameters, with its degrees of freedom."""
-    b = len(model.theta_base)
-    known = model.quality.get('degrees_of_freedom')
-    return Covariance(
-        model.covariance_kind,
-        model.covariance,
-        np.full(b, MANY) if known is None else np.asarray(known, dtype=float),
-        ~(np.diag(model.covariance) > 0.0),
-    )
 
 
 def strongest_pairs(model: IdentifiedModel) -> tuple[list[tuple[str, str, str]], int]:

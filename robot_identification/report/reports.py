@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation import Identification
+from robot_identification.estimation import find_needed_terms, Identification
 from robot_identification.files import write_results
 from robot_identification.model import dump_model, IdentifiedModel
 from robot_identification.processing import Dataset
@@ -26,7 +26,6 @@ from robot_identification.report.explanation import (
 )
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.report.friction import friction_picture, friction_points, friction_table
-from robot_identification.report.needed_terms import find_needed_terms
 from robot_identification.report.page import render_page
 from robot_identification.report.parameters import (
     body_rows, correlation_picture, inertial_coefficients, largest_change, parameter_classes,

@@ -8,6 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from report import report_cases
+from robot_identification.estimation.uncertainty.needed_terms import (
+    covariance_from_model, find_needed_terms, schwarz_criterion,
+)
 from robot_identification.files import dump_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
@@ -17,10 +20,9 @@ from robot_identification.report.explanation import Scored
 from robot_identification.report.friction import (
     bin_friction, friction_picture, friction_points, sliding_friction,
 )
-from robot_identification.report.needed_terms import find_needed_terms, schwarz_criterion
 from robot_identification.report.parameters import (
-    body_rows, coefficients, correlation_picture, covariance_from_model, largest_change,
-    parameter_classes, strongest_pairs, urdf_values,
+    body_rows, coefficients, correlation_picture, largest_change, parameter_classes,
+    strongest_pairs, urdf_values,
 )
 from robot_identification.validation.validation import predict_effort
 

@@ -12,12 +12,14 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, RankDeficientError
-from robot_identification.estimation import (
-    Covariance, Estimate, Identification, IdentificationProblem, joint_test, nested_test,
-    solve_weighted,
-)
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import solve_weighted
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.intervals import joint_test, nested_test
 from robot_identification.model import IdentifiedModel
-from robot_identification.report.parameters import covariance_from_model
+from robot_identification.validation import MOST_FREEDOM
 
 ROTOR = 'rotor inertia'
 # A group is needed if chance makes it look so in one of a hundred cases at most.
@@ -46,6 +48,18 @@ class NeededGroup:
         if not math.isfinite(self.p_value):
             return 'not determined'
         return 'needed' if self.p_value < LEVEL else 'not shown to be needed'
+
+
+def covariance_from_model(model: IdentifiedModel) -> Covariance:
+    """Return the covariance of a model's base parameters, with its degrees of freedom."""
+    b = len(model.theta_base)
+    known = model.quality.get('degrees_of_freedom')
+    return Covariance(
+        model.covariance_kind,
+        model.covariance,
+        np.full(b, MOST_FREEDOM) if known is None else np.asarray(known, dtype=float),
+        ~(np.diag(model.covariance) > 0.0),
+    )
 
 
 def find_needed_terms(
