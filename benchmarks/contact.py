@@ -45,7 +45,7 @@ from robot_identification.simulation.ground_truth import (
 )
 from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import record_motion, SimulatedRun
-from robot_identification.simulation.thermal import (
+from robot_identification.simulation.joint_effects import (
     AMBIENT, TIME_CONSTANT, WARM_UP_RISE, WARM_UP_TIME,
 )
 import scipy

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.regressor import Motion
-from robot_identification.simulation.controlled_arm import ControlledArm
+from robot_identification.simulation.effort_arm import ControlledArm
 
 CONTROL_RATE = 500.0  # of a torque controller [Hz]; chosen: that of a UR's RTDE
 # Position [rad], velocity [rad/s] and acceleration [rad/s^2] to torque [N m], shape (n,) each.

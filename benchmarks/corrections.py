@@ -44,7 +44,7 @@ from robot_identification.prediction.comparison import compare_effort
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.arm_options import SimulatedArmOptions
+from robot_identification.simulation.ground_truth import SimulatedArmOptions
 from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import driver_period, record_motion
 from robot_identification.validation.bag_errors import BagErrors

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from reproductions.elastic import inverse_elastic
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
@@ -31,7 +32,6 @@ from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
-from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )

@@ -32,9 +32,8 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import validate
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
-from robot_identification.simulation.arm_options import SimulatedArmOptions
-from robot_identification.simulation.mjcf_rollout import roll_out_mjcf
-from robot_identification.studies.rollout import run_rollout
+from robot_identification.simulation.ground_truth import SimulatedArmOptions
+from robot_identification.studies.rollout.study import roll_out_mjcf, run_rollout
 from robot_identification.validation.rollout import (
     CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, Rollout, RolloutOptions,
     Simulated, URDF, VELOCITY,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from reproductions.elastic import inverse_elastic
 from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
@@ -29,7 +30,6 @@ from robot_identification.model.robot_model import Drives, RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_elastic_joints, with_static_friction,
 )

@@ -27,7 +27,7 @@ from robot_identification.cli.main import parse_arguments
 from robot_identification.excitation import find_experiment
 from robot_identification.recording import write_simulated_bag
 from robot_identification.simulation import Sensors
-from robot_identification.simulation.poses import PoseOptions, simulate_poses
+from robot_identification.simulation.run import PoseOptions, simulate_poses
 from studies.payload_cases import POSES, record_pair, true_arm
 
 pytestmark = pytest.mark.usefixtures('without_pictures')

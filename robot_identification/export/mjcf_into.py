@@ -23,7 +23,7 @@ from lxml import etree
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DescriptionError, needing, UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
     ArmJoint, exported_arm, ExportedArm, numbers_text, shown_vector,
@@ -35,6 +35,7 @@ from robot_identification.export.friction_forms import (
 from robot_identification.export.mjcf_scene import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
+from robot_identification.simulation import import_mujoco
 
 _FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
 # Attributes of a joint that are identified.
@@ -94,7 +95,7 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Chan
             f'{LUGRE} friction is an actuator, and {into} keeps those that it has: name another '
             f'form, or write a file of its own by --mjcf without --into'
         )
-    mujoco = _import_mujoco()
+    mujoco = import_mujoco('export into an MJCF scene')
     arm = exported_arm(model)
     frictions = fit_all_frictions(model, options.friction_form)
     wanted = [
@@ -129,12 +130,6 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Chan
         float(sum(inertia.mass for inertia in inertials)),
         tuple(filter(None, (aligned.misfit, _gravity_note(arm, target, aligned)))),
     )
-
-
-def _import_mujoco() -> Any:
-    with needing('MuJoCo', 'export into an MJCF scene', 'pip install mujoco'):
-        import mujoco
-    return mujoco
 
 
 def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -> list[Any]:

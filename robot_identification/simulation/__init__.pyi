@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arm_options import SimulatedArmOptions as SimulatedArmOptions
 from .contact import Contact as Contact
 from .controller import (
     quintic as quintic, QUINTIC_PEAK as QUINTIC_PEAK, TrajectoryPoints as TrajectoryPoints,
@@ -13,11 +12,10 @@ from .faults import (
     LARGEST_CLOCK_JUMP as LARGEST_CLOCK_JUMP, LONGEST_DELAY as LONGEST_DELAY, Stream as Stream,
     StreamFaults as StreamFaults, StreamSample as StreamSample,
 )
-from .mjcf_rollout import roll_out_mjcf as roll_out_mjcf
 from .run import (
     DEFAULT_RATE as DEFAULT_RATE, driver_period as driver_period,
     published_effort as published_effort, record_motion as record_motion,
-    SimulatedRun as SimulatedRun,
+    simulate_poses as simulate_poses, SimulatedRun as SimulatedRun,
 )
 from .scaled_controller import (
     RobotCondition as RobotCondition, SAFETY_MODES as SAFETY_MODES,
@@ -25,12 +23,13 @@ from .scaled_controller import (
 )
 from .ground_truth import (
     draw_truth as draw_truth, GroundTruth as GroundTruth,
+    SimulatedArmOptions as SimulatedArmOptions,
     with_elastic_joints as with_elastic_joints, with_gain_errors as with_gain_errors,
     with_position_torque as with_position_torque, with_static_friction as with_static_friction,
     with_torque_ripple as with_torque_ripple, with_velocity_loop as with_velocity_loop,
     with_warming as with_warming,
 )
 from .mujoco_robot import (
-    NOISE_FREE as NOISE_FREE, Sample as Sample, Sensors as Sensors,
+    import_mujoco as import_mujoco, NOISE_FREE as NOISE_FREE, Sample as Sample, Sensors as Sensors,
     true_inertial_parameters as true_inertial_parameters, MujocoRobot as MujocoRobot,
 )

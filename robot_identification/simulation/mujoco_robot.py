@@ -29,8 +29,9 @@ from robot_identification.model import (
 )
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
-from robot_identification.simulation.joint_friction import smallest_stable_inertia
-from robot_identification.simulation.velocity_loop import RunningVelocityLoop
+from robot_identification.simulation.joint_effects import (
+    RunningVelocityLoop, smallest_stable_inertia,
+)
 
 PHYSICS_STEP = 0.0005  # [s]; stable for joints above 0.006 kg m^2 (docs/simulation.md)
 # Natural frequency and damping of the position servo [Hz], [1]: of the size of an industrial
@@ -358,9 +359,9 @@ def published_unit(robot: RobotModel) -> str:
     return robot.effort_unit if robot.effort_unit is not None and known else 'A'
 
 
-def import_mujoco() -> Any:
+def import_mujoco(purpose: str = 'a simulated robot') -> Any:
     """Return MuJoCo; raise MissingDependencyError if it is not installed."""
-    with needing('MuJoCo', 'a simulated robot', 'pip install mujoco'):
+    with needing('MuJoCo', purpose, 'pip install mujoco'):
         import mujoco
     return mujoco
 
@@ -439,8 +440,8 @@ def inverse_dynamics(
     """
     Return the true joint torques (N, n) [N m] along a motion, with friction, rotors and ripple.
 
-    By MuJoCo; joints are rigid and do not stick here, see `elastic.inverse_elastic` for elastic
-    ones. The temperature, (N, n), (n,) or one of all joints [deg C], is by default the reference.
+    By MuJoCo; joints are rigid and do not stick here. The temperature, (N, n), (n,) or one of all
+    joints [deg C], is by default the reference.
     """
     torque = rigid_inverse_dynamics(robot, truth, motion)
     passed_on = torque - truth.reflected_inertia * motion.ddq

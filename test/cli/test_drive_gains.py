@@ -23,7 +23,7 @@ def poses(robots, tmp_path_factory):
     from robot_identification.recording.simulated_run import write_simulated_bag
     from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
     from robot_identification.simulation.mujoco_robot import Sensors
-    from robot_identification.simulation.poses import PoseOptions, simulate_poses
+    from robot_identification.simulation.run import PoseOptions, simulate_poses
     folder = tmp_path_factory.mktemp('gains')
     robot = robots['ur5']
     truth = with_static_friction(draw_truth(robot, 3))

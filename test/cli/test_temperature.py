@@ -14,7 +14,7 @@ from recordings import write_small_arm
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.simulation.thermal import AMBIENT, VISCOUS_SLOPE
+from robot_identification.simulation.joint_effects import AMBIENT, VISCOUS_SLOPE
 
 PERIOD = 8.0
 # A motion whose joints go together little: slopes are then known to 2 % (standard error).

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 from robot_identification.monitoring.warm_up import advise_wait, HEATING, NOT_YET, SETTLED
-from robot_identification.simulation.thermal import AMBIENT, make_thermal_model
+from robot_identification.simulation.joint_effects import AMBIENT, make_thermal_model
 from robot_identification.studies.temperature.settling import FRICTION, TEMPERATURE
 
 JOINTS = ('one', 'two', 'three')

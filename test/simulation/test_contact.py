@@ -15,7 +15,7 @@ from robot_identification.model import for_simulation, load_robot
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.simulation import Contact, draw_truth, MujocoRobot, NOISE_FREE
 from robot_identification.simulation.contact import Contacts, JointPush
-from robot_identification.simulation.controlled_arm import ControlledArm
+from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 

@@ -17,7 +17,7 @@ from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.simulation import (
     draw_truth, NOISE_FREE, quintic, Sensors, with_elastic_joints, with_static_friction,
 )
-from robot_identification.simulation.controlled_arm import ControlledArm
+from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 

@@ -9,6 +9,7 @@ from known_models import true_pinocchio
 import numpy as np
 import pinocchio as pin
 import pytest
+from reproductions.elastic import inverse_elastic
 from robot_identification.errors import UsageError
 from robot_identification.model import load_robot, Motion
 from robot_identification.simulation import (
@@ -16,14 +17,12 @@ from robot_identification.simulation import (
     with_elastic_joints, with_gain_errors, with_position_torque, with_static_friction,
     with_torque_ripple, with_velocity_loop,
 )
-from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.elastic import inverse_elastic
+from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import LOOP_RATE
 from robot_identification.simulation.mujoco_robot import (
     inverse_dynamics, PHYSICS_STEP, SERVO_DAMPING, SERVO_FREQUENCY,
 )
-from robot_identification.simulation.periodic_torque import PeriodicTorque
-from robot_identification.simulation.velocity_loop import RunningVelocityLoop, VelocityLoop
+from robot_identification.simulation.joint_effects import RunningVelocityLoop, VelocityLoop
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -199,8 +198,6 @@ def test_all_effects_go_together(arm, options):
     (lambda t: with_torque_ripple(t, np.ones(6), 0, share=-1.0), 'torque ripple: the share is -1'),
     (lambda t: with_position_torque(t, 0, share=np.nan), 'position torque: the share is nan'),
     (lambda t: with_gain_errors(t, 0, share=1.0), 'is 1, it must be > 0 and below 1'),
-    (lambda _: VelocityLoop(np.array([-1.0]), 0.01), 'gain must be finite and not negative'),
-    (lambda _: PeriodicTorque(np.ones((1, 6)), np.ones((1, 6)), np.ones(6)), 'needed is one'),
 ])
 def test_refuses_what_is_no_effect(arm, make, message):
     with pytest.raises(UsageError, match=message):

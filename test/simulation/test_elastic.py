@@ -10,11 +10,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from recordings import fourier_motion
+from reproductions.elastic import inverse_elastic
 from robot_identification.errors import UsageError
 from robot_identification.simulation import (
     draw_truth, MujocoRobot, NOISE_FREE, Sensors, with_elastic_joints, with_warming,
 )
-from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 

@@ -3,14 +3,12 @@
 
 """Joints stick up to the set torque, do not creep, slide as stated, and never give energy."""
 
-from dataclasses import replace
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
-from robot_identification.simulation.joint_friction import JointFriction, smallest_stable_inertia
+from robot_identification.simulation.joint_effects import JointFriction, smallest_stable_inertia
 
 STEP = 0.0005
 NOTHING = np.zeros(1)
@@ -122,17 +120,3 @@ def test_a_joint_without_friction_has_none():
         np.ones(1), np.ones(1), np.full(1, 24.0), np.zeros(1), STEP
     )
     np.testing.assert_array_equal([torque, bend], np.zeros((2, 1)))
-
-
-@pytest.mark.parametrize(('changes', 'message'), [
-    ({'static': np.array([1.9])}, r'static one \[1.9\] is below the kinetic one \[2.0\]'),
-    ({'viscous': np.array([-1.0])}, 'viscous is negative'),
-    ({'coulomb': np.array([np.nan])}, 'coulomb is .*not finite'),
-    ({'travel': 0.0}, 'travel is 0, it must be > 0'),
-    ({'stribeck_velocity': -0.1}, 'stribeck_velocity is -0.1'),
-    ({'load_share': np.zeros(2)}, 'load_share has shape'),
-    ({'coulomb': NOTHING, 'static': NOTHING}, 'needs a static one > 0'),
-])
-def test_refuses_what_is_no_friction(changes, message):
-    with pytest.raises(UsageError, match=message):
-        replace(make_friction(), **changes)

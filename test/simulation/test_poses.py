@@ -12,7 +12,7 @@ from robot_identification.errors import UsageError
 from robot_identification.simulation import (
     draw_truth, MujocoRobot, NOISE_FREE, with_static_friction,
 )
-from robot_identification.simulation.poses import plan_poses, PoseOptions, simulate_poses
+from robot_identification.simulation.run import plan_poses, PoseOptions, simulate_poses
 
 POSES = np.array([
     [0.1, -1.2, 0.9, -0.4, 0.3, 0.2],

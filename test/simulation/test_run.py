@@ -20,7 +20,7 @@ from robot_identification.simulation import (
     with_warming,
 )
 from robot_identification.simulation.mujoco_robot import published_unit
-from robot_identification.simulation.poses import PoseOptions, simulate_poses
+from robot_identification.simulation.run import PoseOptions, simulate_poses
 
 QUICK = PoseOptions(dwell=0.1, approach_time=0.2)
 

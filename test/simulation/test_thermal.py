@@ -13,7 +13,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model.regressor import Motion
 from robot_identification.simulation import draw_truth, MujocoRobot, NOISE_FREE, with_warming
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
-from robot_identification.simulation.thermal import (
+from robot_identification.simulation.joint_effects import (
     AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
 )
 
