@@ -39,7 +39,7 @@ from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH,
 from robot_identification.pipeline import identify
 from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.contact import Contact, JointPush
+from robot_identification.simulation.contact import Contact
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction, with_warming,
 )
@@ -82,6 +82,19 @@ PIECE = 30.0
 # Furthest from HOME [rad], fastest [rad/s], and strongest acceleration [rad/s^2].
 REACH = np.array([2.0, 0.8, 1.0, 1.5, 1.5, 2.5])
 SPEED, ACCELERATION = 2.5, 8.0
+
+
+class JointPush(Contact):
+    """Torques (n,) [N m] on the joints of an arm that has a link, as of no single force."""
+
+    def __init__(
+        self, link: str, torque: np.ndarray, start: float, duration: float
+    ) -> None:
+        super().__init__(link, np.zeros(3), np.zeros(3), start, duration)
+        object.__setattr__(self, 'given', torque)
+
+    def torque(self, *_: object) -> tuple[np.ndarray, None]:
+        return self.__dict__['given'], None
 
 
 def make_arm(seed: int) -> tuple[RobotModel, GroundTruth]:
@@ -532,7 +545,7 @@ def push(
             else:
                 joint, size = int(rng.integers(robot.n)), float(rng.choice(STEPS))
                 torque = np.where(np.arange(robot.n) == joint, sign * size * steps, 0.0)
-                simulator.touch(JointPush(torque, start, PUSH))
+                simulator.touch(JointPush(TOOL, torque, start, PUSH))
             pushes.append((joint, size, start))
         observed.append(watch.take(record(robot, simulator, motion)))
     whole = join(observed)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Contact of a simulated arm: a force on a link, or torques on joints, for some time.
+Contact of a simulated arm: a force on a link for some time.
 
 The torque of a force is ``J^T F`` by MuJoCo's Jacobian of the point that is touched, so that the
 arm is really pushed: position-controlled drives have to hold against it.
@@ -43,8 +43,15 @@ class Contact:
 
     def __post_init__(self) -> None:
         for name in ('point', 'force'):
-            _check_vector(f'contact: {name}', getattr(self, name), 3)
-        _check_times('contact', self.start, self.duration)
+            value = getattr(self, name)
+            if np.shape(value) != (3,) or not np.all(np.isfinite(value)):
+                raise UsageError(
+                    f'contact: {name} is {np.asarray(value).tolist()}, it must be 3 finite numbers'
+                )
+        if not np.isfinite(self.start):
+            raise UsageError(f'contact: start is {self.start!r} s, it must be finite')
+        if not (np.isfinite(self.duration) and self.duration > 0.0):
+            raise UsageError(f'contact: duration is {self.duration!r} s, it must be positive')
         if self.stiffness is not None:
             if not (np.isfinite(self.stiffness) and self.stiffness > 0.0):
                 raise UsageError(
@@ -56,32 +63,25 @@ class Contact:
                     'largest force'
                 )
 
+    def torque(
+        self, mujoco: Any, model: Any, data: Any, touched: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """
+        Return the torque on the joints (n,) [N m], and where the point was when it was touched.
 
-@dataclass(frozen=True, eq=False)
-class JointPush:
-    """A torque on the joints themselves, as of no single force; UsageError if out of range."""
-
-    torque: FloatArray  # on the arm [N m], shape (n,)
-    start: float  # in simulated time [s]
-    duration: float  # [s]
-
-    def __post_init__(self) -> None:
-        _check_vector('joint push: torque', self.torque, len(self.torque))
-        _check_times('joint push', self.start, self.duration)
-
-
-def _check_vector(what: str, value: FloatArray, size: int) -> None:
-    if np.shape(value) != (size,) or not np.all(np.isfinite(value)):
-        raise UsageError(
-            f'{what} is {np.asarray(value).tolist()}, it must be {size} finite numbers'
-        )
-
-
-def _check_times(what: str, start: float, duration: float) -> None:
-    if not np.isfinite(start):
-        raise UsageError(f'{what}: start is {start!r} s, it must be finite')
-    if not (np.isfinite(duration) and duration > 0.0):
-        raise UsageError(f'{what}: duration is {duration!r} s, it must be positive')
+        Positions of the bodies in `data` must have been computed; `touched` is None at first.
+        """
+        body = model.body(self.link).id
+        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ self.point
+        start, force = point if touched is None else touched, self.force
+        if self.stiffness is not None:
+            most = float(np.linalg.norm(force))
+            direction = force / most
+            way = float(direction @ (start - point))
+            force = direction * min(max(self.stiffness * way, 0.0), most)
+        jacobian = np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, jacobian, None, point, body)
+        return jacobian.T @ force, start
 
 
 class Contacts:
@@ -90,9 +90,8 @@ class Contacts:
     def __init__(self, mujoco: Any, model: Any) -> None:
         self._mujoco, self._model = mujoco, model
         self._nothing = np.zeros(model.nv)
-        self._jacobian = np.zeros((3, model.nv))
         # With where the point of a spring was when its contact began.
-        self._touches: list[tuple[Contact | JointPush, FloatArray | None]] = []
+        self._touches: list[tuple[Contact, FloatArray | None]] = []
 
     @property
     def links(self) -> list[str]:
@@ -104,16 +103,12 @@ class Contacts:
         """Return whether there are contacts, present or to come."""
         return bool(self._touches)
 
-    def add(self, touch: Contact | JointPush) -> None:
-        """Add a contact; UsageError if the arm has no such link, or another number of joints."""
-        if isinstance(touch, Contact) and touch.link not in self.links:
+    def add(self, touch: Contact) -> None:
+        """Add a contact; UsageError if the arm has no such link."""
+        if touch.link not in self.links:
             raise UsageError(
                 f'contact: the arm has no moved link {touch.link!r}; it has '
                 f'{", ".join(self.links)}'
-            )
-        if isinstance(touch, JointPush) and len(touch.torque) != self._model.nv:
-            raise UsageError(
-                f'joint push: {len(touch.torque)} torques are given for {self._model.nv} joints'
             )
         self._touches.append((touch, None))
 
@@ -135,28 +130,8 @@ class Contacts:
             if now >= touch.start + touch.duration:
                 continue
             if now >= touch.start:
-                if isinstance(touch, Contact):
-                    torque, touched = self._of_contact(data, touch, touched)
-                    total += torque
-                else:
-                    total += touch.torque
+                torque, touched = touch.torque(self._mujoco, self._model, data, touched)
+                total += torque
             going.append((touch, touched))
         self._touches = going
         return total
-
-    def _of_contact(
-        self, data: Any, contact: Contact, touched: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the torque of a contact, and where its point was when it began."""
-        body = self._model.body(contact.link).id
-        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ contact.point
-        start = point if touched is None else touched
-        force = contact.force
-        if contact.stiffness is not None:
-            most = float(np.linalg.norm(force))
-            direction = force / most
-            way = float(direction @ (start - point))
-            force = direction * min(max(contact.stiffness * way, 0.0), most)
-        self._mujoco.mj_jac(self._model, data, self._jacobian, None, point, body)
-        torque: FloatArray = self._jacobian.T @ force
-        return torque, start

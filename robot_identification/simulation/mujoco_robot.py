@@ -27,7 +27,7 @@ from robot_identification.errors import needing, UsageError
 from robot_identification.model import (
     EFFORT_UNITS, for_simulation, massless_joints, Motion, RobotModel,
 )
-from robot_identification.simulation.contact import Contact, Contacts, JointPush
+from robot_identification.simulation.contact import Contact, Contacts
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_effects import (
     RunningVelocityLoop, smallest_stable_inertia,
@@ -202,11 +202,11 @@ class MujocoRobot:
         """Links that can be touched, from the base to the tool."""
         return self._contacts.links
 
-    def touch(self, contact: Contact | JointPush) -> None:
+    def touch(self, contact: Contact) -> None:
         """
         Push the arm, in a span of simulated time; contacts that overlap add up.
 
-        Raises a `UsageError` if the arm has no such link, or another number of joints.
+        Raises a `UsageError` if the arm has no such link.
         """
         self._contacts.add(contact)
 

@@ -14,7 +14,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model import for_simulation, load_robot
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.simulation import Contact, draw_truth, MujocoRobot, NOISE_FREE
-from robot_identification.simulation.contact import Contacts, JointPush
+from robot_identification.simulation.contact import Contacts
 from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
@@ -110,6 +110,17 @@ def test_position_controlled_drives_hold_against_it(robot, links, slippery, elas
         )
 
 
+class JointPush(Contact):
+    """Torques (n,) [N m] on the joints of an arm that has a link, as of no single force."""
+
+    def __init__(self, link, torque, start, duration):
+        super().__init__(link, np.zeros(3), np.zeros(3), start, duration)
+        object.__setattr__(self, 'given', torque)
+
+    def torque(self, *_):
+        return self.given, None
+
+
 @pytest.fixture
 def standing(robot):
     """Return an arm in MuJoCo that stands at Q, and what touches it."""
@@ -120,11 +131,11 @@ def standing(robot):
     return data, Contacts(mujoco, model), lambda: mujoco.mj_forward(model, data)
 
 
-def test_contacts_begin_and_end_when_they_are_to(standing):
+def test_contacts_begin_and_end_when_they_are_to(links, standing):
     """To the step, though a clock that adds up steps rounds; those that overlap add up."""
     data, contacts, _ = standing
-    contacts.add(JointPush(np.array([1.0, 0.0, 0.0]), 0.1, 0.2))
-    contacts.add(JointPush(np.array([2.0, 3.0, 0.0]), 0.2, 0.2))
+    contacts.add(JointPush(links[-1], np.array([1.0, 0.0, 0.0]), 0.1, 0.2))
+    contacts.add(JointPush(links[-1], np.array([2.0, 3.0, 0.0]), 0.2, 0.2))
     acted = []
     data.time = 0.0
     for _ in range(1000):
@@ -135,7 +146,7 @@ def test_contacts_begin_and_end_when_they_are_to(standing):
     expected[200:600] += 1.0
     expected[400:800] += 2.0
     np.testing.assert_array_equal(steps, expected)
-    contacts.add(JointPush(np.ones(3), 0.0, 10.0))
+    contacts.add(JointPush(links[-1], np.ones(3), 0.0, 10.0))
     assert contacts.torque(data).any()
     contacts.clear()
     assert not contacts.torque(data).any()
@@ -178,5 +189,3 @@ def test_what_the_arm_does_not_have_is_refused(robot, links):
     arm = MujocoRobot(robot, prior_truth(robot), NOISE_FREE, Q)
     with pytest.raises(UsageError, match=rf"no moved link 'hand'; it has {', '.join(links)}"):
         arm.touch(Contact('hand', POINT, FORCE, 0.0, 1.0))
-    with pytest.raises(UsageError, match=r'2 torques are given for 3 joints'):
-        arm.touch(JointPush(np.zeros(2), 0.0, 1.0))
