@@ -23,7 +23,7 @@ from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.monitoring.online_payload import RecursivePayload
 from robot_identification.pipeline import identify, validate
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.simulation import draw_truth, Sensors

@@ -25,7 +25,7 @@ from robot_identification.model import (
 )
 from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.prediction import FeedForward, TorquePredictor
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 
 
 def run(code):

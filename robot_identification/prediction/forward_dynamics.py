@@ -23,8 +23,9 @@ from robot_identification.errors import DataError
 from robot_identification.model import (
     evaluation_order, IdentifiedModel, RobotModel, run_stops, SampleBasis,
 )
-from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.prediction.sample_torque import FrictionLayout, lay_out_friction
+from robot_identification.prediction.sample_torque import (
+    FrictionLayout, lay_out_friction, RigidTorque,
+)
 from robot_identification.processing import Dataset, uses_rotors
 from robot_identification.simulation import Drive
 

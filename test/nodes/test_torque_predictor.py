@@ -20,7 +20,7 @@ from robot_identification.monitoring.contact_observer import observe_recording
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.joint_order import find_problem
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (

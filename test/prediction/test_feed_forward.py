@@ -13,7 +13,7 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 
 PERIOD = 0.002
 COULOMB, VISCOUS = np.array([6.0, 5.0, 4.0]), np.array([2.0, 1.5, 1.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 
 
 def draw_state(robot, rng):

@@ -12,7 +12,7 @@ import pytest
 from recordings import write_small_arm
 from robot_identification.errors import UsageError
 from robot_identification.model import for_simulation, load_robot
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.simulation import Contact, draw_truth, MujocoRobot, NOISE_FREE
 from robot_identification.simulation.contact import Contacts
 from robot_identification.simulation.effort_arm import ControlledArm

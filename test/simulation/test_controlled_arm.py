@@ -13,7 +13,7 @@ from recordings import write_small_arm
 from robot_identification.errors import UsageError
 from robot_identification.model import load_robot, Motion
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
-from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.simulation import (
     draw_truth, NOISE_FREE, quintic, Sensors, with_elastic_joints, with_static_friction,
 )
