@@ -36,7 +36,7 @@ def test_every_curve(kinds, exponents, rng):
     for m in (1, 2, 5):
         dq = rng.normal(size=(m, 3))
         expected = np.array([
-            CURVES[one.kind].value(dq[:, one.joint], *one.constants) for one in functions
+            CURVES[one.kind](dq[:, one.joint], *one.constants) for one in functions
         ]).reshape(-1, m)
         # A factor is multiplied here that is divided by there.
         np.testing.assert_allclose(

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray
-import scipy
 
 # A shape constant, or one for every velocity.
 Constant = FloatArray | float
@@ -39,29 +38,9 @@ class BasisTerm(NamedTuple):
     reference: float | None = None  # times the temperature above this one [deg C]
 
 
-class Curve(NamedTuple):
-    """A function of the velocity (N,) [rad/s] and of constants, and its derivatives."""
-
-    value: Callable[..., FloatArray]  # its constants may be arrays that broadcast with dq
-    slope: Callable[..., FloatArray]  # by the velocity; zero where it jumps
-    # By each constant that can be found from data.
-    by_constants: Callable[..., tuple[FloatArray, ...]] = lambda dq, *constants: ()
-
-
 def smooth_sign(dq: FloatArray, width: Constant) -> FloatArray:
     """Return ``tanh(dq / width)``, shape (N,): the sign with a smooth passage through zero."""
     return np.tanh(dq / width)
-
-
-def _sign_slope(dq: FloatArray, width: float) -> FloatArray:
-    # 1 - tanh^2 without its cancellation, and without the overflow of cosh.
-    decay = np.exp(-2.0 * np.abs(dq / width))
-    slope: FloatArray = 4.0 * decay / (1.0 + decay) ** 2 / width
-    return slope
-
-
-def _sign_by_width(dq: FloatArray, width: float) -> FloatArray:
-    return -dq / width * _sign_slope(dq, width)
 
 
 def static_share(dq: FloatArray, velocity: Constant, exponent: Constant) -> FloatArray:
@@ -70,118 +49,63 @@ def static_share(dq: FloatArray, velocity: Constant, exponent: Constant) -> Floa
 
     The share of the static friction that is left at a velocity: one at rest, zero in sliding.
     """
-    return np.exp(-np.abs(dq / velocity) ** exponent)
+    return np.exp(-_power(dq / velocity, exponent))
 
 
-def _share_slope(dq: FloatArray, velocity: float, exponent: float) -> FloatArray:
-    ratio = np.abs(dq / velocity)
-    # At rest an exponent below 1 has a cusp.
-    moving = np.where(ratio > 0.0, ratio, 1.0)
-    slope: FloatArray = (
-        -exponent * moving ** (exponent - 1.0) / velocity * np.exp(-ratio**exponent) * np.sign(dq)
-    )
-    return slope
+def _power(values: FloatArray, exponent: Constant) -> FloatArray:
+    """Return ``abs(values)^exponent``; zero at rest, where its derivatives count as zero, too."""
+    rest = values.real == 0.0
+    moving = np.where(rest, 1.0, values)
+    power: FloatArray = np.where(rest, 0.0, (np.sign(moving.real) * moving) ** exponent)
+    return power
 
 
-def _share_by_constants(
-    dq: FloatArray, velocity: float, exponent: float
-) -> tuple[FloatArray, FloatArray]:
-    ratio = np.abs(dq / velocity)
-    power = ratio**exponent
-    share = np.exp(-power)
-    # xlogy is zero at rest, where the logarithm alone is not finite.
-    return share * power * exponent / velocity, -share * scipy.special.xlogy(power, ratio)
-
-
-def _power_slope(dq: FloatArray, exponent: float) -> FloatArray:
-    speed = np.abs(dq)
-    slope: FloatArray = np.where(
-        speed > 0.0, exponent * np.where(speed > 0.0, speed, 1.0) ** (exponent - 1.0), 0.0
-    )
-    return slope
-
-
-def _power_by_exponent(dq: FloatArray, exponent: float) -> tuple[FloatArray]:
-    speed = np.abs(dq)
-    return (np.sign(dq) * scipy.special.xlogy(speed**exponent, speed),)
-
-
-def _static_sign_slope(
-    dq: FloatArray, width: float, velocity: float, exponent: float
+def _static_sign(
+    dq: FloatArray, width: Constant, velocity: Constant, exponent: Constant
 ) -> FloatArray:
-    share = static_share(dq, velocity, exponent)
-    share_slope = _share_slope(dq, velocity, exponent)
-    return share * _sign_slope(dq, width) + share_slope * smooth_sign(dq, width)
+    return smooth_sign(dq, width) * static_share(dq, velocity, exponent)
 
 
-def _static_sign_by_constants(
-    dq: FloatArray, width: float, velocity: float, exponent: float
-) -> tuple[FloatArray, ...]:
-    s, share = smooth_sign(dq, width), static_share(dq, velocity, exponent)
-    by_velocity, by_exponent = _share_by_constants(dq, velocity, exponent)
-    return share * _sign_by_width(dq, width), by_velocity * s, by_exponent * s
+def _one_way(dq: FloatArray, width: Constant, side: float) -> FloatArray:
+    """Return the share of one direction, forwards (1) or backwards (-1): from 0 to 1."""
+    return (1.0 + side * smooth_sign(dq, width)) / 2.0
 
 
-def _kinetic_sign_by_constants(
-    dq: FloatArray, width: float, velocity: float, exponent: float
-) -> tuple[FloatArray, ...]:
-    by_width, by_velocity, by_exponent = _static_sign_by_constants(dq, width, velocity, exponent)
-    return _sign_by_width(dq, width) - by_width, -by_velocity, -by_exponent
-
-
-def _sign_one_way(side: float) -> Curve:
-    """Return the curve of the sign in one direction, forwards (1) or backwards (-1)."""
-    return Curve(
-        lambda dq, width: (1.0 + side * smooth_sign(dq, width)) / 2.0 * smooth_sign(dq, width),
-        lambda dq, width: (0.5 + side * smooth_sign(dq, width)) * _sign_slope(dq, width),
-        lambda dq, width: ((0.5 + side * smooth_sign(dq, width)) * _sign_by_width(dq, width),),
-    )
-
-
-def _velocity_one_way(side: float) -> Curve:
-    """Return the curve of the velocity in one direction, forwards (1) or backwards (-1)."""
-    return Curve(
-        lambda dq, width: (1.0 + side * smooth_sign(dq, width)) / 2.0 * dq,
-        lambda dq, width: (
-            (1.0 + side * smooth_sign(dq, width)) / 2.0 + side * _sign_slope(dq, width) * dq / 2.0
-        ),
-        lambda dq, width: (side * _sign_by_width(dq, width) * dq / 2.0,),
-    )
-
-
-CURVES: MappingProxyType[str, Curve] = MappingProxyType({
-    'one': Curve(np.ones_like, np.zeros_like),
-    'velocity': Curve(
-        lambda dq, factor: factor * dq,
-        lambda dq, factor: np.full_like(dq, factor),
+# Functions of the velocity (N,) [rad/s] and of constants, which may be arrays that broadcast with
+# it. They are analytic but where they jump or bend, and so take complex numbers: see `derivative`.
+CURVES: MappingProxyType[str, Callable[..., FloatArray]] = MappingProxyType({
+    'one': np.ones_like,
+    'velocity': lambda dq, factor: factor * dq,
+    'power': lambda dq, exponent: np.sign(dq.real) * _power(dq, exponent),
+    'sign': lambda dq, zero: np.where(np.abs(dq.real) > zero, np.sign(dq.real), 0.0),
+    'smooth_sign': smooth_sign,
+    'static_sign': _static_sign,
+    'kinetic_sign': lambda dq, width, *shape: (
+        (1.0 - static_share(dq, *shape)) * smooth_sign(dq, width)
     ),
-    'power': Curve(
-        lambda dq, exponent: np.sign(dq) * np.abs(dq) ** exponent,
-        _power_slope,
-        _power_by_exponent,
-    ),
-    'sign': Curve(
-        lambda dq, zero: np.where(np.abs(dq) > zero, np.sign(dq), 0.0),
-        lambda dq, zero: np.zeros_like(dq),
-    ),
-    'smooth_sign': Curve(
-        smooth_sign, _sign_slope, lambda dq, width: (_sign_by_width(dq, width),)
-    ),
-    'static_sign': Curve(
-        lambda dq, width, *shape: smooth_sign(dq, width) * static_share(dq, *shape),
-        _static_sign_slope,
-        _static_sign_by_constants,
-    ),
-    'kinetic_sign': Curve(
-        lambda dq, width, *shape: (1.0 - static_share(dq, *shape)) * smooth_sign(dq, width),
-        lambda dq, width, *shape: _sign_slope(dq, width) - _static_sign_slope(dq, width, *shape),
-        _kinetic_sign_by_constants,
-    ),
-    'forward_sign': _sign_one_way(1.0),
-    'backward_sign': _sign_one_way(-1.0),
-    'forward_velocity': _velocity_one_way(1.0),
-    'backward_velocity': _velocity_one_way(-1.0),
+    'forward_sign': lambda dq, width: _one_way(dq, width, 1.0) * smooth_sign(dq, width),
+    'backward_sign': lambda dq, width: _one_way(dq, width, -1.0) * smooth_sign(dq, width),
+    'forward_velocity': lambda dq, width: _one_way(dq, width, 1.0) * dq,
+    'backward_velocity': lambda dq, width: _one_way(dq, width, -1.0) * dq,
 })
+
+
+def derivative(
+    kind: str, dq: FloatArray, constants: Sequence[float], by: int | None = None
+) -> FloatArray:
+    """
+    Return the derivative (N,) of a curve by the velocity, or by the constant number `by`.
+
+    It is zero where the curve jumps. A step along the imaginary axis has no difference that loses
+    digits, however small it is: W. Squire and G. Trapp, "Using complex variables to estimate
+    derivatives of real functions", SIAM Review 40(1), 1998.
+    """
+    step = 1.0e-100
+    moved: list[Any] = [dq, *constants]
+    at = 0 if by is None else 1 + by
+    moved[at] = moved[at] + step * 1j
+    slope: FloatArray = np.imag(CURVES[kind](*moved)) / step
+    return slope
 
 
 def run_stops(q: FloatArray, radii: FloatArray, z: FloatArray, q_before: float) -> FloatArray:
@@ -292,7 +216,7 @@ class SampleBasis:
                 self._static, factors[rows], sliding = rows, 1.0 / constants[0], 1.0 / constants[1]
             else:
                 columns = [one[:, None] for one in constants]
-                self._curves.append((CURVES[kind].value, rows, columns))
+                self._curves.append((CURVES[kind], rows, columns))
         unit = np.eye(n)
         slides = sliding[:, None] * unit[self._joints[self._static]]
         # Behind the functions of velocity: those over the ones of static friction, and negative.

@@ -17,7 +17,7 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import is_number
 from robot_identification.model.friction.basis import (
-    BasisTerm, CURVES, run_stops, steady_positions, STOP,
+    BasisTerm, CURVES, derivative, run_stops, steady_positions, STOP,
 )
 import scipy
 
@@ -218,7 +218,7 @@ class FrictionLaw:
         for index, term in enumerate(basis):
             key = term.kind, term.constants
             if key not in values:
-                values[key] = CURVES[term.kind].value(motion.dq, *term.constants)
+                values[key] = CURVES[term.kind](motion.dq, *term.constants)
             columns[:, index] = _weighted(values[key], term, motion)
         return columns, state
 
@@ -230,10 +230,11 @@ class FrictionLaw:
         if not self.shape:
             return jacobian
         for one, term, value in zip(self.coefficients, self.basis, coefficients, strict=True):
-            slopes = CURVES[term.kind].by_constants(motion.dq, *term.constants)
-            for constant, slope in zip(one.constants, slopes, strict=False):
-                at = self.shape.index(str(constant))
-                jacobian[:, at] += value * _weighted(slope, term, motion)
+            for place, constant in enumerate(one.constants):
+                if constant in self.shape:
+                    slope = derivative(term.kind, motion.dq, term.constants, place)
+                    at = self.shape.index(str(constant))
+                    jacobian[:, at] += value * _weighted(slope, term, motion)
         return jacobian
 
     def velocity_derivative(self, dq: FloatArray) -> FloatArray:
@@ -250,7 +251,7 @@ class FrictionLaw:
                 'same'
             )
         return np.column_stack([
-            CURVES[term.kind].slope(dq, *term.constants) for term in self.basis
+            derivative(term.kind, dq, term.constants) for term in self.basis
         ])
 
     def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
