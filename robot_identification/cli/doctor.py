@@ -538,7 +538,7 @@ def _harmless_faults(
     """Return what is wrong with links and joints that no arm of the file has."""
     names: set[str] = set()
     for joints in refused:
-        reach = reach_of_joints(urdf.text, joints)
+        reach = reach_of_joints(urdf, joints)
         names |= reach.carried_links | reach.carried_joints | reach.supporting_joints
     faults = [
         fault for fault in urdf.faults

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import defusedxml.ElementTree
 from robot_identification.errors import UsageError
 from robot_identification.model.urdf import Urdf
 
@@ -24,35 +22,17 @@ class Reach:
     supporting_joints: frozenset[str]  # joints between the root and one of them, both included
 
 
-def reach_of_joints(text: str, joints: Iterable[str]) -> Reach:
-    """Return what joints of a checked URDF text carry and stand on; unknown ones carry nothing."""
-    root: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
-    parent_of: dict[str, str] = {}
-    child_of: dict[str, str] = {}
-    for joint in root.findall('joint'):
-        name = str(joint.get('name'))
-        parent_of[name] = str(joint.find('parent').get('link'))
-        child_of[name] = str(joint.find('child').get('link'))
-    on_link: dict[str, list[str]] = {}
-    for name, link in parent_of.items():
-        on_link.setdefault(link, []).append(name)
-    above = {child: name for name, child in child_of.items()}
-    wanted = [name for name in joints if name in child_of]
-    carried_links = {child_of[name] for name in wanted}
-    carried_joints: set[str] = set()
-    new = list(carried_links)
-    while new:
-        after = [name for link in new for name in on_link.get(link, [])]
-        carried_joints.update(after)
-        new = [child_of[name] for name in after if child_of[name] not in carried_links]
-        carried_links.update(new)
-    supporting: set[str] = set()
-    for wanted_joint in wanted:
-        place: str | None = wanted_joint
-        while place is not None and place not in supporting:
-            supporting.add(place)
-            place = above.get(parent_of[place])
-    return Reach(frozenset(carried_links), frozenset(carried_joints), frozenset(supporting))
+def reach_of_joints(urdf: Urdf, joints: Iterable[str]) -> Reach:
+    """Return what joints of a description carry and stand on; unknown ones carry nothing."""
+    wanted, chains = set(joints), urdf.chains
+    return Reach(
+        frozenset(
+            link.name for link in urdf.links
+            if link.joint is not None and wanted & set(chains[link.joint])
+        ),
+        frozenset(joint for joint, chain in chains.items() if wanted & set(chain[:-1])),
+        frozenset(other for joint in wanted for other in chains.get(joint, ())),
+    )
 
 
 def find_coupled(urdf: Urdf) -> dict[str, str]:
@@ -80,7 +60,7 @@ def find_leading_fingers(urdf: Urdf, coupled: dict[str, str]) -> dict[str, str]:
     leaders = {joint.mimic: joint.name for joint in urdf.joints if joint.mimic in own}
     return {
         leader: follower for leader, follower in leaders.items()
-        if leader is not None and not own & reach_of_joints(urdf.text, [leader]).carried_joints
+        if leader is not None and not own & reach_of_joints(urdf, [leader]).carried_joints
     }
 
 
@@ -88,7 +68,7 @@ def held_leaders(urdf: Urdf, arm: Sequence[str]) -> dict[str, str]:
     """Return the leaders that are held fixed between two joints of an arm, with a follower."""
     if not urdf.mimic_joints:
         return {}
-    reach = reach_of_joints(urdf.text, arm)
+    reach = reach_of_joints(urdf, arm)
     within = reach.carried_joints & reach.supporting_joints - set(arm)
     followers = {joint.mimic: joint.name for joint in urdf.mimic_joints}
     return {
@@ -107,7 +87,7 @@ def _all_after(leader: str, followers: dict[str, str]) -> list[str]:
 
 def _are_drawn_only(urdf: Urdf, followers: list[str]) -> bool:
     """Return whether joints move no mass, and no joint but each other."""
-    reach = reach_of_joints(urdf.text, followers)
+    reach = reach_of_joints(urdf, followers)
     moving = {joint.name for joint in urdf.joints}
     # The mass of a faulty link is not known.
     heavy = {link.name for link in urdf.links if link.mass > 0.0} | {
@@ -134,107 +114,83 @@ class SeveralArmsError(UsageError):
 
 
 def choose_arm(
-    urdf: Urdf, order: Sequence[str], parents: Mapping[str, str | None], coupled: Mapping[str, str]
+    urdf: Urdf, order: Sequence[str], coupled: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     Return the joints that move where none are named, and what to say of the others.
 
     All that move but coupled ones, the fingers of an end effector, and branches too short to be
-    an arm. `order` is the kinematic one of all moving joints, `parents` has the moving joint
-    before each. Raises SeveralArmsError if that leaves several arms.
+    an arm. `order` is the kinematic one of all moving joints. Raises SeveralArmsError if that
+    leaves several arms.
     """
-    fingers = _srdf_fingers(urdf, order, parents)
+    fingers = _srdf_fingers(urdf, order)
     free = [joint for joint in order if joint not in coupled and joint not in fingers]
-    tree = _Tree.of(free, parents)
-    forked = tree.beyond_a_fork()
-    fingers += [joint for joint in forked if joint not in fingers]
-    tree = _Tree.of([joint for joint in free if joint not in forked], parents)
-    arm = _the_arm(urdf, tree)
+    fingers |= _beyond_a_fork(_chains(urdf, free))
+    arm = _the_arm(urdf, _chains(urdf, [joint for joint in free if joint not in fingers]))
     held = [joint for joint in order if joint not in arm]
-    mimics = [joint for joint in held if joint in coupled]
-    rest = [joint for joint in held if joint not in coupled and joint not in fingers]
     remarks = [
         f'held fixed: {", ".join(joints)} ({why}); --joints chooses others'
-        for joints, why in (
-            (mimics, 'coupled by mimic'), ([j for j in held if j in fingers], 'fingers'),
-            (rest, 'no part of the arm'),
+        for why, joints in (
+            ('coupled by mimic', [joint for joint in held if joint in coupled]),
+            ('fingers', [joint for joint in held if joint in fingers]),
+            ('no part of the arm', [
+                joint for joint in held if joint not in coupled and joint not in fingers
+            ]),
         ) if joints
     ]
     return tuple(joint for joint in order if joint in arm), tuple(remarks)
 
 
-def _srdf_fingers(
-    urdf: Urdf, order: Sequence[str], parents: Mapping[str, str | None]
-) -> list[str]:
+def _chains(urdf: Urdf, joints: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return for each of some joints those of them from the root to it, itself included."""
+    some = set(joints)
+    return {
+        joint: tuple(other for other in urdf.chains[joint] if other in some) for joint in joints
+    }
+
+
+def _srdf_fingers(urdf: Urdf, order: Sequence[str]) -> set[str]:
     """Return the fingers that an SRDF names, if they hang on an arm that it does not count."""
-    found = [joint for joint in order if joint in urdf.fingers]
-
-    # Of the arm, before each joint; parents come first in the kinematic order.
-    before: dict[str | None, int] = {None: 0}
-    for joint in order:
-        before[joint] = before[parents[joint]] + (joint not in found)
-    return found if all(before[joint] >= FEWEST_ARM_JOINTS for joint in found) else []
+    found = set(urdf.fingers) & set(order)
+    of_arm = _chains(urdf, order)
+    hang = all(len(set(of_arm[joint]) - found) >= FEWEST_ARM_JOINTS for joint in found)
+    return found if hang else set()
 
 
-@dataclass(frozen=True)
-class _Tree:
-    """Free joints in kinematic order, with their places in the tree."""
-
-    order: tuple[str, ...]
-    after: Mapping[str, list[str]]  # the free joints next to each
-    paths: Mapping[str, list[str]]  # joints from the root to each, itself included
-    heights: Mapping[str, int]  # most joints in a row after each
-
-    @classmethod
-    def of(cls, free: Sequence[str], parents: Mapping[str, str | None]) -> _Tree:
-        """Return the tree; loops, for a description may have a thousand joints in a row."""
-        known = set(free)
-        after: dict[str, list[str]] = {joint: [] for joint in free}
-        paths: dict[str, list[str]] = {}
-        for joint in free:
-            place = parents[joint]
-            while place is not None and place not in known:
-                place = parents[place]
-            paths[joint] = [joint] if place is None else [*paths[place], joint]
-            if place is not None:
-                after[place].append(joint)
-        heights: dict[str, int] = {}
-        for joint in reversed(free):
-            heights[joint] = max((1 + heights[other] for other in after[joint]), default=0)
-        return cls(tuple(free), after, paths, heights)
-
-    def beyond_a_fork(self) -> list[str]:
-        """Return the joints after a place where an arm forks into fingers, shorter than itself."""
-        found = [
-            name for joint in self.order
-            if len(self.after[joint]) > 1 and len(self.paths[joint]) >= FEWEST_ARM_JOINTS
-            and self.heights[joint] <= len(self.paths[joint])
-            for name in self.after[joint]
-        ]
-        for joint in found:
-            found += self.after[joint]
-        return found
+def _beyond_a_fork(chains: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Return the joints after a place where an arm forks into fingers, shorter than itself."""
+    found: set[str] = set()
+    for joint, chain in chains.items():
+        n = len(chain)
+        if n < FEWEST_ARM_JOINTS:
+            continue
+        beyond = {
+            other: len(way) - n for other, way in chains.items()
+            if len(way) > n and way[n - 1] == joint
+        }
+        steps = list(beyond.values())
+        if steps.count(1) > 1 and max(steps) <= n:
+            found.update(beyond)
+    return found
 
 
-def _the_arm(urdf: Urdf, tree: _Tree) -> set[str]:
-    """Return the joints of the one arm of a tree."""
-    paths = [tree.paths[joint] for joint in tree.order if not tree.after[joint]]
-    if len(paths) < 2:
-        return set(tree.order)
-    shared = Counter(joint for path in paths for joint in path)
-    own = [[joint for joint in path if shared[joint] == 1] for path in paths]
+def _the_arm(urdf: Urdf, chains: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Return the joints of the one arm among some joints."""
+    inner = {joint for chain in chains.values() for joint in chain[:-1]}
+    ways = [chain for joint, chain in chains.items() if joint not in inner]
+    shared = Counter(joint for chain in ways for joint in chain)
+    own = [[joint for joint in chain if shared[joint] == 1] for chain in ways]
     arms = [
-        (path, joints) for path, joints in zip(paths, own, strict=True)
-        if len(path) >= FEWEST_ARM_JOINTS and len(joints) >= FEWEST_OWN_JOINTS
+        (chain, joints) for chain, joints in zip(ways, own, strict=True)
+        if len(chain) >= FEWEST_ARM_JOINTS and len(joints) >= FEWEST_OWN_JOINTS
     ]
-    if not arms:
-        return set(tree.order)
+    if len(ways) < 2 or not arms:
+        return set(chains)
     if len(arms) == 1:
         return set(arms[0][0])
-    chains = tuple(tuple(joints) for _, joints in arms)
-    lines = ''.join(f'\n  --joints {" ".join(joints)}' for joints in chains)
+    lines = ''.join(f'\n  --joints {" ".join(joints)}' for _, joints in arms)
     raise SeveralArmsError(
-        f'the URDF {urdf.name!r:.80} has {len(chains)} arms: name the joints of one, all others '
+        f'the URDF {urdf.name!r:.80} has {len(arms)} arms: name the joints of one, all others '
         f'are held fixed{lines}',
-        chains,
+        tuple(tuple(joints) for _, joints in arms),
     )

@@ -139,7 +139,7 @@ class RobotModel:
     @cached_property
     def carried_links(self) -> frozenset[str]:
         """Names of the links that the joints move, as far as the description has them."""
-        return reach_of_joints(self.urdf.text, self.joint_names).carried_links
+        return reach_of_joints(self.urdf, self.joint_names).carried_links
 
     @property
     def root_link(self) -> str:
@@ -319,10 +319,8 @@ def make_robot_model(
     coupled = find_coupled(urdf)
     remarks: tuple[str, ...] = ()
     if joints is None:
-        before = [full.names[parent] if parent else None for parent in full.parents][1:]
-        parents = dict(zip(kinematic_order, before, strict=True))
         held = coupled | find_leading_fingers(urdf, coupled)
-        joints, remarks = choose_arm(urdf, kinematic_order, parents, held)
+        joints, remarks = choose_arm(urdf, kinematic_order, held)
     wanted = tuple(joints)
     _check_faults(urdf, wanted)
     if len(wanted) > MAXIMUM_JOINTS:
@@ -372,7 +370,7 @@ def _reduced(urdf: Urdf, full: Any, positions: Mapping[str, float]) -> Any:
 def _check_faults(urdf: Urdf, wanted: tuple[str, ...]) -> None:
     """Refuse an arm whose joints are faulty, or carry links or joints that are."""
     faults = [fault for fault in urdf.faults if not fault.of_inertia]
-    reach = reach_of_joints(urdf.text, wanted if faults else ())
+    reach = reach_of_joints(urdf, wanted if faults else ())
     for fault in faults:
         concerned = reach.carried_joints if fault.is_joint else reach.carried_links
         if fault.is_joint and not fault.harmless_below:
@@ -388,7 +386,7 @@ def _check_merged(urdf: Urdf, wanted: tuple[str, ...], model: Any) -> tuple[str,
         # The last joint that carries it.
         carrier = next((
             joint for joint in reversed(wanted)
-            if fault.name in reach_of_joints(urdf.text, (joint,)).carried_links
+            if fault.name in reach_of_joints(urdf, (joint,)).carried_links
         ), None)
         if carrier is None:
             continue

@@ -27,8 +27,8 @@ import defusedxml.ElementTree
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import read_text
 from robot_identification.model.urdf_elements import (
-    attribute_of, describe_free_joints, drop_lone_links, drop_negligible, read_joints,
-    read_links, UrdfFault, UrdfJoint, UrdfLink,
+    attribute_of, describe_free_joints, drop_lone_links, read_joints, read_links, UrdfFault,
+    UrdfJoint, UrdfLink,
 )
 from robot_identification.model.xacro import expand_xacro, holds_xacro, MAXIMUM_URDF_CHARACTERS
 from robot_identification.texts import short_repr
@@ -231,6 +231,8 @@ class Urdf:
     source: str = field(default='', compare=False)  # what it was read from
     # Joints that an SRDF beside the file counts to an end effector.
     fingers: tuple[str, ...] = field(default=(), compare=False)
+    # By joint: the joints from the root to it, itself included.
+    chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     __repr__ = short_repr
 
@@ -288,60 +290,71 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
     joints, or none of them moves.
     """
     root = parse_robot_xml(text, source)
-    links = _named(root, 'link', source)
-    joints = _named(root, 'joint', source)
+    try:
+        urdf = _read_robot(root, folder)
+    except DescriptionError as error:
+        raise DescriptionError(f'{source}: {error}') from error
+    faults = tuple(
+        replace(fault, message=f'{source}: {fault.message}') for fault in urdf.faults
+    )
+    if not urdf.joints:
+        raise DescriptionError(
+            faults[0].message if faults else f'{source}: no moving joint, nothing to identify'
+        )
+    if not urdf.name:
+        # Parsers of others refuse a robot without one.
+        root.set('name', Path(source).stem)
+    return replace(
+        urdf, name=root.get('name', ''), text=tostring(root, encoding='unicode'), faults=faults,
+        source=source,
+    )
+
+
+def _read_robot(root: Element, folder: Path | None) -> Urdf:
+    """Return a description without its text, which is what is left of `root`."""
+    links, joints = _named(root, 'link'), _named(root, 'joint')
     if not links:
         raise DescriptionError(
-            f'{source}: no moving joint, nor a link; a xacro that only defines macros is used by '
-            'another file: name that one'
+            'no moving joint, nor a link; a xacro that only defines macros is used by another '
+            'file: name that one'
         )
     remarks = _add_world(root, links, joints)
     remarks += drop_lone_links(root, links, joints)
     for what, elements in (('links', links), ('joints', joints)):
         if len(elements) > MAXIMUM_LINKS:
             raise DescriptionError(
-                f'{source}: {len(elements)} {what}, more than the {MAXIMUM_LINKS} supported'
+                f'{len(elements)} {what}, more than the {MAXIMUM_LINKS} supported'
             )
-    parents = _read_tree(links, joints, source)
+    parents = _read_parents(links, joints)
+    chains = _read_chains(links, parents)
     remarks += describe_foreign_resources(root, folder)
     _strip(root)
-    if not root.get('name'):
-        # Parsers of others refuse a robot without one.
-        root.set('name', Path(source).stem)
-    moving, faults = read_joints(joints, source)
-    moved = _moved_links(parents, {
-        name for name, joint in joints.items() if joint.get('type') != 'fixed'
-    })
-    checked, more, completed = read_links(links, joints, parents, moved, source)
-    faults += more
-    if not moving:
-        raise DescriptionError(
-            faults[0].message if faults else f'{source}: no moving joint, nothing to identify'
-        )
-    remarks += [*completed, *drop_negligible(links, checked), *describe_free_joints(faults)]
+    moving, faults = read_joints(joints)
+    turning = {name for name, joint in joints.items() if joint.get('type') != 'fixed'}
+    moved = {link for link, (joint, _) in parents.items() if turning & set(chains[joint])}
+    checked, more, mended = read_links(links, joints, parents, moved)
+    remarks += [*mended, *describe_free_joints(faults)]
     return Urdf(
-        root.get('name', ''), tostring(root, encoding='unicode'), tuple(moving), tuple(checked),
-        tuple(faults), tuple(remarks), source,
+        root.get('name', ''), '', tuple(moving), tuple(checked), tuple(faults + more),
+        tuple(remarks), chains=chains,
     )
 
 
-def _named(root: Element, tag: str, source: str) -> dict[str, Element]:
+def _named(root: Element, tag: str) -> dict[str, Element]:
     elements: dict[str, Element] = {}
     for element in root.findall(tag):
         name = element.get('name', '')
         if not name:
             raise DescriptionError(
-                f'{source}: {tag} number {len(elements) + 1} has no name; give it one'
+                f'{tag} number {len(elements) + 1} has no name; give it one'
             )
         if not name.isprintable():
             raise DescriptionError(
-                f'{source}: the {tag} {name!r:.80} has characters that cannot be printed; names '
-                'go into logs and reports, so take letters, digits and signs'
+                f'the {tag} {name!r:.80} has characters that cannot be printed; names go into '
+                'logs and reports, so take letters, digits and signs'
             )
         if name in elements:
-            raise DescriptionError(
-                f'{source}: the {tag} {name!r:.80} is given twice; names must differ'
-            )
+            raise DescriptionError(f'the {tag} {name!r:.80} is given twice; names must differ')
         elements[name] = element
     return elements
 
@@ -363,65 +376,54 @@ def _add_world(
     return []
 
 
-def _read_tree(
-    links: dict[str, Element], joints: dict[str, Element], source: str
+def _read_parents(
+    links: dict[str, Element], joints: dict[str, Element]
 ) -> dict[str, tuple[str, str]]:
-    """Return joint and parent link of every link but the root, after checking it is a tree."""
+    """Return joint and parent link of every link that hangs on a joint."""
     parents: dict[str, tuple[str, str]] = {}
     for name, joint in joints.items():
-        parent, child = (attribute_of(joint, tag, 'link', source) for tag in ('parent', 'child'))
+        parent, child = (attribute_of(joint, tag, 'link') for tag in ('parent', 'child'))
         for link_name in (parent, child):
             if link_name not in links:
                 raise DescriptionError(
-                    f'{source}: joint {name!r:.80} names the link {link_name!r:.80}, which does '
-                    'not exist; correct the name, or add the link'
+                    f'joint {name!r:.80} names the link {link_name!r:.80}, which does not exist; '
+                    'correct the name, or add the link'
                 )
         if child in parents:
             raise DescriptionError(
-                f'{source}: link {child!r:.80} hangs on two joints, {parents[child][0]!r:.80} and '
+                f'link {child!r:.80} hangs on two joints, {parents[child][0]!r:.80} and '
                 f'{name!r:.80}; it may hang on one'
             )
         parents[child] = (name, parent)
-    _check_no_ring(parents, source)
-    roots = [link for link in links if link not in parents]
-    if len(roots) != 1:
-        raise DescriptionError(
-            f'{source}: {len(roots)} links hang on no joint ({", ".join(roots[:5]):.400}); an arm '
-            'has exactly one root link'
-        )
     return parents
 
 
-def _check_no_ring(parents: dict[str, tuple[str, str]], source: str) -> None:
-    rooted: set[str] = set()
+def _read_chains(
+    links: dict[str, Element], parents: dict[str, tuple[str, str]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the `Urdf.chains`, after checking that links and joints are one tree."""
+    chains: dict[str, tuple[str, ...]] = {}
     for link in parents:
-        way = [link]
-        on_way = {link}
-        while way[-1] in parents and way[-1] not in rooted:
-            joint, parent = parents[way[-1]]
-            if parent in on_way:
+        way: dict[str, str] = {}  # joint by link, towards the root
+        while link in parents and parents[link][0] not in chains:
+            joint, parent = parents[link]
+            way[link] = joint
+            if parent in way:
                 raise DescriptionError(
-                    f'{source}: the joints around link {parent!r:.80} form a ring, closed by '
-                    f'joint {joint!r:.80}; an arm is a tree'
+                    f'the joints around link {parent!r:.80} form a ring, closed by joint '
+                    f'{joint!r:.80}; an arm is a tree'
                 )
-            way.append(parent)
-            on_way.add(parent)
-        rooted.update(way)
-
-
-def _moved_links(parents: dict[str, tuple[str, str]], moving: set[str]) -> set[str]:
-    """Return the links that have a moving joint between them and the root."""
-    known: dict[str, bool] = {}
-    for link in parents:
-        way = []
-        place = link
-        while place in parents and place not in known:
-            way.append(place)
-            place = parents[place][1]
-        for step in reversed(way):
-            joint, parent = parents[step]
-            known[step] = joint in moving or known.get(parent, False)
-    return {link for link, moved in known.items() if moved}
+            link = parent
+        chain = chains[parents[link][0]] if link in parents else ()
+        for joint in reversed(way.values()):
+            chain = chains[joint] = (*chain, joint)
+    roots = [link for link in links if link not in parents]
+    if len(roots) != 1:
+        raise DescriptionError(
+            f'{len(roots)} links hang on no joint ({", ".join(roots[:5]):.400}); an arm has '
+            'exactly one root link'
+        )
+    return chains
 
 
 def _strip(root: Element) -> None:

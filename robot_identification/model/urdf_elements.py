@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 import math
 import re
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -153,123 +152,119 @@ def set_tensor(inertia: Element, tensor: FloatArray) -> None:
         inertia.set(key, repr(float(value)))
 
 
-def attribute_of(joint: Element, tag: str, attribute: str, source: str) -> str:
+def attribute_of(joint: Element, tag: str, attribute: str) -> str:
     """Return an attribute of an element of a joint; raise DescriptionError if it has none."""
     element = joint.find(tag)
     value = None if element is None else element.get(attribute)
     if value is None:
         raise DescriptionError(
-            f'{source}: joint {joint.get("name")!r:.80} has no <{tag} {attribute}="..."/>'
+            f'joint {joint.get("name")!r:.80} has no <{tag} {attribute}="..."/>'
         )
     return value
 
 
-def _number(text: str | None, what: str, source: str) -> float:
-    text = None if text is None else text.strip()
-    if text is None or not PLAIN_NUMBER.fullmatch(text):
+def _number(text: str | None, what: str, largest: float = MAXIMUM_MAGNITUDE) -> float:
+    stripped = '' if text is None else text.strip()
+    if not PLAIN_NUMBER.fullmatch(stripped):
         raise DescriptionError(
-            f'{source}: {what} is {text!r:.80}; a plain decimal number is needed'
+            f'{what} is {None if text is None else stripped!r:.80}; a plain decimal number is '
+            'needed'
         )
-    value = float(text)
+    value = float(stripped)
     if not math.isfinite(value):
-        raise DescriptionError(f'{source}: {what} is {text!r:.80}; a finite number is needed')
-    return value
-
-
-def _quantity(text: str | None, what: str, source: str) -> float:
-    value = _number(text, what, source)
-    if abs(value) > MAXIMUM_MAGNITUDE:
+        raise DescriptionError(f'{what} is {stripped!r:.80}; a finite number is needed')
+    if abs(value) > largest:
         raise DescriptionError(
-            f'{source}: {what} is {text!r:.80}, beyond the {MAXIMUM_MAGNITUDE:g} that a robot can '
-            'have; is it in SI units?'
+            f'{what} is {text!r:.80}, beyond the {largest:g} that a robot can have; is it in SI '
+            'units?'
         )
     return value
 
 
-def _vector(text: str, what: str, source: str) -> list[float]:
-    values = [_quantity(part, what, source) for part in text.split()]
+def _vector(text: str, what: str) -> list[float]:
+    values = [_number(part, what) for part in text.split()]
     if len(values) != 3:
-        raise DescriptionError(f'{source}: {what} is {text!r:.80}; three numbers are needed')
+        raise DescriptionError(f'{what} is {text!r:.80}; three numbers are needed')
     return values
 
 
-def check_origin(element: Element | None, what: str, where: str, source: str) -> None:
+def check_origin(element: Element | None, what: str, where: str) -> None:
     """Check position and angles of an <origin>, if there is one."""
     if element is not None:
         for key in ('xyz', 'rpy'):
-            _vector(element.get(key, '0 0 0'), f'{what} {key} of {where}', source)
+            _vector(element.get(key, '0 0 0'), f'{what} {key} of {where}')
 
 
 def read_link(
-    name: str, element: Element, joint: str | None, moved: bool, source: str
+    name: str, element: Element, joint: str | None, moved: bool
 ) -> UrdfLink:
     """Return a link, be it a rigid body or not; raise DescriptionError if a number is none."""
     where = f'link {name!r:.80}'
-    _check_shapes(element, where, source)
+    _check_shapes(element, where)
     inertial = element.find('inertial')
     if inertial is None:
         return UrdfLink(name, joint, moved)
     mass_element, inertia_element = inertial.find('mass'), inertial.find('inertia')
     if mass_element is None or inertia_element is None:
-        raise DescriptionError(f'{source}: {where} has <inertial> without mass or inertia')
-    mass = _quantity(mass_element.get('value'), f'mass of {where}', source)
+        raise DescriptionError(f'{where} has <inertial> without mass or inertia')
+    mass = _number(mass_element.get('value'), f'mass of {where}')
     if mass < 0.0:
-        raise DescriptionError(f'{source}: mass of {where} is {mass} kg, it must not be < 0')
+        raise DescriptionError(f'mass of {where} is {mass} kg, it must not be < 0')
     for key in INERTIA_KEYS:
-        value = _quantity(inertia_element.get(key), f'{key} of {where}', source)
+        value = _number(inertia_element.get(key), f'{key} of {where}')
         if key in ('ixx', 'iyy', 'izz') and value < -POINT_GYRATION * mass:
             raise DescriptionError(
-                f'{source}: {key} of {where} is {value} kg m^2, it must not be < 0'
+                f'{key} of {where} is {value} kg m^2, it must not be < 0'
             )
-    check_origin(inertial.find('origin'), 'inertial origin', where, source)
+    check_origin(inertial.find('origin'), 'inertial origin', where)
     low, middle, high = np.linalg.eigvalsh(tensor_in(inertia_element)).tolist()
     return UrdfLink(name, joint, moved, mass, (low, middle, high))
 
 
-def _check_shapes(link: Element, where: str, source: str) -> None:
+def _check_shapes(link: Element, where: str) -> None:
     """Check poses and sizes: simple collision shapes stay in the text that others read."""
     for element in link.findall('collision'):
-        check_origin(element.find('origin'), 'collision origin', where, source)
+        check_origin(element.find('origin'), 'collision origin', where)
         for shape, key in product(element.findall('geometry/*'), ('size', 'radius', 'length')):
             what = f'collision {key} of {where}'
             for part in shape.get(key, '').split():
-                if _quantity(part, what, source) < 0.0:
-                    raise DescriptionError(f'{source}: {what} is {part} m, it must not be < 0')
+                if _number(part, what) < 0.0:
+                    raise DescriptionError(f'{what} is {part} m, it must not be < 0')
 
 
-def read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
+def read_joint(name: str, joint: Element) -> UrdfJoint:
     """Return a moving joint; raise DescriptionError if a number of it cannot be meant."""
     kind, what = str(joint.get('type')), f'joint {name!r:.80}'
     if kind not in MOVING_JOINT_TYPES:
         raise DescriptionError(
-            f'{source}: {what} is of type {kind!r:.80}; supported are '
+            f'{what} is of type {kind!r:.80}; supported are '
             f'{", ".join(MOVING_JOINT_TYPES)} and fixed'
         )
     axis = joint.find('axis')
     if axis is not None:
-        vector = _vector(axis.get('xyz', '1 0 0'), f'axis of {what}', source)
+        vector = _vector(axis.get('xyz', '1 0 0'), f'axis of {what}')
         if math.hypot(*vector) < 1e-6:
-            raise DescriptionError(f'{source}: axis of {what} is {vector}, not a direction')
-    limits = _read_limits(joint, kind, what, source)
+            raise DescriptionError(f'axis of {what} is {vector}, not a direction')
+    limits = _read_limits(joint, kind, what)
     mimic = joint.find('mimic')
     if mimic is None:
         return UrdfJoint(name, kind, *limits)
     return UrdfJoint(
         name, kind, *limits,
-        attribute_of(joint, 'mimic', 'joint', source),
-        _quantity(mimic.get('multiplier', '1'), f'mimic multiplier of {what}', source),
-        _quantity(mimic.get('offset', '0'), f'mimic offset of {what}', source),
+        attribute_of(joint, 'mimic', 'joint'),
+        _number(mimic.get('multiplier', '1'), f'mimic multiplier of {what}'),
+        _number(mimic.get('offset', '0'), f'mimic offset of {what}'),
     )
 
 
 def _read_limits(
-    joint: Element, kind: str, what: str, source: str
+    joint: Element, kind: str, what: str
 ) -> tuple[tuple[float, float], float, float, float, float]:
     """Return the limits of a `UrdfJoint`; infinite where none is stated."""
     limit = joint.find('limit')
     values = {} if limit is None else limit.attrib
     bounds = {
-        key: _limit(values[key], f'{key} limit of {what}', source)
+        key: _limit(values[key], f'{key} limit of {what}')
         for key in ('lower', 'upper', *NO_MAGNITUDE) if key in values
     }
     lower, upper = bounds.get('lower', 0.0), bounds.get('upper', 0.0)
@@ -277,7 +272,7 @@ def _read_limits(
         lower, upper = -math.inf, math.inf
     if lower > upper:
         raise DescriptionError(
-            f'{source}: {what} has the lower limit {lower} above the upper limit {upper}'
+            f'{what} has the lower limit {lower} above the upper limit {upper}'
         )
     # URDFs write 0 where a limit is unknown, or a number that nothing reaches.
     magnitudes = dict.fromkeys(NO_MAGNITUDE, math.inf)
@@ -285,7 +280,7 @@ def _read_limits(
         value = bounds.get(key, 0.0)
         if value < 0.0:
             raise DescriptionError(
-                f'{source}: {key} limit of {what} is {value}, it must not be < 0'
+                f'{key} limit of {what} is {value}, it must not be < 0'
             )
         if 0.0 < value < none_from:
             magnitudes[key] = value
@@ -298,10 +293,10 @@ def _read_limits(
     )
 
 
-def _limit(text: str, what: str, source: str) -> float:
+def _limit(text: str, what: str) -> float:
     if re.fullmatch(r'[-+]?inf(inity)?', text.strip().lower()):
         return float(text)  # what nothing reaches
-    return _number(text, what, source)
+    return _number(text, what, math.inf)
 
 
 @dataclass(frozen=True)
@@ -318,19 +313,19 @@ class UrdfFault:
 
 
 def read_joints(
-    joints: dict[str, Element], source: str
+    joints: dict[str, Element]
 ) -> tuple[list[UrdfJoint], list[UrdfFault]]:
     """Return the moving joints; what cannot be one becomes a fixed joint in place."""
     moving: list[UrdfJoint] = []
     faults: list[UrdfFault] = []
-    unled = _mimic_faults(joints, source)
+    unled = _mimic_faults(joints)
     for name, joint in joints.items():
         try:
-            check_origin(joint.find('origin'), 'origin', f'joint {name!r:.80}', source)
+            check_origin(joint.find('origin'), 'origin', f'joint {name!r:.80}')
             if name in unled:
                 raise DescriptionError(unled[name])
             if joint.get('type') != 'fixed':
-                moving.append(read_joint(name, joint, source))
+                moving.append(read_joint(name, joint))
             continue
         except DescriptionError as error:
             # With more than one degree of freedom it can stand below an arm, never in it.
@@ -357,7 +352,7 @@ def _without_standing_leaders(
     return free
 
 
-def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
+def _mimic_faults(joints: dict[str, Element]) -> dict[str, str]:
     """Return the joints that follow no joint that leads, and why."""
     leaders: dict[str, str] = {}
     faults: dict[str, str] = {}
@@ -366,13 +361,13 @@ def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
         if mimic is None or joint.get('type') == 'fixed':
             continue
         try:
-            leader = attribute_of(joint, 'mimic', 'joint', source)
+            leader = attribute_of(joint, 'mimic', 'joint')
         except DescriptionError as error:
             faults[name] = str(error)
             continue
         if leader not in joints:
             faults[name] = (
-                f'{source}: joint {name!r:.80} mimics the joint {leader!r:.80}, which does not '
+                f'joint {name!r:.80} mimics the joint {leader!r:.80}, which does not '
                 'exist'
             )
         leaders[name] = leader
@@ -382,7 +377,7 @@ def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
                 leader = leaders.get(leader, leader)
         if leader == name:
             faults[name] = (
-                f'{source}: joint {name!r:.80} mimics {leaders[name]!r:.80}, and so in the end '
+                f'joint {name!r:.80} mimics {leaders[name]!r:.80}, and so in the end '
                 'itself; one joint of the ring must lead'
             )
     return faults
@@ -390,7 +385,7 @@ def _mimic_faults(joints: dict[str, Element], source: str) -> dict[str, str]:
 
 def read_links(
     links: dict[str, Element], joints: dict[str, Element],
-    parents: Mapping[str, tuple[str, str]], moved: set[str], source: str,
+    parents: Mapping[str, tuple[str, str]], moved: Container[str],
 ) -> tuple[list[UrdfLink], list[UrdfFault], list[str]]:
     """
     Return the links, those with numbers that are none as empty links in place, and remarks.
@@ -400,120 +395,107 @@ def read_links(
     checked: list[UrdfLink] = []
     faults: list[UrdfFault] = []
     remarks: list[str] = []
+    negligible: list[str] = []
     for name, link in links.items():
         joint, parent = parents.get(name, (None, None))
+        is_moved = name in moved
         try:
-            read = read_link(name, link, joint, name in moved, source)
+            read = read_link(name, link, joint, is_moved)
         except DescriptionError as error:
             faults.append(UrdfFault(name, False, str(error)))
             link[:] = []
-            read = UrdfLink(name, joint, name in moved)
-        if read.fault is not None and read.mass == 0.0 and _is_frame(joint, joints):
-            # Nothing is known of it: a zero that was rounded has no moments that are seen.
-            remarks.append(f'link {name} is taken as without inertia: {read.fault}')
-            read = _without_inertial(read, link)
-        if read.fault is not None and not read.is_negligible:
-            first = joint is not None and name in moved and parent not in moved
-            if first and read.mass > 0.0 and _complete_inertia(link, joints[str(joint)]):
-                read = read_link(name, link, joint, True, source)
-                remarks.append(
-                    f'link {name} has an inertia that no rigid body has; the moment about {joint} '
-                    'is kept, which alone moves it, and the others are raised'
-                )
+            read = UrdfLink(name, joint, is_moved)
+        if (why := read.fault) is not None:
+            is_first = is_moved and parent not in moved
+            remark = _mend(read, link, None if joint is None else joints[joint], is_first)
+            read = read_link(name, link, joint, is_moved)
+            if remark:
+                remarks.append(f'link {name} {remark}')
+            elif read.fault is None:
+                negligible.append(name)
             else:
-                fault, change = read.fault, None
-                if read.mass > 0.0 and not _is_frame(joint, joints):
-                    change = _take_nearest(link)
-                    read = read_link(name, link, joint, name in moved, source)
-                if change is not None and read.fault is None:
-                    remarks.append(
-                        f'link {name} has an inertia that no rigid body has: {fault}; the '
-                        f'nearest inertia of a body is used instead, which differs by {change:.1%}'
-                    )
-                else:
-                    faults.append(UrdfFault(name, False, (
-                        f'{source}: link {name!r:.80} is no rigid body: {fault}; correct its '
-                        '<inertial>, or leave it out if nothing is known'
-                    ), of_inertia=read.mass > 0.0))
+                faults.append(UrdfFault(name, False, (
+                    f'link {name!r:.80} is no rigid body: {why}; correct its <inertial>, or leave '
+                    'it out if nothing is known'
+                ), of_inertia=read.mass > 0.0))
         checked.append(read)
+    if negligible:
+        remarks.append(
+            f'{_listed("link", negligible)} taken as without inertia: what the file states is '
+            'negligible and no rigid body has it'
+        )
     return checked, faults, remarks
 
 
-def _without_inertial(link: UrdfLink, element: Element) -> UrdfLink:
-    """Return a link without inertia, whose <inertial> is removed in place."""
-    for inertial in element.findall('inertial'):
-        element.remove(inertial)
-    return UrdfLink(link.name, link.joint, link.moved)
-
-
-def _is_frame(joint: str | None, joints: dict[str, Element]) -> bool:
-    """Return whether a link is fixed to another."""
-    return joint is not None and joints[joint].get('type') == 'fixed'
-
-
-def _take_nearest(link: Element) -> float | None:
+def _mend(link: UrdfLink, element: Element, joint: Element | None, is_first: bool) -> str:
     """
-    Replace the inertia of a link by the nearest one of a rigid body, in place.
+    Make an inertia that no body has one that a body has, in place, if little or nothing changes.
+
+    `is_first` says whether the joint alone moves the link. Return what was done in words; empty
+    if nothing, or if the inertia was negligible and is removed.
+    """
+    is_frame = joint is not None and joint.get('type') == 'fixed'
+    # Nothing is known of it: a zero that was rounded has no moments that are seen.
+    is_massless_frame = link.mass == 0.0 and is_frame
+    if is_massless_frame or link.is_negligible:
+        for inertial in element.findall('inertial'):
+            element.remove(inertial)
+        return f'is taken as without inertia: {link.fault}' if is_massless_frame else ''
+    body, inertia = element.find('inertial'), element.find('inertial/inertia')
+    if link.mass == 0.0 or body is None or inertia is None:
+        return ''
+    if is_first and joint is not None and joint.get('type') != 'prismatic':
+        moment = _moment_about(joint, body, tensor_in(inertia))
+        if moment is not None:
+            set_tensor(inertia, moment * np.eye(3))
+            return (
+                f'has an inertia that no rigid body has; the moment about {joint.get("name")} is '
+                'kept, which alone moves it, and stands for the others'
+            )
+    if is_frame or (change := _take_nearest(inertia)) is None:
+        return ''
+    return (
+        f'has an inertia that no rigid body has: {link.fault}; the nearest inertia of a body is '
+        f'used instead, which differs by {change:.1%}'
+    )
+
+
+def _moment_about(joint: Element, inertial: Element, tensor: FloatArray) -> float | None:
+    """
+    Return the moment of inertia of an <inertial> about the direction of its joint [kg m^2].
+
+    None if larger moments across that direction would not make it the inertia of a body.
+    """
+    axis = joint.find('axis')
+    direction = numbers_in('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))
+    direction = pose_in(inertial.find('origin')).rotation.T @ direction
+    direction /= np.linalg.norm(direction)
+    across = np.eye(3) - np.outer(direction, direction)
+    raised = tensor + 2.0 * np.abs(tensor).sum() * across
+    low, middle, high = np.linalg.eigvalsh(raised)
+    is_body = low >= 0.0 and high <= (low + middle) * (1.0 + 1.0e-9)
+    return float(direction @ tensor @ direction) if is_body else None
+
+
+def _take_nearest(inertia: Element) -> float | None:
+    """
+    Replace an inertia by the nearest one of a rigid body, in place.
 
     Nearest are its second moments of mass, of which none may be negative. Return the norm of the
     change over that of the inertia; None, and change nothing, beyond 40 %: the tests of the data
     take the inertias of a description to be as uncertain.
     """
-    inertia = link.find('inertial/inertia')
-    if inertia is None:
-        return None
     tensor = tensor_in(inertia)
     size = float(np.linalg.norm(tensor))
-    if not size > 0.0:
-        return None
-    # Second moments of the mass, none of which may be negative.
+    # Second moments of the mass; at least those of a thin plate.
     moments, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
-    # At least those of a thin plate.
     moments = np.maximum(moments, 1.0e-6 * max(float(moments.max()), 0.0))
     nearest = moments.sum() * np.eye(3) - (axes * moments) @ axes.T
-    change = float(np.linalg.norm(nearest - tensor)) / size
-    if not change <= 0.4:
+    change = float(np.linalg.norm(nearest - tensor))
+    if not change <= 0.4 * size:
         return None
     set_tensor(inertia, nearest)
-    return change
-
-
-def _complete_inertia(link: Element, joint: Any) -> bool:
-    """
-    Raise the moments of a link across the only axis that moves it until a body has them, in place.
-
-    No torque shows them. Returns whether that makes a body.
-    """
-    inertial = link.find('inertial')
-    inertia = None if inertial is None else inertial.find('inertia')
-    if inertial is None or inertia is None or joint.get('type') == 'prismatic':
-        return False
-    tensor, axis = tensor_in(inertia), joint.find('axis')
-    direction = numbers_in('1 0 0' if axis is None else axis.get('xyz', '1 0 0'))
-    direction = pose_in(inertial.find('origin')).rotation.T @ direction
-    direction /= np.linalg.norm(direction)
-    across = np.eye(3) - np.outer(direction, direction)
-    missing = _missing_moment(tensor, across)
-    if missing is None or np.abs(tensor).max() + missing > MAXIMUM_MAGNITUDE:
-        return False
-    set_tensor(inertia, tensor + missing * across)
-    return True
-
-
-def _missing_moment(tensor: FloatArray, across: FloatArray) -> float | None:
-    """Return the least moment across an axis that makes a tensor one of a body; None if none."""
-
-    def fits(moment: float) -> bool:
-        low, middle, high = np.linalg.eigvalsh(tensor + moment * across)
-        return bool(low >= 0.0 and high <= (low + middle) * (1.0 + 1.0e-9))
-
-    low, high = 0.0, 2.0 * float(np.abs(tensor).sum())
-    if not fits(high):
-        return None
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    return change / size
 
 
 def drop_lone_links(
@@ -530,21 +512,6 @@ def drop_lone_links(
     for name in lone:
         root.remove(links.pop(name))
     return [f'{_listed("link", lone)} on no joint and left out']
-
-
-def drop_negligible(links: dict[str, Element], checked: list[UrdfLink]) -> list[str]:
-    """Leave out inertias that no body has and no torque shows; return what to say of it."""
-    dropped = []
-    for index, link in enumerate(checked):
-        if link.fault is not None and link.is_negligible:
-            dropped.append(link.name)
-            checked[index] = _without_inertial(link, links[link.name])
-    if not dropped:
-        return []
-    return [
-        f'{_listed("link", dropped)} taken as without inertia: what the file states is negligible '
-        'and no rigid body has it'
-    ]
 
 
 def describe_free_joints(faults: list[UrdfFault]) -> list[str]:

@@ -32,7 +32,7 @@ def watched_joints(robot: RobotModel) -> tuple[str, ...]:
     encoders = robot.encoders
     if not (np.all(encoders.sign == 1.0) and np.all(encoders.zero == 0.0)):
         return ()
-    reach = reach_of_joints(robot.urdf.text, robot.joint_names)
+    reach = reach_of_joints(robot.urdf, robot.joint_names)
     near = reach.carried_joints | reach.supporting_joints
     coupled = find_coupled(robot.urdf)
     return tuple(name for name in robot.locked if name in near and name not in coupled)
@@ -168,7 +168,7 @@ def _influence(
     level = np.sqrt(np.mean(before**2, axis=0))
     if not level.any():
         # Without masses: what carries the arm turns its gravity.
-        supporting = reach_of_joints(robot.urdf.text, robot.joint_names).supporting_joints
+        supporting = reach_of_joints(robot.urdf, robot.joint_names).supporting_joints
         return float(any(name in supporting for name in second))
     change = np.sqrt(np.mean((after - before) ** 2, axis=0))
     return float(np.max(change / np.maximum(level, LEAST_LEVEL * level.max())))
