@@ -10,7 +10,6 @@ ARGUMENTS = arguments(
     'namespace', 'tf_prefix', 'model_file',
     Argument('payload_link', '', 'Link, fixed to the last one, in whose frame the payload is '
              'stated; empty: that of the tool.'),
-    Argument('trajectories', '', 'Folder with the trajectory files that ~/rank_motions compares.'),
     'use_sim_time', 'allowed_read_roots',
 )
 

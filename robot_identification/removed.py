@@ -29,6 +29,7 @@ REMOVED: dict[str, str] = {
     'limit_weighted': 'use wls',
     'profile': 'give estimator, friction and recipe',
     'recursive': 'use wls',
+    'trajectories': 'use excite --after MODEL, which designs the next motion',
     'select': 'name friction laws, or use auto',
 }
 

@@ -63,7 +63,6 @@ from .parametrizations.sampled import (
     knot_coefficients as knot_coefficients, SampledParametrization as SampledParametrization,
 )
 from .path_constraints import state_constraints as state_constraints
-from .ranking import rank_motions as rank_motions
 from .sequential import (
     knowledge_of_model as knowledge_of_model, next_experiment as next_experiment,
     PriorKnowledge as PriorKnowledge, residual_noise as residual_noise,

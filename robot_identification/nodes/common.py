@@ -35,6 +35,7 @@ from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.command_line import asked_help, options_as_parameters
 from robot_identification.nodes.direct_subscription import DirectClient
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
+from robot_identification.removed import describe_unknown, REMOVED
 from robot_identification.texts import suggestion
 from std_srvs.srv import Trigger
 
@@ -154,7 +155,9 @@ def check_overrides(node: Node, given: Sequence[str]) -> None:
         if node.has_parameter(name) or name.startswith('qos_overrides.'):
             continue
         near = suggestion(name, known)
-        text = (
+        text = describe_unknown(f'parameter of {node.get_name()},', name, ()) if (
+            name in REMOVED
+        ) else (
             f'{node.get_name()} has no parameter {name}{f" ({near})" if near else ""}: '
             'docs/parameters.md lists all'
         )

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Estimates payload and friction of a robot at work, and recommends what to do next."""
+"""Estimates payload and friction of a robot at work, and states how long to warm it up."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import json
 import math
-from pathlib import Path
 import sys
-import threading
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -23,7 +21,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.excitation import load_trajectory, rank_motions, Trajectory
 from robot_identification.files import to_finite
 from robot_identification.model import IdentifiedModel, load_model
 from robot_identification.monitoring import (
@@ -41,7 +38,7 @@ from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.joint_order import JointOrder
 from robot_identification.nodes.joint_state_reader import JointStateReader
 from robot_identification.nodes.robot_state import HOTTEST, TEMPERATURE_TOPICS
-from robot_identification.nodes.roots import allowed_to_read, declare_roots, read_path
+from robot_identification.nodes.roots import allowed_to_read, declare_roots
 from robot_identification.studies.temperature import FRICTION, TEMPERATURE
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -58,7 +55,6 @@ HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
 # take minutes to warm up.
 LONGEST_REST = 120.0
 MOVING = 0.02  # [rad/s]; chosen: as in execution, above the noise of a resting joint
-MOST_MOTIONS = 50  # number of files; chosen: ranking takes seconds with so many
 # Steps between stamps that the rate is judged by, and the share by which it may be another one;
 # chosen: 0.4 s of a 500 Hz topic, and more than a driver errs.
 RATE_STEPS, OTHER_RATE = 200, 0.1
@@ -97,7 +93,6 @@ class OnlineEstimatorNode(Node):
         )
         self._state = self.create_publisher(String, '~/state', LATCHED)
         self._advice = self.create_publisher(String, '~/advice', LATCHED)
-        self._next_motion = self.create_publisher(String, '~/next_motion', LATCHED)
         self._counts: Counter[str] = Counter()
         self._received_before = 0
         self._problem = ''
@@ -108,22 +103,17 @@ class OnlineEstimatorNode(Node):
         self._origin: int | None = None
         self._last_stamp = self._last_moved = math.nan
         self._steps: deque[float] = deque(maxlen=RATE_STEPS)
-        self._ranking: threading.Thread | None = None
-        self._ranked = ''
         self._pending: Prepared | None = None
         self.add_on_set_parameters_callback(self._on_parameters)
         act_after_setting(self, self._take_pending)
         declare(self, 'model_file', '', 'identified_model.yaml of the bare arm; may be set while '
                 'running, which resets the estimates')
-        declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
-                'compares', longest=4096)
         self._joint_states = DirectSubscription(self, JointState, 'joint_states', SENSOR)
         self._receive = within_bounds(self, 'joint_states', self._on_joint_state)
         self._reader = JointStateReader()
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
         serve(self, '~/reset', self._reset)
-        serve(self, '~/rank_motions', self._begin_ranking)
         self.create_timer(TAKE_PERIOD, self._take_joint_states, clock=STEADY_CLOCK)
         self.create_timer(self._publish_period, self._publish_state, clock=STEADY_CLOCK)
         self.create_timer(self._advice_period, self._advise, clock=STEADY_CLOCK)
@@ -322,71 +312,8 @@ class OnlineEstimatorNode(Node):
         self._changed = ''
         return 'payload, friction and warm-up begin anew'
 
-    def _begin_ranking(self) -> str:
-        """Rank the motions of a folder, in a thread of its own: it takes seconds."""
-        if self._prepared is None:
-            raise UsageError('no model_file is set')
-        if self._ranking is not None:
-            raise UsageError('motions are being ranked already')
-        folder, files = self._motion_files()
-        self._ranked = ''
-        self._ranking = threading.Thread(
-            target=self._rank, args=(self._prepared.model, files), daemon=True
-        )
-        self._ranking.start()
-        return f'{len(files)} motions of {folder} are being ranked: see ~/next_motion'
-
-    def _motion_files(self) -> tuple[Path, list[Path]]:
-        folder = read_path(self, 'trajectories')
-        files = sorted(folder.glob('*.yaml')) if folder.is_dir() else [folder]
-        if not 0 < len(files) <= MOST_MOTIONS:
-            raise UsageError(
-                f'{folder} holds {len(files)} trajectory files (*.yaml), 1 to {MOST_MOTIONS} can '
-                'be ranked'
-            )
-        # A link may lead out of the folder.
-        return folder, [allowed_to_read(self, 'trajectories', path) for path in files]
-
-    def _rank(self, model: IdentifiedModel, files: list[Path]) -> None:
-        motions: dict[str, Trajectory] = {}
-        left_out = []
-        try:
-            for path in files:
-                try:
-                    motion = load_trajectory(path)
-                    if motion.joint_names == model.robot.joint_names:
-                        motions[path.name] = motion
-                    else:
-                        left_out.append(f'{path.name}: other joints')
-                except IdentificationError as error:
-                    left_out.append(f'{path.name}: {error}')
-            ranking = rank_motions(model, motions)
-        except IdentificationError as error:
-            self._ranked = json.dumps({'error': str(error), 'left_out': left_out})
-            return
-        self._ranked = json.dumps({
-            'text': ranking.text,
-            'weakest': [
-                {'name': ranking.names[i], 'unit': ranking.units[i],
-                 'standard_error': float(ranking.before[i])} for i in ranking.weakest
-            ],
-            'torque_standard_deviation': ranking.torque_before.tolist(),
-            'motions': [
-                {'name': one.name, 'duration': one.duration, 'gain': one.gain,
-                 'standard_errors': [float(one.after[i]) for i in ranking.weakest],
-                 'torque_standard_deviation': one.torque_after.tolist()}
-                for one in ranking.motions
-            ],
-            'left_out': left_out,
-        })
-
     def _publish_state(self) -> None:
         """Publish the estimates, and how it stands."""
-        if self._ranking is not None and not self._ranking.is_alive():
-            self._ranking = None
-            if not self._ranked:
-                raise RuntimeError('the ranking of motions ended without a result')
-            self._next_motion.publish(String(data=self._ranked))
         level, text = self._judge()
         self._problem = ''
         values: dict[str, object] = dict(self._counts)

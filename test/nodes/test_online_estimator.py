@@ -32,20 +32,19 @@ EPOCH = 1_790_000_000_123_456_789
 class Estimator:
     """The node, a simulated arm that publishes to it, and what it says."""
 
-    def __init__(self, graph, robot, model_file, folder):
+    def __init__(self, graph, robot, model_file):
         self.graph, self.robot, self.truth = graph, robot, draw_truth(robot, 3)
         self.rng = np.random.default_rng(0)
         self.order = self.rng.permutation(robot.n)
         self.stamp, self.sent = 1000.0, set()
         self.node = graph.start('online_estimator', {
-            'model_file': str(model_file), 'trajectories': str(folder), 'advice_period': 0.5,
+            'model_file': str(model_file), 'advice_period': 0.5,
             'publish_period': 0.1,
         })
         self.payloads = graph.hear_matched(InertiaStamped, f'{NODE}/payload')
         self.coulomb = graph.hear_matched(JointState, f'{NODE}/friction/coulomb')
         self.states = graph.hear_matched(String, f'{NODE}/state', LATCHED)
         self.advice = graph.hear_matched(String, f'{NODE}/advice', LATCHED)
-        self.ranked = graph.hear_matched(String, f'{NODE}/next_motion', LATCHED)
         self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
         self.joint_states = graph.publisher(JointState, '/joint_states')
         self.temperatures = graph.publisher(Float64MultiArray, '/joint_temperatures')
@@ -114,10 +113,10 @@ class Estimator:
 
 
 @pytest.fixture(scope='module')
-def running(ur5, model_file, trajectory_file, tmp_path_factory):
+def running(ur5, model_file, tmp_path_factory):
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     with own_graph(tmp_path_factory.mktemp('online')) as graph:
-        yield Estimator(graph, ur5, model_file, trajectory_file.parent)
+        yield Estimator(graph, ur5, model_file)
 
 
 def test_a_payload_is_found_and_its_coming_is_told(running):
@@ -201,18 +200,6 @@ def test_advice_by_temperatures(running):
     assert any(
         level == b'\2' and 'joint temperatures are' in text for level, text, _ in running.told()
     )
-
-
-def test_motions_of_a_folder_are_ranked(running):
-    """In the background; a folder outside of the roots, or without motions, is refused."""
-    running.graph.done(f'{NODE}/rank_motions')
-    wait_until(lambda: running.ranked, 'the ranking')
-    found = json.loads(running.ranked[-1].data)
-    assert [motion['name'] for motion in found['motions']] == ['trajectory.yaml']
-    assert found['motions'][0]['gain'] > 1.0
-    assert 'next motion: trajectory.yaml' in found['text']
-    assert not running.graph.configure(NODE, {'trajectories': '/no/such/folder'})
-    assert '/no/such/folder' in running.graph.refused(f'{NODE}/rank_motions')
 
 
 def test_reset_begins_anew(running):
