@@ -12,8 +12,7 @@ from reproductions.reproduction import Cell, Table
 from reproductions.tika_2020_arm import Fit
 from reproductions.tika_2020_search import paper_experiment
 from robot_identification.arrays import FloatArray
-from robot_identification.excitation.evaluation import standard_errors
-from robot_identification.excitation.information import BaseColumns
+from robot_identification.excitation.information import BaseColumns, standard_errors
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.base_structure import (
@@ -30,7 +29,7 @@ def unit_deviations(robot: RobotModel, trajectory: Trajectory) -> FloatArray:
     columns = BaseColumns(robot, paper_experiment())
     t = np.arange(0.0, paper.PERIOD, 1.0 / paper.RATE)
     W = columns.matrix(trajectory.sample(t))
-    found = standard_errors(W, np.ones(robot.n), paper.SAMPLES)
+    found = standard_errors(W) * np.sqrt(len(W) / robot.n / paper.SAMPLES)
     ordered: FloatArray = found[rows_of_paper(columns.reduction)]
     return ordered
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.recommendations import Recommendation
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.texts import short_repr
-from robot_identification.validation import BagErrors, Recommendation, Verdict
+from robot_identification.validation import BagErrors, Verdict
 
 
 @dataclass(frozen=True)

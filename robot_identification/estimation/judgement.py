@@ -27,14 +27,16 @@ from robot_identification.estimation.quality import (
     condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
     ranges_covered, rotor_notes,
 )
+from robot_identification.estimation.recommendations import (
+    prior_decided, recommend, Recommendation,
+)
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.weak_parameters import prior_decided, recommend
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource
 from robot_identification.processing import have_rotors
 from robot_identification.validation import (
     BAD, bandwidth_of, describe_two_encoder_figures, Findings, Folds, judge, Limit, PAYLOAD,
-    Recommendation, score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
-    two_encoder_figures, Verdict, with_structure,
+    score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial, two_encoder_figures,
+    Verdict, with_structure,
 )
 
 # The verdict names no more recommended motions than this.

@@ -46,7 +46,7 @@ from .generic_experiment import (
     find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
     GenericExperiment as GenericExperiment,
 )
-from .information import Knowledge as Knowledge
+from .information import Knowledge as Knowledge, standard_errors as standard_errors
 from .margins import (
     FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
     find_holding as find_holding, MASS_UNCERTAINTY as MASS_UNCERTAINTY,

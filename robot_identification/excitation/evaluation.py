@@ -19,7 +19,7 @@ from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.information import BaseColumns
+from robot_identification.excitation.information import BaseColumns, standard_errors
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import BaseReduction, Motion, RobotModel
@@ -34,12 +34,6 @@ NOISE_SHARE = 0.01
 UNKNOWN_NOISE = 1.0
 # Parameters in the table of the weakest; chosen: what a reader takes in.
 WEAKEST = 5
-# Singular values of unit columns below this part of the largest are rounding: not seen at all.
-NOT_SEEN = 1.0e-10
-# Columns shorter than this part of the longest are rounding, too.
-ROUNDING = 1.0e-13
-# A part of a direction that is not seen that is more than rounding.
-INVOLVED = 1.0e-6
 # Prior values smaller than this part of the largest of their unit are zeros of a drawing.
 NO_VALUE = 1.0e-6
 UNITS_NOTE = (
@@ -146,7 +140,9 @@ def _evaluation(
     columns: BaseColumns, W: FloatArray, rate: float, samples: int, torque_noise: float | None
 ) -> Evaluation:
     noise = drive_noise(columns.robot, torque_noise)
-    errors = standard_errors(W, noise, samples)
+    # As many rows of the recording have the information of these, to scale.
+    taken = np.sqrt(samples * columns.robot.n / len(W))
+    errors = standard_errors(W / np.tile(noise, len(W) // len(noise))[:, None]) / taken
     reduction = columns.reduction
     return Evaluation(
         reduction, columns.friction, criteria_of(W), rate, (),
@@ -157,7 +153,7 @@ def _evaluation(
 def criteria_of(W: FloatArray) -> dict[str, float]:
     """Return every criterion of a base observation matrix (N n, b)."""
     # What rounding leaves of a column that is not seen says nothing.
-    seen = bool(np.all(_spectrum(W)[0] > 0.0))
+    seen = bool(np.all(np.isfinite(standard_errors(W))))
     return {
         name: criterion(W) if seen else float('inf') for name, criterion in CRITERIA.items()
     }
@@ -169,37 +165,6 @@ def drive_noise(robot: RobotModel, torque_noise: float | None = None) -> FloatAr
         return np.full(robot.n, torque_noise)
     limits = robot.limits.effort
     return np.where(np.isfinite(limits), NOISE_SHARE * limits, UNKNOWN_NOISE)
-
-
-def standard_errors(W: FloatArray, noise: FloatArray, samples: int) -> FloatArray:
-    """
-    Return standard errors of base parameters after some samples (b,), infinite if not shown.
-
-    `W` has rows of evenly spaced samples of the same motion, more or fewer than `samples`; `noise`
-    (n,) is the standard deviation of the torques [N m].
-    """
-    weighted = W / np.tile(noise, len(W) // len(noise))[:, None]
-    singular, right, lengths = _spectrum(weighted)
-    seen = singular > 0.0
-    involved = np.any(np.abs(right[:, ~seen]) > INVOLVED, axis=1)
-    variances = np.sum((right[:, seen] / singular[seen]) ** 2, axis=1)
-    with np.errstate(divide='ignore', invalid='ignore'):
-        errors = np.sqrt(variances * len(W) / len(noise) / samples) / lengths
-    return np.where(involved | (lengths == 0.0), np.inf, errors)
-
-
-def _spectrum(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return singular values of unit columns, rounding as zero, right vectors and lengths."""
-    lengths = np.linalg.norm(W, axis=0)
-    # Of unit length, rounding would look like a column that is seen.
-    lengths = np.where(lengths > ROUNDING * lengths.max(), lengths, 0.0)
-    W = np.where(lengths > 0.0, W, 0.0)
-    triangle = np.linalg.qr(W / np.where(lengths > 0.0, lengths, 1.0), mode='r')
-    _, singular, right = np.linalg.svd(triangle)
-    # Fewer rows than columns leave some parameters without a value at all.
-    padded = np.zeros(W.shape[1])
-    padded[: len(singular)] = singular
-    return np.where(padded > NOT_SEEN * padded[0], padded, 0.0), right.T, lengths
 
 
 def _weakest_first(columns: BaseColumns, errors: FloatArray) -> tuple[WeakParameter, ...]:

@@ -34,6 +34,8 @@ ROUNDING = 1.0e-13
 INDEFINITE = 1.0e-8
 # Scaled singular values of information, next to the largest one, below which there is none.
 NO_INFORMATION = 1.0e-10
+# Columns next to the longest one that rounding has made.
+NO_COLUMN = 1.0e-13
 # What of a parameter lies in directions without information.
 TOUCHED = 1.0e-7
 
@@ -122,6 +124,19 @@ class BaseColumns:
         known = np.where(taken & np.isfinite(theta), self.reduction.K * np.nan_to_num(theta), 0.0)
         unknown = np.any(taken & ~np.isfinite(theta), axis=1)
         return np.where(unknown, np.nan, known.sum(axis=1))
+
+
+def standard_errors(rows: FloatArray) -> FloatArray:
+    """Return the standard errors (b,) of parameters by information (m, b), else infinite."""
+    lengths = np.linalg.norm(rows, axis=0)
+    # Of unit length, rounding would look like a column that is seen.
+    seen = np.where(lengths > NO_COLUMN * lengths.max(initial=0.0), rows, 0.0)
+    size = _sizes(seen)
+    _, singular, right = np.linalg.svd(np.linalg.qr(seen * size, mode='r'))
+    # Fewer rows than columns leave some parameters without a value at all.
+    rank = int(np.sum(singular > NO_INFORMATION * singular.max(initial=0.0)))
+    errors = np.linalg.norm(right[:rank] / singular[:rank, None], axis=0) * size
+    return np.where(np.linalg.norm(right[rank:], axis=0) > TOUCHED, np.inf, errors)
 
 
 @dataclass(frozen=True, eq=False)

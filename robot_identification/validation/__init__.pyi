@@ -35,10 +35,6 @@ from .metrics import (
 from .parameter_error import (
     BAND as BAND, normal_deviation as normal_deviation, ParameterError as ParameterError,
 )
-from .recommendations import (
-    information_of as information_of, Recommendation as Recommendation,
-    recommend_motions as recommend_motions, RecordedInformation as RecordedInformation,
-)
 from .rollout import (
     CLOSED as CLOSED, describe_rollout as describe_rollout, HIGH_SHARE as HIGH_SHARE,
     make_drive as make_drive,

@@ -12,9 +12,9 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.certificate import experiment_sha256, robot_sha256
 from robot_identification.excitation.evaluation import (
-    drive_noise, evaluate_start, MAXIMUM_SAMPLES, standard_errors,
+    drive_noise, evaluate_start, MAXIMUM_SAMPLES,
 )
-from robot_identification.excitation.information import BaseColumns
+from robot_identification.excitation.information import BaseColumns, standard_errors
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import canonical_sha256
 from robot_identification.model import make_robot_model, Motion, parse_urdf
@@ -92,11 +92,19 @@ def test_standard_errors_are_those_of_least_squares(arm, experiment, motion, rng
     """Spread of 3000 estimates: its standard error is 1/sqrt(6000), so 6 % are five of them."""
     columns, noise = BaseColumns(arm, experiment), np.array([0.5, 0.02])
     W = columns.matrix(motion.sample(np.arange(80) * 0.05))
-    found = standard_errors(W, noise, 80)
     weights = 1.0 / np.tile(noise, 80)
+    found = standard_errors(W * weights[:, None])
     estimates = rng.normal(size=(3000, len(W))) @ np.linalg.pinv(W * weights[:, None]).T
     np.testing.assert_allclose(found, estimates.std(axis=0), rtol=0.065)
-    np.testing.assert_allclose(standard_errors(W, noise, 320), found / 2.0, rtol=1e-12)
+
+    def weakest(samples):
+        recorded = Motion(*(np.tile(part, (samples // 80, 1)) for part in (
+            sampled.q, sampled.dq, sampled.ddq
+        )))
+        return evaluate_recording(arm, experiment, recorded, 20.0, 0.5).weak[0].standard_error
+
+    sampled = motion.sample(np.arange(80) * 0.05)
+    np.testing.assert_allclose(weakest(320), weakest(80) / 2.0, rtol=1e-12)
 
 
 def test_what_a_motion_does_not_show_is_said(arm, experiment, motion):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The motion that would show the parameters that the data did not see.
+Parameters that the data hardly show or the prior decides, and the motions that would show them.
 
 Nothing is looked up: samples of the recorded motion are changed joint by joint (another position,
 a higher speed, a higher acceleration), added to the factors of the data, and what that does to
@@ -11,17 +11,27 @@ each parameter's information is recommended. Friction is asked with short motion
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimate import Estimate
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.scatter import held_by_bounds
+from robot_identification.excitation import standard_errors
 from robot_identification.model import (
     joint_axes, JointMotion, Motion, observation_matrix, random_motion, RobotModel, run_friction,
     StandardParameters,
 )
 from robot_identification.processing import MOVING_SPEED
 
+# A relative standard error above this is no knowledge of a parameter.
+WEAK_SHARE = 0.5
+# Samples of the recorded motion, enough to tell where its joints are and how fast.
+SAMPLES = 60
 # Twenty seconds of a better motion must raise the information so much to be worth a word: they
 # halve the standard error.
 WORTH_RECOMMENDING = 4.0
@@ -57,27 +67,42 @@ class Recommendation:
         return f'{", ".join(self.parameters)} ({self.finding}): {self.motion}'
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedInformation:
-    """Information on the base parameters of an arm in its recordings."""
+def prior_decided(estimate: Estimate) -> tuple[str, ...]:
+    """
+    Return the parameters of which the prior knows more than the data.
 
-    parameters: StandardParameters  # of the arm
-    names: tuple[str, ...]  # (b,) base parameters, also those that the data do not determine
-    free: BoolArray  # (b,) those that no bound holds
-    rows: FloatArray  # (m, b) weighted, reduced rows of the recording, without other unknowns
-    weights: FloatArray  # (n,) factor on the rows of each joint [1 / N m]
-    motion: Motion  # some samples of the recorded motion
+    That is the one that alone would leave the smaller error.
+    """
+    problem, prior = estimate.problem, estimate.prior
+    if problem is None or prior is None:
+        return ()
+    R, _ = problem.stacked(estimate.weights)
+    names = problem.reduction.names
+    free = ~held_by_bounds(estimate)
+    kept = np.append(free, np.ones(problem.size - len(names), dtype=bool))
+    data, known = (standard_errors(rows[:, kept])[: free.sum()] for rows in (R, prior.matrix))
+    return tuple(np.array(names)[free][known < data].tolist())
 
 
-def recommend_motions(
-    robot: RobotModel, findings: Mapping[str, str], information: RecordedInformation
+def recommend(
+    robot: RobotModel, estimate: Estimate, covariance: Covariance,
+    unidentifiable: Sequence[str] = (), recorded: Observations | None = None,
 ) -> tuple[Recommendation, ...]:
     """
-    Return the motions that would show some parameters, most helpful first.
+    Return what would show the parameters that the data did not, most helpful first.
 
-    `findings` says by name what is wrong with each; one that no motion helps is left out.
+    Parameters that are `unidentifiable` were left out of the problem; one that no motion helps is
+    left out of the result. `recorded` has the motion that they are looked for in, by default that
+    of the estimate; an estimate without its observations raises a `UsageError`.
     """
-    asked = _Question(robot, information)
+    problem = estimate.problem
+    recorded = recorded or (None if problem is None else problem.observations)
+    if problem is None or recorded is None:
+        raise UsageError('a recommendation needs the recorded motion: identify from the bags')
+    findings = _findings(problem.reduction.names, estimate, covariance, unidentifiable)
+    if not findings:
+        return ()
+    asked = _Question(robot, estimate, unidentifiable, _recorded_motion(recorded))
     bodies = [name for name in findings if asked.is_body(name)]
     answers = asked.ask_bodies(bodies) if bodies else {}
     for name in findings:
@@ -98,24 +123,68 @@ def recommend_motions(
     return tuple(sorted(found, key=lambda one: -one.gain))
 
 
+def _findings(
+    names: Sequence[str], estimate: Estimate, covariance: Covariance, unidentifiable: Sequence[str]
+) -> dict[str, str]:
+    """Return what is wrong with each parameter that the data hardly show."""
+    findings = dict.fromkeys(unidentifiable, 'the data do not determine it')
+    decided = set(prior_decided(estimate))
+    errors = covariance.standard_errors
+    for name, value, error in zip(names, estimate.theta, errors, strict=True):
+        if name in decided:
+            findings[name] = 'the prior says more of it than the data'
+        elif error > WEAK_SHARE * abs(value):
+            findings[name] = f'standard error above {WEAK_SHARE:.0%}'
+    return findings
+
+
+def _recorded_motion(observations: Observations) -> Motion:
+    """Return samples spread evenly over what was fitted."""
+    motions, total = [], observations.samples
+    for part in observations.data:
+        at = np.flatnonzero(part.rows)
+        count = max(round(SAMPLES * len(at) / max(total, 1)), 1) if len(at) else 0
+        motions.append(part.dataset.motion.rows(at[np.linspace(
+            0, len(at) - 1, count
+        ).astype(int)]))
+    q, dq, ddq = (
+        np.concatenate([getattr(motion, name) for motion in motions])
+        for name in ('q', 'dq', 'ddq')
+    )
+    # The shares of the recordings were rounded.
+    again = np.resize(np.arange(len(q)), SAMPLES)
+    return Motion(q[again], dq[again], ddq[again])
+
+
 class _Question:
     """Gain of a better motion beyond the present data."""
 
-    def __init__(self, robot: RobotModel, information: RecordedInformation) -> None:
-        self.robot = robot
-        self.parameters, self.names = information.parameters, information.names
+    def __init__(
+        self, robot: RobotModel, estimate: Estimate, unidentifiable: Sequence[str],
+        recorded: Motion,
+    ) -> None:
+        assert estimate.problem is not None
+        reduction = estimate.problem.reduction
+        self.robot, self.parameters = robot, reduction.parameters
+        self.names = (*reduction.names, *unidentifiable)
         self._columns = [self.parameters.names.index(name) for name in self.names]
-        self._weights = information.weights
-        self._recorded = information.motion
+        self._weights, self._recorded = estimate.weights, recorded
         _, _, prismatic = joint_axes(robot.pinocchio)
         self._unit = ['m' if slides else 'rad' for slides in prismatic]
-        self._lively = _lively_motion(robot, len(self._recorded))
+        self._lively = _lively_motion(robot, len(recorded))
         # What is held by a bound is known.
-        self._free = information.free
-        self._data = information.rows[:, self._free]
+        self._free = np.append(
+            ~held_by_bounds(estimate), np.ones(len(unidentifiable), dtype=bool)
+        )
+        R, _ = estimate.problem.stacked(estimate.weights)
+        data = np.zeros((len(R), len(self.names)))
+        data[:, : reduction.rank] = R[:, : reduction.rank]
+        data = _eliminate(data, R[:, reduction.rank:])
         usual = np.linalg.norm(self._rows(self._lively), axis=0)
-        self._hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))[:, self._free]
-        self._before = self._information_with(self._rows(self._recorded))
+        hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))
+        self._known = np.linalg.qr(np.vstack([data, hold])[:, self._free], mode='r')
+        self._before = self._information_with(self._rows(recorded))
+        self._of_joints: dict[int, list[tuple[str, FloatArray]]] = {}
 
     def is_body(self, name: str) -> bool:
         """Return whether a parameter is one of bodies and rotors."""
@@ -162,10 +231,14 @@ class _Question:
             for term, columns in self.parameters.friction_columns
             if columns.start <= column < columns.stop
         )
+        if joint not in self._of_joints:
+            self._of_joints[joint] = [
+                (text, self._information_with(self._friction_rows(joint, motion)))
+                for text, motion in self._friction_motions(joint)
+            ]
         best, words = 1.0, ''
-        for text, motion in self._friction_motions(joint):
-            rows = self._friction_rows(joint, motion)
-            gain = self._gain(self._information_with(rows), place)
+        for text, information in self._of_joints[joint]:
+            gain = self._gain(information, place)
             if gain > best:
                 best, words = gain, text
         fact = self._fact(joint)
@@ -184,10 +257,12 @@ class _Question:
     def _information_with(self, rows: FloatArray) -> FloatArray:
         """Return the information on every parameter with some rows more, as EXTRA_SAMPLES."""
         share = np.sqrt(EXTRA_SAMPLES * self.robot.n / max(len(rows), 1))
-        whole = np.vstack([self._data, share * rows[:, self._free], self._hold])
-        information = np.full(len(self.names), np.inf)
-        information[self._free] = information_of(whole, np.ones(whole.shape[1], dtype=bool))
-        return information
+        errors = np.zeros(len(self.names))
+        errors[self._free] = standard_errors(
+            np.vstack([self._known, share * rows[:, self._free]])
+        )
+        with np.errstate(divide='ignore'):
+            return 1.0 / errors**2
 
     def _rows(self, motion: Motion) -> FloatArray:
         """Return weighted rows of samples that need not follow each other, (m n, unknowns)."""
@@ -315,22 +390,10 @@ def _lively_motion(robot: RobotModel, samples: int) -> Motion:
     )
 
 
-def information_of(matrix: FloatArray, free: BoolArray) -> FloatArray:
-    """
-    Return one over the variance of each unknown with unit noise on all rows, (size,).
-
-    Zero for unknowns that the rows do not determine, infinite for those that are not free.
-    """
-    information = np.full(len(free), np.inf)
-    columns = matrix[:, free]
-    scale = np.linalg.norm(columns, axis=0)
-    triangle = np.linalg.qr(columns / np.where(scale > 0.0, scale, 1.0), mode='r')
-    _, singular, right = np.linalg.svd(triangle, full_matrices=True)
-    whole = np.zeros(columns.shape[1])
-    whole[: len(singular)] = singular
-    unidentifiable = whole <= np.finfo(float).eps * max(columns.shape) * whole.max(initial=1.0)
-    variance = np.sum((right / np.where(unidentifiable, 1.0, whole)[:, None]) ** 2, axis=0)
-    blurred = np.any(np.abs(right[unidentifiable]) > np.sqrt(np.finfo(float).eps), axis=0)
-    found = np.where(blurred | (scale == 0.0), 0.0, scale**2 / variance)
-    information[free] = found
-    return information
+def _eliminate(columns: FloatArray, others: FloatArray) -> FloatArray:
+    """Return what columns hold that others do not."""
+    if not others.shape[1]:
+        return columns
+    basis, _ = np.linalg.qr(others)
+    rest: FloatArray = columns - basis @ (basis.T @ columns)
+    return rest

@@ -13,7 +13,7 @@ from robot_identification.estimation import covariance_of, ESTIMATORS, TIME_BLOC
 from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.weak_parameters import prior_decided, recommend
+from robot_identification.estimation.recommendations import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model import Motion, observation_matrix, prior_inertial_parameters
 from robot_identification.processing.excited_joints import find_stationary_joints
