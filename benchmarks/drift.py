@@ -33,11 +33,11 @@ from robot_identification.pipeline import validate
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
 from robot_identification.simulation.ground_truth import SimulatedArmOptions
-from robot_identification.studies.rollout.study import roll_out_mjcf, run_rollout
-from robot_identification.validation.rollout import (
+from robot_identification.studies.rollout.drift import (
     CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, Rollout, RolloutOptions,
     Simulated, URDF, VELOCITY,
 )
+from robot_identification.studies.rollout.study import roll_out_mjcf, run_rollout
 
 from . import mujoco_sysid
 from .corrections import public_scenes, Scene, simulated

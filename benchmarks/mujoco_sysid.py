@@ -26,7 +26,7 @@ from robot_identification.export.arm import exported_arm
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
-from robot_identification.validation.rollout import Measurement, plan_rollouts
+from robot_identification.studies.rollout.drift import Measurement, plan_rollouts
 
 # The budget: windows of the recording, their length [s], and iterations of the optimizer. Chosen:
 # 4 s of motion, and about 50 s of a processor.

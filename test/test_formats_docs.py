@@ -53,10 +53,9 @@ from robot_identification.studies.comparison.report import (
     ComparedPair, CompareResult, comparison_file_content,
 )
 from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
-from robot_identification.studies.rollout import run_rollout
+from robot_identification.studies.rollout import RolloutOptions, run_rollout, with_rollouts
 from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
-from robot_identification.validation.rollout import RolloutOptions
 from robot_identification.validation.validation import validation_json
 from robot_identification.validation.verdict import (
     Bandwidth, DataWarning, Findings, judge, verdict_content,
@@ -246,7 +245,7 @@ def contents(run):
     """Return what a program wrote, or the package ships, by page; whole examples of the page."""
     validation, datasets, _ = validate(run.model, [run.bag])
     rollouts = run_rollout(run.model, datasets, RolloutOptions(starts=1))
-    validation = validation.with_rollouts(rollouts)
+    validation = with_rollouts(validation, rollouts)
     warmed = [replace(run.model, temperature=np.full(2, 20.0 + 5.0 * k)) for k in range(5)]
     pair = ComparedPair(
         ('one', 'other'), compare_models(*run.models),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import render_validation_report, validation_text
-from robot_identification.studies.rollout import rollout_section, run_rollout
+from robot_identification.studies.rollout import (
+    rollout_section, RolloutOptions, run_rollout, with_rollouts,
+)
 from robot_identification.validation import (
-    predict_effort, RolloutOptions, validation_content, validation_json,
+    predict_effort, validation_content, validation_json,
 )
 
 RESULT_FILES = ('validation.json', 'report.html')
@@ -62,13 +65,15 @@ def run(args: argparse.Namespace) -> int:
     if args.consistent:
         model = model.with_consistent_parameters()
     validated = validate(model, args.bags, start=args.start, stop=args.stop)
+    sections: list[Any] = []
     if args.rollout:
         options = from_values(RolloutOptions, lambda key: getattr(args, key))
         rollouts = run_rollout(model, validated.datasets, options)
         validated = validated._replace(
-            validation=validated.validation.with_rollouts(rollouts)
+            validation=with_rollouts(validated.validation, rollouts)
         )
-    write_validation(model, validated, result_folder(args))
+        sections = [rollout_section(rollout) for rollout in rollouts]
+    write_validation(model, validated, result_folder(args), rollouts=sections)
     validation, _, notes = validated
     for note in notes:
         warn(note)
@@ -82,14 +87,18 @@ def run(args: argparse.Namespace) -> int:
 
 def write_validation(
     model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
-    truth: Any = None,
+    truth: Any = None, rollouts: Sequence[Any] = (),
 ) -> None:
-    """Write figures and report of a validation; `truth` is that of a simulated robot."""
+    """
+    Write figures and report of a validation.
+
+    `truth` is that of a simulated robot, `rollouts` are the report's sections of drift.
+    """
     validation, datasets, notes = validated
     report = render_validation_report(
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
         notes, command_line=folder.command_line, truth=truth,
-        rollouts=[rollout_section(rollout) for rollout in validation.rollouts],
+        rollouts=list(rollouts),
     )
     contents = {'validation.json': validation_json(validation), 'report.html': report}
     write_results(folder.path, contents, folder.force)

@@ -35,15 +35,6 @@ from .metrics import (
 from .parameter_error import (
     BAND as BAND, normal_deviation as normal_deviation, ParameterError as ParameterError,
 )
-from .rollout import (
-    CLOSED as CLOSED, describe_rollout as describe_rollout, HIGH_SHARE as HIGH_SHARE,
-    make_drive as make_drive,
-    measure_drift as measure_drift, Measurement as Measurement, MJCF as MJCF, MODEL as MODEL,
-    OPEN as OPEN, plan_rollouts as plan_rollouts, quantile as quantile, Rollout as Rollout,
-    rollout_content as rollout_content,
-    RolloutOptions as RolloutOptions, RolloutPlan as RolloutPlan, Simulated as Simulated,
-    URDF as URDF, VELOCITY as VELOCITY, WORDS as WORDS,
-)
 from .temperatures import (
     mean_temperature as mean_temperature, temperature_notes as temperature_notes,
     temperatures_covered as temperatures_covered,

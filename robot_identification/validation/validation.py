@@ -23,12 +23,9 @@ from robot_identification.texts import short_repr
 from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import join_details, measure_details
 from robot_identification.validation.interval import make_prediction_deviation
-from robot_identification.validation.rollout import (
-    describe_rollout, find_strays, Rollout, rollout_content,
-)
 from robot_identification.validation.verdict import (
-    ANOTHER_MOTION, BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, Limit,
-    limits_in, SIMULATION, uses_content, Verdict,
+    ANOTHER_MOTION, BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, limits_in,
+    uses_content, Verdict,
 )
 
 
@@ -45,26 +42,18 @@ class Validation:
         On the bags that are no training data; on all where every bag is.
     training : mapping of str to str
         Why a bag is training data, by its name; bags that are none are absent.
-    rollouts : tuple of Rollout
-        Drift of simulations from the bags, in their order; empty where they were not rolled out.
+    rollouts : tuple of mappings
+        Drift of simulations from the bags, in their order, as plain values; empty where they were
+        not rolled out.
 
     """
 
     bags: tuple[BagErrors, ...]
     verdict: Verdict
     training: Mapping[str, str] = field(default_factory=dict)
-    rollouts: tuple[Rollout, ...] = ()
+    rollouts: tuple[Mapping[str, Any], ...] = ()
 
     __repr__ = short_repr
-
-    def with_rollouts(self, rollouts: Sequence[Rollout]) -> Validation:
-        """Return the validation with the drift of simulations, also in the verdict's words."""
-        unseen = [one for one in rollouts if one.plan.bag not in self.training]
-        words = [text for one in unseen or rollouts for text in describe_rollout(one)]
-        verdict = replace(self.verdict, reasons=(*self.verdict.reasons, *words)).limited([
-            Limit(SIMULATION, BAD, text) for one in unseen or rollouts for text in find_strays(one)
-        ])
-        return replace(self, verdict=verdict, rollouts=tuple(rollouts))
 
 
 def predict_effort(
@@ -342,7 +331,7 @@ def validation_content(validation: Validation) -> dict[str, Any]:
         'verdict': validation.verdict.level,
         'reasons': list(validation.verdict.reasons),
         **uses_content(validation.verdict),
-        'rollouts': [rollout_content(rollout) for rollout in validation.rollouts],
+        'rollouts': list(validation.rollouts),
         'bandwidth': bandwidth_content(validation.verdict.bandwidth),
     }
 

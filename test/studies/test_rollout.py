@@ -18,10 +18,12 @@ from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
 from robot_identification.simulation import draw_truth, true_inertial_parameters
 from robot_identification.studies.rollout import rollout_section, run_rollout, study
-from robot_identification.validation import (
-    CLOSED, describe_rollout, MJCF, MODEL, OPEN, plan_rollouts, quantile, rollout_content,
-    RolloutOptions, URDF, VELOCITY,
+from robot_identification.studies.rollout.drift import (
+    CLOSED, describe_rollout, find_strays, MJCF, MODEL, OPEN, plan_rollouts, quantile, Rollout,
+    rollout_content, RolloutOptions, RolloutPlan, Simulated, URDF, VELOCITY, with_rollouts,
 )
+from robot_identification.validation import BAD, SIMULATION, Validation, Verdict
+from robot_identification.validation.verdict import GOOD
 
 # Of which half a second is left out: 1.9 s, in which rollouts of half a second fit.
 SECONDS = 2.4
@@ -260,3 +262,27 @@ def test_the_command_states_drift_everywhere(scene, model_file, tmp_path):
     page = (tmp_path / 'v' / 'report.html').read_text()
     assert 'How long does a simulation stay near the arm?' in page
     assert 'drift of a simulation' in said
+
+
+def test_a_simulation_that_a_constant_velocity_beats_is_not_usable():
+    """Of the joint that strays alone, and where it strays far enough to matter."""
+    plan = RolloutPlan('bag', ('a', 'b', 'c'), np.arange(4), np.arange(4.0), (0.1, 0.5))
+    times = len(plan.times)
+
+    def simulated(name, drifts):
+        drift = np.broadcast_to(drifts, (times, 4, 3))
+        return Simulated(name, OPEN, drift, drift, np.zeros((times, 4)))
+
+    rollout = Rollout(
+        plan, np.zeros(3, dtype=bool), 'tool', np.zeros((times, 4, 3)),
+        (simulated(MJCF, [0.5, 0.04, 0.1]), simulated(VELOCITY, [0.1, 0.001, 0.2])),
+        0.001, np.zeros(2), np.ones(3), np.ones(3), 2.0,
+    )
+    strays = find_strays(rollout)
+    assert len(strays) == 1
+    assert 'at a after 0.5 s' in strays[0]
+    validation = with_rollouts(Validation((), Verdict(GOOD, (), 'use it')), [rollout])
+    assert validation.verdict.level == GOOD
+    assert validation.verdict.uses[SIMULATION] == BAD
+    near = replace(rollout, simulated=(simulated(MJCF, 0.04), simulated(VELOCITY, 0.0)))
+    assert find_strays(near) == []

@@ -11,10 +11,7 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
-from robot_identification.validation.rollout import (
-    find_strays, MJCF, OPEN, Rollout, RolloutPlan, Simulated, VELOCITY,
-)
-from robot_identification.validation.validation import errors_on, Validation
+from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
     BAD, Bandwidth, bandwidth_content, DataWarning, Findings, findings_in, GOOD, judge, Limit,
     limits_in, OF_TRAINING, SIMULATION, USABLE, uses_content, Verdict, verdict_content,
@@ -369,27 +366,3 @@ def test_a_limit_of_one_use_leaves_the_others_as_they_are():
     assert good.limited(limits_in(damaged)).uses[SIMULATION] == BAD
     poor = replace(good, level=BAD).limited([replace(limit, level=USABLE)])
     assert set(poor.uses.values()) == {BAD}
-
-
-def test_a_simulation_that_a_constant_velocity_beats_is_not_usable():
-    """Of the joint that strays alone, and where it strays far enough to matter."""
-    plan = RolloutPlan('bag', ('a', 'b', 'c'), np.arange(4), np.arange(4.0), (0.1, 0.5))
-    times = len(plan.times)
-
-    def simulated(name, drifts):
-        drift = np.broadcast_to(drifts, (times, 4, 3))
-        return Simulated(name, OPEN, drift, drift, np.zeros((times, 4)))
-
-    rollout = Rollout(
-        plan, np.zeros(3, dtype=bool), 'tool', np.zeros((times, 4, 3)),
-        (simulated(MJCF, [0.5, 0.04, 0.1]), simulated(VELOCITY, [0.1, 0.001, 0.2])),
-        0.001, np.zeros(2), np.ones(3), np.ones(3), 2.0,
-    )
-    strays = find_strays(rollout)
-    assert len(strays) == 1
-    assert 'at a after 0.5 s' in strays[0]
-    validation = Validation((), Verdict(GOOD, (), 'use it')).with_rollouts([rollout])
-    assert validation.verdict.level == GOOD
-    assert validation.verdict.uses[SIMULATION] == BAD
-    near = replace(rollout, simulated=(simulated(MJCF, 0.04), simulated(VELOCITY, 0.0)))
-    assert find_strays(near) == []

@@ -13,7 +13,7 @@ from robot_identification.report import (
     Drawing, GAP, MARGINS, MEASURED, Picture, PREDICTED, single_panel, URDF_COLOUR, WIDE_LABELS,
     WIDTH,
 )
-from robot_identification.validation import (
+from robot_identification.studies.rollout.drift import (
     CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, VELOCITY, WORDS,
 )
 

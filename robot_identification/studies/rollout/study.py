@@ -19,7 +19,7 @@ from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, 
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive, import_mujoco
-from robot_identification.validation import (
+from robot_identification.studies.rollout.drift import (
     CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, plan_rollouts, Rollout,
     RolloutOptions, RolloutPlan, Simulated, URDF, VELOCITY, WORDS,
 )

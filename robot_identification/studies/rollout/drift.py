@@ -11,7 +11,7 @@ A rollout begins at a measured state and is driven by the measured effort. A tor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 from typing import Any
 
@@ -23,6 +23,7 @@ from robot_identification.model import joint_axes, RobotModel, tool_frame
 from robot_identification.options import check_options, option
 from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive
+from robot_identification.validation import BAD, Limit, SIMULATION, Validation
 import scipy
 
 # After which times drift is stated [s]: a step of a controller, a movement, a task.
@@ -349,3 +350,15 @@ def rollout_content(rollout: Rollout) -> dict[str, Any]:
         'not_checked': rollout.not_checked,
     })
     return content
+
+
+def with_rollouts(validation: Validation, rollouts: Sequence[Rollout]) -> Validation:
+    """Return a validation with the drift of simulations, also in the verdict's words."""
+    unseen = [one for one in rollouts if one.plan.bag not in validation.training] or rollouts
+    words = [text for one in unseen for text in describe_rollout(one)]
+    verdict = replace(validation.verdict, reasons=(*validation.verdict.reasons, *words)).limited([
+        Limit(SIMULATION, BAD, text) for one in unseen for text in find_strays(one)
+    ])
+    return replace(
+        validation, verdict=verdict, rollouts=tuple(rollout_content(one) for one in rollouts)
+    )
