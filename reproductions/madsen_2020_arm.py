@@ -35,8 +35,8 @@ from robot_identification.simulation.ground_truth import (
 )
 from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
 from robot_identification.simulation.run import SimulatedRun
+from robot_identification.validation.bag_errors import square_over_mean
 from robot_identification.validation.joint_stiffness import with_bodies_of_urdf
-from robot_identification.validation.metrics import square_over_mean
 
 ROBOT, EXPERIMENT = 'ur5e', 'madsen_2020_ur5e'
 # Its equations and numbers are lost in our copy: sections 4.1 and 4.2 have a Butterworth filter of

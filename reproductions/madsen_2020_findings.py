@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from reproductions.madsen_2020_arm import Calibration, Scored
 from reproductions.reproduction import Claim, compare, Control, Misprint, statement, untested
-from robot_identification.validation.metrics import square_over_mean
+from robot_identification.validation.bag_errors import square_over_mean
 
 # As printed.
 APPEAR, BASE_SIZE, WALL_SIZE = 49, 36, 38

@@ -33,7 +33,7 @@ from robot_identification.model.regressor import Motion
 from robot_identification.recording.simulated_run import simulate
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, NOISE_FREE
-from robot_identification.validation.metrics import normalized_error
+from robot_identification.validation.bag_errors import normalized_error
 
 TRAINING_NOISE, VALIDATION_NOISE = 1, 2
 # Samples by which the current may be late, at 8 ms each.

@@ -27,10 +27,10 @@ from robot_identification.pipeline import identify, validate
 from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
-from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
-from robot_identification.processing.time_repair import (
+from robot_identification.processing.repairs import (
     find_duplicates, find_segments, order_by_time, sampling_period,
 )
+from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.recording.recording import Channel, Recording
 from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
 from robot_identification.simulation.ground_truth import draw_truth

@@ -1,40 +1,33 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .causal import (
-    CAUSAL_CUTOFF as CAUSAL_CUTOFF, CAUSAL_GAP_PERIODS as CAUSAL_GAP_PERIODS,
-    CAUSAL_ORDER as CAUSAL_ORDER, causal_coefficients as causal_coefficients,
-    causal_signals as causal_signals,
-)
 from .dataset import (
     Contradiction as Contradiction, Dataset as Dataset, have_rotors as have_rotors,
     MOVING_SPEED as MOVING_SPEED,
 )
-from .effort_current import (
+from .effort import (
     compare_with_current as compare_with_current, current_facts as current_facts,
     current_remarks as current_remarks, CurrentComparison as CurrentComparison,
 )
+from .effort_hypotheses import bodies_of as bodies_of, orthonormal as orthonormal
 from .effort_meaning import (
-    EffortMeaning as EffortMeaning, judge_effort as judge_effort, JointEvidence as JointEvidence,
+    EffortMeaning as EffortMeaning, JointEvidence as JointEvidence, judge_effort as judge_effort,
 )
-from .effort_hypotheses import (
-    bodies_of as bodies_of, orthonormal as orthonormal,
+from .filters import (
+    causal_coefficients as causal_coefficients, CAUSAL_CUTOFF as CAUSAL_CUTOFF,
+    CAUSAL_GAP_PERIODS as CAUSAL_GAP_PERIODS, CAUSAL_ORDER as CAUSAL_ORDER,
+    causal_signals as causal_signals, HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass,
 )
-from .excited_joints import (
-    find_constant_effort_joints as find_constant_effort_joints,
-    find_stationary_joints as find_stationary_joints,
-    find_unexcited_joints as find_unexcited_joints, seconds_by_direction as seconds_by_direction,
-)
-from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
-from .held_joints import (
-    held_joint_remarks as held_joint_remarks, hold_as_recorded as hold_as_recorded,
-    watched_joints as watched_joints,
-)
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
     load_for_model as load_for_model, read_arm as read_arm, read_for_model as read_for_model,
     uses_rotors as uses_rotors,
+)
+from .motion_seen import (
+    find_constant_effort_joints as find_constant_effort_joints,
+    find_position_steps as find_position_steps, find_stationary_joints as find_stationary_joints,
+    find_unexcited_joints as find_unexcited_joints, seconds_by_direction as seconds_by_direction,
 )
 from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
@@ -44,10 +37,14 @@ from .position_error import (
     CommandDelay as CommandDelay, find_command_delay as find_command_delay,
     with_position_error as with_position_error,
 )
-from .position_step import find_position_steps as find_position_steps
 from .processing import (
     check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
     process as process,
+)
+from .repairs import (
+    count_missing as count_missing, held_joint_remarks as held_joint_remarks,
+    hold_as_recorded as hold_as_recorded, MISSING_PERIODS as MISSING_PERIODS,
+    watched_joints as watched_joints,
 )
 from .robot_state import (
     SAFE_MODES as SAFE_MODES, SAFETY_MODES as SAFETY_MODES,
@@ -56,8 +53,5 @@ from .robot_state import (
 from .rows import (
     decimation_step as decimation_step, fast_enough as fast_enough,
     parallel_decimate as parallel_decimate, with_smooth_effort as with_smooth_effort,
-)
-from .time_repair import (
-    count_missing as count_missing, MISSING_PERIODS as MISSING_PERIODS,
 )
 from .tracking import track as track, Tracking as Tracking

@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import (
-    inertial_regressor, Motion, prior_inertial_parameters, RobotModel,
-    static_regressor,
+    inertial_regressor, Motion, prior_inertial_parameters, RobotModel, static_regressor,
 )
 from robot_identification.processing.dataset import MOVING_SPEED
 import scipy

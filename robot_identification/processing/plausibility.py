@@ -19,7 +19,7 @@ from robot_identification.errors import DataError
 from robot_identification.model import Motion, rigid_torque, RobotModel
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.effort_hypotheses import orthonormal, without_friction
-from robot_identification.processing.turns import TURN
+from robot_identification.processing.repairs import TURN
 
 # A joint that turns by less is not identified [rad or m].
 SMALLEST_MOTION = 0.05

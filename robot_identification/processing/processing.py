@@ -25,21 +25,19 @@ from robot_identification.processing.blocks import (
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
 from robot_identification.processing.effort import find_contradictions, find_wrong_samples
-from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
     check_motor_side, check_positions, check_signed, check_velocities, compare_rates,
     MOST_COMPARED, SMALLEST_MOTION,
 )
+from robot_identification.processing.repairs import (
+    describe_repeats, find_duplicates, find_segments, find_wraps, GAP_PERIODS, is_blank_in_repeats,
+    longest_bridged, order_by_time, sampling_period, unwrap,
+)
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.processing.rotor_side import follow_rotors, RotorSide
 from robot_identification.processing.smoothing import (
-    Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
+    follow_period, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
 )
-from robot_identification.processing.time_repair import (
-    describe_repeats, find_duplicates, find_segments, GAP_PERIODS, is_blank_in_repeats,
-    longest_bridged, order_by_time, sampling_period,
-)
-from robot_identification.processing.turns import find_wraps, unwrap
 from robot_identification.recording import Recording
 
 MINIMUM_SAMPLES = 50  # joint states in the window; chosen, see docs/formats/bag.md

@@ -12,11 +12,11 @@ from robot_identification.arrays import allocate, BoolArray, FloatArray, Integer
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, RotorMotion
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.periodic import follow_period
+from robot_identification.processing.repairs import GAP_PERIODS, sampling_period
 from robot_identification.processing.smoothing import (
-    DIFFERENCE_REACH, interpolate, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
+    DIFFERENCE_REACH, follow_period, interpolate, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples,
+    smooth_kinematics,
 )
-from robot_identification.processing.time_repair import GAP_PERIODS, sampling_period
 from robot_identification.recording import Channel, Recording, ROTOR_CHANNEL
 
 # A rotor of which less is readable has no encoder.

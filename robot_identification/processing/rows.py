@@ -15,9 +15,8 @@ import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.model import KinematicFilter
 from robot_identification.processing.dataset import Dataset, MOVING_SPEED
-from robot_identification.processing.filters import local_polynomial, low_pass
+from robot_identification.processing.filters import local_polynomial, low_pass, rloess
 from robot_identification.processing.fourier import spectral_derivative
-from robot_identification.processing.local_regression import rloess
 from robot_identification.processing.smoothing import interpolate
 
 PARALLEL_ORDER = 4  # of the Butterworth low-pass of Gautier (docs/processing.md)

@@ -15,9 +15,8 @@ from robot_identification.model import (
     IdentifiedModel, inertial_regressor, Motion, prior_inertial_parameters, standard_torque,
 )
 from robot_identification.processing import Dataset, have_rotors
-from robot_identification.validation.details import LONGEST_MEMORY
-from robot_identification.validation.metrics import square_over_mean
-from robot_identification.validation.whiteness import autocovariance, independent_share
+from robot_identification.validation.bag_errors import LONGEST_MEMORY, square_over_mean
+from robot_identification.validation.statistics import autocovariance, independent_share
 
 # A deflection that follows the torque by less than so many standard errors shows no stiffness.
 SEEN = 3.0

@@ -14,7 +14,7 @@ from robot_identification.model import (
     JointFunction, Motion, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
-from robot_identification.validation.degrees_of_freedom import freedom_of_sums
+from robot_identification.validation.statistics import freedom_of_sums
 import scipy.special
 
 # Half-width of a band of 95 % in standard deviations.

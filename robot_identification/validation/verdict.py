@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import to_finite
 from robot_identification.model import EFFORT_UNITS
-from robot_identification.validation.bag_errors import BagErrors
-from robot_identification.validation.details import ErrorDetails
+from robot_identification.validation.bag_errors import BagErrors, ErrorDetails
 
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
 # What a model is used for; the errors of a verdict are those of the first.

@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from robot_identification.processing.local_regression import rloess, rloess_memory
+from robot_identification.processing.filters import rloess, rloess_memory
 
 RATE = 125.0
 SPAN = 0.15

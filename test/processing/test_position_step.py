@@ -3,10 +3,9 @@
 
 """Steps in which positions are read: of encoders, and of logs with few digits."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
-from robot_identification.processing.position_step import find_position_steps, FINEST_STEP
+from robot_identification.processing.motion_seen import find_position_steps, FINEST_STEP
 
 
 def swings(rng, noise=0.0):

@@ -3,13 +3,12 @@
 
 """Time is put in order, and what cannot be put in order is kept apart."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.processing import process
-from robot_identification.processing.time_repair import (
+from robot_identification.processing.repairs import (
     GAP_PERIODS, longest_bridged, order_by_time, sampling_period,
 )
 

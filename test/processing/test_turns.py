@@ -10,7 +10,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.blocks import BLOCK_ROWS
 from robot_identification.processing.processing import process
-from robot_identification.processing.turns import find_wraps, TURN, unwrap
+from robot_identification.processing.repairs import find_wraps, TURN, unwrap
 
 
 def run(recording):

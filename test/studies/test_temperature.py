@@ -5,8 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from identified_arms import DURATION, RATE, WarmArm
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from robot_identification.studies.temperature.line import (
 )
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.trend import study_temperature
-from robot_identification.validation.temperatures import temperature_notes, temperatures_covered
+from robot_identification.validation.training_data import temperature_notes, temperatures_covered
 
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
 TEMPERATURES = np.array([[20.0, 22.0, 21.0], [25.0, 25.0, 27.0], [29.0, 31.0, 33.0],

@@ -9,7 +9,7 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
-from robot_identification.validation.details import (
+from robot_identification.validation.bag_errors import (
     contiguous_parts, measure_details, split_frequencies,
 )
 

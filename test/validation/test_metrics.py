@@ -3,13 +3,12 @@
 
 """Errors as a reader would calculate them by hand."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.validation.bag_errors import measure_errors
-from robot_identification.validation.metrics import (
-    noise_deviation, normalized_error, relative_error, square_over_mean, variance_accounted_for,
+from robot_identification.validation.bag_errors import (
+    measure_errors, noise_deviation, normalized_error, relative_error, square_over_mean,
+    variance_accounted_for,
 )
 
 

@@ -13,6 +13,7 @@ from robot_identification.model import rigid_torque, RobotModel
 from robot_identification.processing import (
     Dataset, find_stationary_joints, orthonormal, seconds_by_direction,
 )
+from robot_identification.validation.bag_errors import noise_deviation
 from robot_identification.validation.hypotheses.evidence import Evidence
 from robot_identification.validation.hypotheses.posterior import BodyFit
 from robot_identification.validation.hypotheses.thresholds import (
@@ -20,7 +21,6 @@ from robot_identification.validation.hypotheses.thresholds import (
     LARGEST_TIME_SCATTER, LARGEST_TIME_SHARE, LEAST_CLIPPED, LEAST_DELAY, LEAST_FALL, LEAST_GAIN,
     LEAST_OVER_NOISE, LEAST_REMOVED, LEAST_TIME_SCALE, SHORTEST_DIRECTION,
 )
-from robot_identification.validation.metrics import noise_deviation
 from robot_identification.validation.verdict import DataWarning
 import scipy
 
