@@ -38,7 +38,7 @@ from robot_identification.model import (
     find_implausibilities, held_leaders, IdentifiedModel, known_robots, make_robot_model,
     massless_joints, parse_urdf, prior_inertial_parameters, reach_of_joints,
     read_calibration, read_link_table, read_urdf, RobotModel, SeveralArmsError, Urdf,
-    urdf_of_link_table, xacro_arguments,
+    xacro_arguments,
 )
 from robot_identification.processing import (
     check_robot_name, compare_with_current, count_missing, current_facts, current_remarks,
@@ -617,10 +617,9 @@ def _examine_yaml(path: Path) -> Finding:
         load_experiment(path)
         return Finding(['experiment'])
     if 'convention' in content:
-        table = read_link_table(path)
-        parse_urdf(urdf_of_link_table(table), str(path))
+        urdf = parse_urdf(read_link_table(path), str(path))
         return Finding([
-            f'link table of {table.name}, joints {", ".join(row.joint for row in table.rows)}'
+            f'link table of {urdf.name}, joints {", ".join(joint.name for joint in urdf.joints)}'
         ])
     if 'urdf' in content:
         return _examine_robot(load_robot(str(path)))

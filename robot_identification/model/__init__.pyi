@@ -73,9 +73,7 @@ from .kinematic_filter import (
     kinematic_filter_from_options as kinematic_filter_from_options,
     KinematicFilter as KinematicFilter,
 )
-from .link_table import (
-    read_link_table as read_link_table, urdf_of_link_table as urdf_of_link_table,
-)
+from .link_table import read_link_table as read_link_table
 from .model_file import dump_model as dump_model, load_model as load_model
 from .parameters import (
     FrictionTerm as FrictionTerm, INERTIAL_SYMBOLS as INERTIAL_SYMBOLS,

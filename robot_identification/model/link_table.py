@@ -11,7 +11,6 @@ written from it, and everything else goes on with the URDF. Docs: docs/formats/l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
@@ -35,34 +34,14 @@ _DH_KEYS = {'a', 'alpha', 'd', 'theta'}
 ABOUT = ('center_of_mass', 'frame')
 
 
-@dataclass(frozen=True)
-class LinkTableRow:
-    """A joint and the link it moves."""
-
-    joint: str  # name of the joint
-    prismatic: bool  # whether it slides along z of its frame; otherwise it turns about z
-    placement: pin.SE3  # joint frame in the one before it, at zero
-    position: tuple[float, float] | None  # limits [rad or m]
-    velocity: float | None  # limit [rad/s or m/s]
-    effort: float | None  # limit [N m or N]
-    inertia: pin.Inertia  # of the link, in the joint frame
-
-
-@dataclass(frozen=True)
-class LinkTable:
-    """An arm as rows from base to tip, and what people should know of it."""
-
-    name: str
-    comment: str
-    rows: tuple[LinkTableRow, ...]
-
-
-def read_link_table(path: Path) -> LinkTable:
+def read_link_table(path: Path) -> str:
     """
-    Read a link table.
+    Read a link table and return the URDF of its arm: XML with links and joints, no shapes.
 
-    Raises UsageError if there is no such file, DescriptionError if it is no link table or a link
-    cannot be a rigid body; the message names the link.
+    Joint frames become the URDF's; in standard Denavit-Hartenberg the link's data are moved from
+    the link frame into the joint frame, with numbers to the last bit. Raises UsageError if there
+    is no such file, DescriptionError if it is no link table or a link cannot be a rigid body; the
+    message names the link.
     """
     content, source = read_yaml(path, HAND_WRITTEN), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -83,6 +62,7 @@ def read_link_table(path: Path) -> LinkTable:
         )
     if not isinstance(entries, dict) or not entries:
         raise DescriptionError(f'{source}: `links` must map joint names to rows')
+    entries = {str(joint): entry for joint, entry in entries.items()}
     for joint, entry in entries.items():
         where = f'{source}: joint {joint}'
         geometry = {'xyz', 'zyx'} if convention == FIXED_ANGLES else _DH_KEYS
@@ -90,14 +70,23 @@ def read_link_table(path: Path) -> LinkTable:
             to_mapping(entry, where), where, geometry | {'mass', 'center_of_mass', 'inertia'},
             {'type', 'position', 'velocity', 'effort'},
         )
+    robot = Element('robot', name=str(content['name']))
+    links = ['base_link']
+    SubElement(robot, 'link', name=links[0])
     placements, frames = _frames(convention, entries, source)
-    rows = tuple(
-        _row(str(joint), entry, own_frames, about, f'{source}: joint {joint}')
-        for (joint, entry), *own_frames in zip(entries.items(), placements, frames, strict=True)
-    )
-    table = LinkTable(str(content['name']), str(content.get('comment', '')), rows)
-    _check_bodies(table, about, source)
-    return table
+    for (joint, entry), placement, frame in zip(
+        entries.items(), placements, frames, strict=True
+    ):
+        where, link = f'{source}: joint {joint}', f'{joint.removesuffix("_joint")}_link'
+        if link in links:  # of a base_joint, say
+            link = f'{joint}_link'
+        _write_joint(robot, joint, (links[-1], link), placement, entry, where)
+        _write_link(robot, link, frame.act(_inertia(entry, about, where)))
+        links.append(link)
+    indent(robot)
+    text = f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
+    _check_bodies(text, entries, about, source)
+    return text
 
 
 def _frames(
@@ -142,23 +131,6 @@ def fixed_angles(zyx: FloatArray, xyz: FloatArray) -> pin.SE3:
     return pin.SE3(R, xyz)
 
 
-def _row(
-    joint: str, entry: dict[str, Any], frames: list[pin.SE3], about: str, where: str
-) -> LinkTableRow:
-    """Return the row of an entry; `frames` are those of the joint and of the link's data."""
-    placement, frame = frames
-    position = entry.get('position')
-    limits = None if position is None else tuple(_vector(position, f'{where}: position', 2))
-    velocity, effort = (
-        None if entry.get(key) is None else _number(entry[key], f'{where}: {key}')
-        for key in ('velocity', 'effort')
-    )
-    return LinkTableRow(
-        joint, _is_prismatic(entry, where), placement, limits, velocity, effort,
-        frame.act(_inertia(entry, about, where)),
-    )
-
-
 def _is_prismatic(entry: dict[str, Any], where: str) -> bool:
     kind = entry.get('type', 'revolute')
     if kind not in ('revolute', 'prismatic'):
@@ -183,21 +155,19 @@ def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
     return body
 
 
-def _check_bodies(table: LinkTable, about: str, source: str) -> None:
+def _check_bodies(text: str, entries: dict[str, Any], about: str, source: str) -> None:
     """Refuse the links that a URDF may not have either; it makes up for rounded inertias."""
-    urdf = parse_urdf(urdf_of_link_table(table), source)
-    # What is to be done about a URDF is not what is to be done about a table.
-    faults = {
-        fault.name: fault.message.removeprefix(f'{source}: ').partition(';')[0]
-        for fault in urdf.faults if not fault.is_joint
-    }
-    reasons = {link.joint: faults[link.name] for link in urdf.links if link.name in faults}
-    for row in table.rows:
-        if row.joint in reasons:
+    urdf = parse_urdf(text, source)
+    joints = {link.name: str(link.joint) for link in urdf.links}
+    for fault in urdf.faults:
+        if not fault.is_joint:
+            joint = joints[fault.name]
+            # What is to be done about a URDF is not what is to be done about a table.
+            reason = fault.message.removeprefix(f'{source}: ').partition(';')[0]
             raise DescriptionError(
-                f'{source}: joint {row.joint}: mass {row.inertia.mass} kg and inertia about the '
-                f'{about} cannot be those of a rigid body: {reasons[row.joint]}; check whether '
-                f'the source means inertia_about: {ABOUT[1 - ABOUT.index(about)]}'
+                f'{source}: joint {joint}: mass {float(entries[joint]["mass"])} kg and inertia '
+                f'about the {about} cannot be those of a rigid body: {reason}; check whether the '
+                f'source means inertia_about: {ABOUT[1 - ABOUT.index(about)]}'
             )
 
 
@@ -216,47 +186,37 @@ def _vector(values: Any, where: str, size: int = 3) -> FloatArray:
     return np.array([_number(value, where) for value in values])
 
 
-def urdf_of_link_table(table: LinkTable) -> str:
-    """
-    Write the URDF of a link table: XML with links and joints, no shapes.
-
-    Joint frames become the URDF's; in standard Denavit-Hartenberg the link's data are moved from
-    the link frame into the joint frame, with numbers to the last bit.
-    """
-    robot = Element('robot', name=table.name)
-    SubElement(robot, 'link', name='base_link')
-    parent, taken = 'base_link', {'base_link'}
-    for row in table.rows:
-        link = f'{row.joint.removesuffix("_joint")}_link'
-        if link in taken:  # of a base_joint, say
-            link = f'{row.joint}_link'
-        taken.add(link)
-        _write_joint(robot, row, parent, link)
-        inertial = SubElement(SubElement(robot, 'link', name=link), 'inertial')
-        SubElement(inertial, 'origin', xyz=_text(row.inertia.lever), rpy='0 0 0')
-        SubElement(inertial, 'mass', value=repr(float(row.inertia.mass)))
-        set_tensor(SubElement(inertial, 'inertia'), _without_rounding(row.inertia.inertia))
-        parent = link
-    indent(robot)
-    return f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
-
-
-def _write_joint(robot: Element, row: LinkTableRow, parent: str, link: str) -> None:
-    kind = 'prismatic' if row.prismatic else 'continuous'
-    if row.position is not None and not row.prismatic:
-        kind = 'revolute'
-    joint = SubElement(robot, 'joint', name=row.joint, type=kind)
-    SubElement(joint, 'parent', link=parent)
-    SubElement(joint, 'child', link=link)
-    rpy = pin.rpy.matrixToRpy(row.placement.rotation)
-    SubElement(joint, 'origin', xyz=_text(row.placement.translation), rpy=_text(rpy))
+def _write_joint(
+    robot: Element, name: str, links: tuple[str, str], placement: pin.SE3, entry: dict[str, Any],
+    where: str,
+) -> None:
+    """Write a joint along z between two links; without a range it turns or slides for ever."""
+    position = entry.get('position')
+    kind = 'revolute' if position is not None else 'continuous'
+    joint = SubElement(
+        robot, 'joint', name=name, type='prismatic' if _is_prismatic(entry, where) else kind
+    )
+    SubElement(joint, 'parent', link=links[0])
+    SubElement(joint, 'child', link=links[1])
+    rpy = pin.rpy.matrixToRpy(placement.rotation)
+    SubElement(joint, 'origin', xyz=_text(placement.translation), rpy=_text(rpy))
     SubElement(joint, 'axis', xyz='0 0 1')
     limit = SubElement(joint, 'limit')
-    if row.position is not None:
-        limit.set('lower', repr(float(row.position[0])))
-        limit.set('upper', repr(float(row.position[1])))
-    limit.set('velocity', repr(row.velocity or 0.0))
-    limit.set('effort', repr(row.effort or 0.0))
+    if position is not None:
+        ends = _vector(position, f'{where}: position', 2)
+        for key, end in zip(('lower', 'upper'), ends, strict=True):
+            limit.set(key, repr(float(end)))
+    for key in ('velocity', 'effort'):
+        value = entry.get(key)
+        limit.set(key, repr(0.0 if value is None else _number(value, f'{where}: {key}')))
+
+
+def _write_link(robot: Element, name: str, inertia: pin.Inertia) -> None:
+    """Write a link with its inertia in the frame of its joint."""
+    inertial = SubElement(SubElement(robot, 'link', name=name), 'inertial')
+    SubElement(inertial, 'origin', xyz=_text(inertia.lever), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
+    set_tensor(SubElement(inertial, 'inertia'), _without_rounding(inertia.inertia))
 
 
 def _text(values: FloatArray) -> str:

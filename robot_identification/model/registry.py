@@ -25,7 +25,7 @@ from robot_identification.files import (
     to_mapping, to_number, to_numbers,
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
-from robot_identification.model.link_table import read_link_table, urdf_of_link_table
+from robot_identification.model.link_table import read_link_table
 from robot_identification.model.robot_model import (
     Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,
 )
@@ -187,7 +187,7 @@ def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> 
     DescriptionError if it cannot be read or expanded.
     """
     if path.suffix in ('.yaml', '.yml'):
-        return urdf_of_link_table(read_link_table(path))
+        return read_link_table(path)
     return read_urdf_text(path, arguments)
 
 

@@ -36,7 +36,7 @@ from robot_identification.execution import commissioning
 from robot_identification.export.arm import plain_friction
 from robot_identification.files import dump_yaml, to_plain
 from robot_identification.model.kinematic_calibration import read_calibration
-from robot_identification.model.link_table import read_link_table, urdf_of_link_table
+from robot_identification.model.link_table import read_link_table
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
@@ -541,7 +541,7 @@ TARGETS = _targets(
     # Each is expanded by a process of its own, which takes longer than all else.
     Target('xacro', lambda: [('arm.xacro', XACRO.encode())], mutate_xml, read_urdf, share=0.2),
     Target('links', lambda: yaml_seed('links.yaml', LINKS), mutate_yaml,
-           lambda path: parse_urdf(urdf_of_link_table(read_link_table(path)), str(path))),
+           lambda path: parse_urdf(read_link_table(path), str(path))),
     Target('robot', robot_seeds, mutate_yaml, lambda path: load_robot(str(path))),
     Target('experiment', lambda: [yaml_seed('e.yaml', text)[0] for text in EXPERIMENTS],
            mutate_yaml, load_experiment),
