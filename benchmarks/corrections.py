@@ -32,8 +32,7 @@ from robot_identification.estimation.inputs import read_inputs
 from robot_identification.estimation.method import IdentifyOptions, PLAIN_FRICTION
 from robot_identification.estimation.recipe import Recipe, thin_rows
 from robot_identification.estimation.selection import choose
-from robot_identification.model.corrections import CORRECTIONS
-from robot_identification.model.corrections.correction import CorrectionGroup
+from robot_identification.model.corrections import CorrectionGroup, CORRECTIONS
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot

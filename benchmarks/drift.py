@@ -23,7 +23,7 @@ from robot_identification.export.friction_forms import FORMS, PLAIN
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.consistency import RigidDynamics
-from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.corrections import Corrections
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.parameters import make_standard_parameters

@@ -31,10 +31,11 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model.base_parameters import (
     BaseReduction, random_motion, reduce_to_base, upper_bound,
 )
-from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.consistency import (
+    find_implausibilities, Implausibility, pseudo_inertia,
+)
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.plausibility import find_implausibilities, Implausibility
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import gravity_of_mounting, RobotModel

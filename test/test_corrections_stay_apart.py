@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from robot_identification.export.formats import EXPORTERS, ExportOptions
 from robot_identification.export.urdf import export_urdf
-from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.corrections import Corrections
 from robot_identification.model.model_file import dump_model
 from robot_identification.monitoring.online_residuals import LiveResiduals
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions

@@ -18,20 +18,18 @@ from .base_structure import (
     to_plain as to_plain, to_text as to_text, unidentifiable_reasons as unidentifiable_reasons,
 )
 from .consistency import (
-    base_dynamics as base_dynamics, from_pseudo_inertia as from_pseudo_inertia,
-    pseudo_inertia as pseudo_inertia, RigidDynamics as RigidDynamics,
-    smallest_eigenvalues as smallest_eigenvalues,
+    base_dynamics as base_dynamics, describe_placeholders as describe_placeholders,
+    find_implausibilities as find_implausibilities, from_pseudo_inertia as from_pseudo_inertia,
+    massless_joints as massless_joints, pseudo_inertia as pseudo_inertia,
+    RigidDynamics as RigidDynamics, smallest_eigenvalues as smallest_eigenvalues,
     smallest_mass_matrix_eigenvalue as smallest_mass_matrix_eigenvalue,
 )
-from .corrections import CORRECTIONS as CORRECTIONS
-from .corrections.correction import (
+from .corrections import (
     correction_blocks as correction_blocks, CorrectionGroup as CorrectionGroup,
-    Corrections as Corrections, CorrectionSignals as CorrectionSignals, Evidence as Evidence,
-    JointCorrection as JointCorrection, rigid_columns as rigid_columns,
-)
-from .corrections.groups import (
-    FastVelocity as FastVelocity, find_ripple_order as find_ripple_order, harmonics as harmonics,
-    JointDeviation as JointDeviation, PositionSeries as PositionSeries, Ripple as Ripple,
+    Corrections as Corrections, CORRECTIONS as CORRECTIONS, CorrectionSignals as CorrectionSignals,
+    Evidence as Evidence, FastVelocity as FastVelocity, find_ripple_order as find_ripple_order,
+    harmonics as harmonics, JointCorrection as JointCorrection, JointDeviation as JointDeviation,
+    PositionSeries as PositionSeries, rigid_columns as rigid_columns, Ripple as Ripple,
 )
 from .denavit_hartenberg import joint_axes as joint_axes
 from .discrepancy import (
@@ -76,17 +74,16 @@ from .kinematic_filter import (
 from .link_table import read_link_table as read_link_table
 from .model_file import dump_model as dump_model, load_model as load_model
 from .parameters import (
-    FrictionTerm as FrictionTerm, INERTIAL_SYMBOLS as INERTIAL_SYMBOLS,
-    make_standard_parameters as make_standard_parameters, StandardParameters as StandardParameters,
+    EFFORT_UNITS as EFFORT_UNITS, FrictionTerm as FrictionTerm,
+    INERTIAL_SYMBOLS as INERTIAL_SYMBOLS, make_standard_parameters as make_standard_parameters,
+    NamedJoints as NamedJoints, parameter_units as parameter_units,
+    POSITION_ERROR as POSITION_ERROR, StandardParameters as StandardParameters,
+    STATED_UNITS as STATED_UNITS, unit_of_joint as unit_of_joint, unit_of_joints as unit_of_joints,
 )
 from .payload import (
     joint_parameters as joint_parameters, last_link as last_link, Payload as Payload,
     payload_from_parameters as payload_from_parameters, to_frame as to_frame,
     tool_frame as tool_frame, TOOL_FRAMES as TOOL_FRAMES, tool_placements as tool_placements,
-)
-from .plausibility import (
-    describe_placeholders as describe_placeholders, find_implausibilities as find_implausibilities,
-    massless_joints as massless_joints,
 )
 from .registry import (
     configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
@@ -111,11 +108,6 @@ from .robot_model import (
     JointLimits as JointLimits, limits_of_urdf as limits_of_urdf,
     make_robot_model as make_robot_model, plain_encoders as plain_encoders,
     RobotModel as RobotModel, STANDARD_GRAVITY as STANDARD_GRAVITY, workspace as workspace,
-)
-from .units import (
-    EFFORT_UNITS as EFFORT_UNITS, NamedJoints as NamedJoints, parameter_units as parameter_units,
-    POSITION_ERROR as POSITION_ERROR, STATED_UNITS as STATED_UNITS, unit_of_joint as unit_of_joint,
-    unit_of_joints as unit_of_joints,
 )
 from .urdf import (
     parse_robot_xml as parse_robot_xml, parse_urdf as parse_urdf, read_urdf as read_urdf,

@@ -25,10 +25,11 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import LinkFrames
-from robot_identification.model.parameters import INERTIAL_SYMBOLS, StandardParameters
+from robot_identification.model.parameters import (
+    INERTIAL_SYMBOLS, parameter_units, StandardParameters,
+)
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.units import parameter_units
 from robot_identification.texts import short_repr
 
 # Which parameters lead the combinations, inside a link; links go from base to tip.

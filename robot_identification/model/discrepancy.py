@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import check_keys, to_list, to_mapping, to_switch
-from robot_identification.model.corrections.groups import check_orders
+from robot_identification.model.corrections import check_orders
 
 WHAT = 'quality.discrepancy'  # in messages on a model file
 

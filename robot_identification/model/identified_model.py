@@ -15,13 +15,12 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, InconsistentModelError, UsageError
 from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.corrections import Corrections
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.parameters import EFFORT_UNITS, StandardParameters
 from robot_identification.model.payload import joint_parameters, Payload
 from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.texts import short_repr
 
 # Longer delays of the effort are mistakes of a unit [s].

@@ -21,8 +21,7 @@ from robot_identification.files import (
     to_numbers, to_plain, to_switch,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
-from robot_identification.model.corrections import CORRECTIONS
-from robot_identification.model.corrections.correction import Corrections, JointCorrection
+from robot_identification.model.corrections import Corrections, CORRECTIONS, JointCorrection
 from robot_identification.model.discrepancy import discrepancy_from_content
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive
@@ -30,12 +29,11 @@ from robot_identification.model.identified_model import (
     IdentifiedModel, LONGEST_DELAY, SignalSource,
 )
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
-from robot_identification.model.parameters import FrictionTerm, StandardParameters
+from robot_identification.model.parameters import EFFORT_UNITS, FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
 )
-from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.model.urdf import parse_urdf
 
 SCHEMA_VERSION = 5  # of the file

@@ -21,7 +21,7 @@ from robot_identification.model.arm_choice import (
     choose_arm, find_coupled, find_leading_fingers, reach_of_joints,
 )
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg, joint_axes
-from robot_identification.model.units import (
+from robot_identification.model.parameters import (
     EFFORT_UNITS, NamedJoints, unit_of_joint, unit_of_joints,
 )
 from robot_identification.model.urdf import Urdf

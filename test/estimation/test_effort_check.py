@@ -13,7 +13,7 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.units import EFFORT_UNITS, STATED_UNITS
+from robot_identification.model.parameters import EFFORT_UNITS, STATED_UNITS
 
 
 @pytest.fixture(scope='module')

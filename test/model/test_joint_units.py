@@ -8,8 +8,9 @@ import pytest
 from robot_identification.model import make_robot_model, parse_urdf
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.units import unit_of_joint, unit_of_joints
+from robot_identification.model.parameters import (
+    make_standard_parameters, unit_of_joint, unit_of_joints,
+)
 
 
 @pytest.mark.parametrize(('about', 'along'), [

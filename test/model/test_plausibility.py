@@ -12,7 +12,7 @@ from robot_identification.model import (
     find_implausibilities, known_robots, load_robot, make_robot_model, parse_urdf,
     prior_inertial_parameters,
 )
-from robot_identification.model.plausibility import (
+from robot_identification.model.consistency import (
     describe_placeholders, find_placeholders, massless_joints,
 )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.model.corrections.correction import Corrections
+from robot_identification.model.corrections import Corrections
 from robot_identification.report.corrections import (
     _mean_coherence, _spectra, corrections_lines, corrections_section,
 )

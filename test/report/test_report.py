@@ -21,10 +21,9 @@ from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identification import Candidates
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import EFFORT_UNITS, make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.units import EFFORT_UNITS
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report import explanation, plot
 from robot_identification.report.effort_figures import (
