@@ -10,7 +10,7 @@ links included, before it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import os
 from pathlib import Path
 import stat
@@ -18,14 +18,6 @@ import stat
 from robot_identification.errors import UsageError
 
 OWN_FOLDER = Path('.ros') / 'robot_identification'
-MAXIMUM_PATH_BYTES = 4095  # PATH_MAX of Linux less the final zero
-MAXIMUM_NAME_BYTES = 255  # NAME_MAX of Linux
-_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
-    (stat.S_ISFIFO, 'a FIFO'),
-    (stat.S_ISSOCK, 'a socket'),
-    (stat.S_ISCHR, 'a character device'),
-    (stat.S_ISBLK, 'a block device'),
-)
 
 
 def root_folders(given: Sequence[str]) -> list[Path]:
@@ -109,17 +101,6 @@ def _checked_text(text: str) -> str:
         raise UsageError('an empty text names no file')
     if _printable(text).startswith('~'):
         raise UsageError(f'{text[:80]}: "~" is not expanded here, write the home folder in full')
-    size = len(os.fsencode(text))
-    if size > MAXIMUM_PATH_BYTES:
-        raise UsageError(
-            f'a path of {size} bytes, at most {MAXIMUM_PATH_BYTES} are allowed: {text[:80]}..'
-        )
-    for name in Path(text).parts:
-        if len(os.fsencode(name)) > MAXIMUM_NAME_BYTES:
-            raise UsageError(
-                f'a name of {len(os.fsencode(name))} bytes, at most {MAXIMUM_NAME_BYTES} are '
-                f'allowed: {name[:80]}..'
-            )
     return text
 
 
@@ -129,10 +110,9 @@ def _check_kind(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise UsageError(f'{path} cannot be used: {error.strerror}') from error
-    for is_kind, words in _KINDS:
-        if is_kind(mode):
-            raise UsageError(f'{path} is {words}: a regular file or a folder is needed')
+        raise UsageError(f'{str(path)[:80]} cannot be used: {error.strerror}') from error
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise UsageError(f'{path} is neither a regular file nor a folder')
 
 
 def _check_entries(folder: Path, allowed: Sequence[Path]) -> None:

@@ -17,7 +17,6 @@ from functools import cache
 import mmap
 import os
 from pathlib import Path
-import shutil
 import tempfile
 from typing import Any, BinaryIO
 
@@ -90,11 +89,6 @@ def folder() -> Path:
     if 'TMPDIR' not in os.environ and os.access(disk, os.W_OK):
         return disk
     return Path(tempfile.gettempdir())
-
-
-def free_room() -> int:
-    """Return how many bytes more the files may take."""
-    return shutil.disk_usage(folder()).free
 
 
 def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
@@ -171,22 +165,11 @@ def release(array: NDArray[Any]) -> None:
     Nothing is lost. An array in memory is left alone, and so is everything on a platform that
     cannot do it.
     """
-    mapped = _mapping_of(array)
-    if mapped is not None and hasattr(mmap, 'MADV_DONTNEED'):
-        mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def is_in_file(array: NDArray[Any]) -> bool:
-    """Return whether an array, or what it is a view of, is on the disk."""
-    return _mapping_of(array) is not None
-
-
-def _mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
-    """Return the file mapping that an array, or what it is a view of, lies on."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = base.base
-    return base if isinstance(base, mmap.mmap) else None
+    if isinstance(base, mmap.mmap) and hasattr(mmap, 'MADV_DONTNEED'):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def slices_of(size: int) -> Iterator[slice]:
@@ -217,8 +200,7 @@ def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
         return array[:count]
     chosen = allocate((count, *array.shape[1:]), array.dtype)
     written = 0
-    for start in range(0, len(array), _ROWS_AT_A_TIME):
-        rows = slice(start, start + _ROWS_AT_A_TIME)
+    for rows in slices_of(len(array)):
         block = array[rows][keep[rows]]
         chosen[written:written + len(block)] = block
         written += len(block)

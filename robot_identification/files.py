@@ -24,33 +24,24 @@ import secrets
 import shutil
 import signal
 import threading
+import time
 from typing import Any, TypeGuard
 
 from robot_identification.errors import DescriptionError, UsageError
 import yaml
 
-MAXIMUM_TEXT_BYTES = 20_000_000  # chosen: far above any description, far below memory
 # Python's integers have no end; NumPy calculates with those of 64 bits.
 LARGEST_INTEGER = 2**63 - 1
 # No format of ours has more than ten.
 DEEPEST_LEVEL = 40
 
 
-@dataclass(frozen=True)
-class TextLimits:
-    """Size limits of a text file."""
-
-    size: int  # of the file [bytes]
-    # Numbers and words of a YAML, as counted by what stands between them: reading takes
-    # a millisecond for each hundred, so that a file is judged before it is parsed.
-    values: int
-
-
 # What a user of the command line can do where a result is there already.
 BY_COMMAND = 'add --force to overwrite it'
-HAND_WRITTEN = TextLimits(200_000, 5_000)
-MACHINE_WRITTEN = TextLimits(MAXIMUM_TEXT_BYTES, 2_000_000)
-# Between two values stands at least one of these; the last two nest without a comma.
+# Largest text files [bytes]; chosen: far above any description, far below memory.
+HAND_WRITTEN, MACHINE_WRITTEN = 200_000, 20_000_000
+# Numbers and words of a YAML are counted by what stands between them; the last two nest without a
+# comma.
 _SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
@@ -165,12 +156,12 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
+def read_text(path: Path, largest: int = MACHINE_WRITTEN) -> str:
     """
     Return the text of a regular UTF-8 file.
 
-    Of `limits` only the size counts. Raises UsageError if there is no such file, DescriptionError
-    if it is not a regular file, too large or not UTF-8.
+    Raises UsageError if there is no such file, DescriptionError if it is not a regular file, has
+    more than `largest` bytes or is not UTF-8.
     """
     if not is_there(path):
         raise UsageError(f'no such file: {path}')
@@ -179,9 +170,9 @@ def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
     if not path.is_file():
         raise DescriptionError(f'{path} is not a regular file')
     size = path.stat().st_size
-    if size > limits.size:
+    if size > largest:
         raise DescriptionError(
-            f'{path} has {size} bytes, more than the {limits.size} allowed for such a file'
+            f'{path} has {size} bytes, more than the {largest} allowed for such a file'
         )
     try:
         return path.read_text(encoding='utf-8')
@@ -189,30 +180,29 @@ def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
         raise DescriptionError(f'{path} is not UTF-8 text: {error}') from error
 
 
-def read_yaml(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> dict[str, Any]:
+def read_yaml(path: Path, largest: int = MACHINE_WRITTEN) -> dict[str, Any]:
     """
-    Return the mapping in a YAML file.
+    Return the mapping in a YAML file of at most `largest` bytes.
 
-    Raises UsageError if there is no such file, DescriptionError if the text is beyond the limits,
-    not YAML, not a mapping, or uses aliases or duplicate keys.
+    Raises UsageError if there is no such file, DescriptionError if the text is too long, not YAML,
+    not a mapping, or uses aliases or duplicate keys.
     """
-    return parse_yaml(read_text(path, limits), str(path), limits)
+    return parse_yaml(read_text(path, largest), str(path), largest)
 
 
-def parse_yaml(
-    text: str, source: str, limits: TextLimits = MACHINE_WRITTEN
-) -> dict[str, Any]:
+def parse_yaml(text: str, source: str, largest: int = MACHINE_WRITTEN) -> dict[str, Any]:
     """
     Return the mapping in a YAML text; `source` names it in errors.
 
-    Raises DescriptionError if the text has too many values, is not YAML, not a mapping, or uses
-    aliases or duplicate keys.
+    Raises DescriptionError if the text has more values than fit `largest` bytes with ten for each,
+    is not YAML, not a mapping, or uses aliases or duplicate keys.
     """
+    # Reading takes a millisecond for each hundred: a file is judged before it is parsed.
     count = sum(text.count(separator) for separator in _SEPARATORS)
-    if count > limits.values:
+    if count > largest // 10:
         raise DescriptionError(
-            f'{source} has about {count} values, more than the {limits.values} allowed for such '
-            'a file'
+            f'{source} has about {count} values, more than the {largest // 10} allowed for such a '
+            'file'
         )
     try:
         content = yaml.load(text, Loader=_StrictLoader)
@@ -404,59 +394,38 @@ def new_beside(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
     takes off a dead process says so, on any machine that shares the disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    abandoned = re.compile(rf'\.{re.escape(path.name)}\.[0-9]+\.[0-9a-f]{{8}}')
-    # A folder may be written into and not be listed.
-    with suppress(PermissionError):
-        for entry in path.parent.iterdir():
-            if abandoned.fullmatch(entry.name):
-                _remove_abandoned(entry)
-    temporary, lock = _make_locked(path, is_folder)
+    _remove_abandoned(path)
+    made = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
+    if is_folder:
+        made.mkdir()
+    else:
+        made.touch(exist_ok=False)
+    lock = os.open(made, os.O_RDONLY)
     try:
-        yield temporary
-    finally:
-        _remove(temporary)
-        os.close(lock)
-
-
-def _make_locked(path: Path, is_folder: bool) -> tuple[Path, int]:
-    """Make a file or folder with a name of its own next to `path`; return it and its lock."""
-    while True:
-        made = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
-        if is_folder:
-            made.mkdir()
-        else:
-            os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        try:
-            lock = os.open(made, os.O_RDONLY)
-        except FileNotFoundError:
-            # Another process took it for abandoned before it was locked; as below.
-            continue
         # A file system may have no locks: nothing is removed there.
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if _is_still(made, lock):
-            return made, lock
+        yield made
+    finally:
+        _remove(made)
         os.close(lock)
 
 
-def _remove_abandoned(entry: Path) -> None:
-    """Remove what a writer left, unless it still has the lock."""
-    with suppress(OSError):
-        lock = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still(entry, lock):
+def _remove_abandoned(path: Path) -> None:
+    """Remove what writers of a path left that have no lock, and had a minute to take it."""
+    names = re.compile(rf'\.{re.escape(path.name)}\.[0-9]+\.[0-9a-f]{{8}}')
+    found: list[Path] = []
+    # A folder may be written into and not be listed.
+    with suppress(PermissionError):
+        found = [entry for entry in path.parent.iterdir() if names.fullmatch(entry.name)]
+    for entry in found:
+        # It is gone, or its writer has the lock.
+        with suppress(OSError), ExitStack() as stack:
+            if time.time() - entry.stat().st_mtime > 60.0:
+                lock = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW)
+                stack.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(entry)
-        finally:
-            os.close(lock)
-
-
-def _is_still(path: Path, handle: int) -> bool:
-    """Return whether a path is that of an open file or folder, which may have been moved."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(handle))
-    except FileNotFoundError:
-        return False
 
 
 def _remove(path: Path) -> None:

@@ -32,21 +32,24 @@ Given = TypeVar('Given')
 class Option:
     """One option."""
 
-    name: str  # of the field, and the key in a YAML file
     kind: type  # type of its value, or of each of several values; {str, int, float, bool, Path}
     text: str  # description, with the unit in brackets
-    otherwise: str  # effect of not giving it
-    choices: tuple[str, ...]  # allowed values; any if there are none
+    # Effect of not giving it; by default the text or number of `default`.
+    otherwise: str = ''
+    choices: tuple[str, ...] = ()  # allowed values; any if there are none
     # Range of its value, or of each of several values.
-    minimum: float | None
-    maximum: float | None
-    metavar: str | tuple[str, ...] | None  # its value in the help, or its values
-    count: str | int | None  # how many values there are; a single one if not given; {'+', '*'}
-    key: str  # its name on the command line, with underscores, and as a parameter
-    bare: float | None  # value of an option that stands without one; a value is needed if None
+    minimum: float | None = None
+    maximum: float | None = None
+    metavar: str | tuple[str, ...] | None = None  # its value in the help, or its values
+    # How many values there are; a single one if not given; {'+', '*'}
+    count: str | int | None = None
+    bare: float | None = None  # value of an option without one; a value is needed if None
     # Raises an `IdentificationError` if a text cannot be used.
-    check: Callable[[str], object] | None
-    default: Any
+    check: Callable[[str], object] | None = None
+    default: Any = None  # value of the field if the option is not given
+    # Its name on the command line, with underscores, and as a parameter; by default the field's.
+    key: str = ''
+    name: str = ''  # of the field, and the key in a YAML file
 
     @property
     def parameter_default(self) -> str | float | bool:
@@ -74,26 +77,13 @@ class Option:
         return f'{value:{digits}}, allowed are {low:{digits}} to {high:{digits}}'
 
 
-def option(
-    kind: type, text: str, *, otherwise: str = '', choices: tuple[str, ...] = (),
-    minimum: float | None = None, maximum: float | None = None,
-    metavar: str | tuple[str, ...] | None = None, count: str | int | None = None, key: str = '',
-    check: Callable[[str], object] | None = None, default: object = None,
-    bare: float | None = None,
-) -> Any:
-    """
-    Return a dataclass field that declares an option.
-
-    For the arguments see `Option`. By default, `otherwise` is the text or number of `default`, the
-    value of the field if the option is not given, and `key` is the name of the field.
-    """
-    if not otherwise and isinstance(default, (str, int, float)) and kind is not bool:
-        otherwise = str(default)
-    return field(default=default, metadata={'option': Option(
-        name='', kind=kind, text=text, otherwise=otherwise, choices=choices, minimum=minimum,
-        maximum=maximum, metavar=metavar, count=count, key=key, bare=bare, check=check,
-        default=default,
-    )})
+def option(kind: type, text: str, *, default: object = None, **details: Any) -> Any:
+    """Return a dataclass field that declares an option; `details` are fields of `Option`."""
+    if isinstance(default, (str, int, float)) and kind is not bool:
+        details = {'otherwise': str(default), **details}
+    return field(
+        default=default, metadata={'option': Option(kind, text, default=default, **details)}
+    )
 
 
 def options_of(kind: type) -> tuple[Option, ...]:

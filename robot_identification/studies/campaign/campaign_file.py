@@ -22,14 +22,14 @@ from typing import Any
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyArguments
 from robot_identification.files import (
-    check_schema_version, read_yaml, TextLimits, to_mapping, to_number,
+    check_schema_version, read_yaml, to_mapping, to_number,
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 from robot_identification.options import angle
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
-LIMITS = TextLimits(2_000_000, 100_000)
+LIMITS = 2_000_000
 MOST_RUNS = 10_000  # chosen: years of daily runs of several arms
 # A name is a folder's, too.
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
