@@ -47,6 +47,8 @@ _JOINT_FIGURES = {
     'uncorrected_prediction_deviation': (2,), 'uncorrected_live_deviation': (2,),
     'parameter_deviation': (),
 }
+# What corrections are made no larger than, by the kinematics.
+_LIMITS = ('offline_limit', 'live_limit')
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
     'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
@@ -95,13 +97,7 @@ def dump_model(model: IdentifiedModel) -> str:
         },
         'temperature': model.temperature,
         'payload': [
-            {
-                'frame': payload.frame,
-                'mass': payload.mass,
-                'center_of_mass': payload.center_of_mass,
-                'inertia': payload.inertia,
-            }
-            for payload in model.payloads
+            {'frame': payload.frame, **vars(payload)} for payload in model.payloads
         ] or None,
         'corrections': _corrections_content(model),
         'provenance': model.provenance,
@@ -112,25 +108,27 @@ def dump_model(model: IdentifiedModel) -> str:
 
 def _corrections_content(model: IdentifiedModel) -> dict[str, Any] | None:
     """Return the corrections by kinematics, None where there are none."""
-    corrections = model.corrections
+    corrections, joints = model.corrections, model.robot.joint_names
     if not corrections.offline and not corrections.live:
         return None
-    content: dict[str, Any] = {'rate': corrections.rate}
-    for name in ('offline_limit', 'live_limit'):
-        if getattr(corrections, name) is not None:
-            content[name] = getattr(corrections, name)
-    for name in ('offline', 'live'):
-        content[name] = [
-            {
-                'joint': model.robot.joint_names[one.joint],
-                'group': one.group.name,
-                'constants': one.group.constants(),
-                'coefficients': one.coefficients,
-                'decrease': one.decrease,
-            }
-            for one in getattr(corrections, name)
-        ]
-    return content
+    limits = {name: getattr(corrections, name) for name in _LIMITS}
+    return {
+        'rate': corrections.rate,
+        **{name: limit for name, limit in limits.items() if limit is not None},
+        **{
+            name: [
+                {
+                    'joint': joints[one.joint],
+                    'group': one.group.name,
+                    'constants': one.group.constants(),
+                    'coefficients': one.coefficients,
+                    'decrease': one.decrease,
+                }
+                for one in getattr(corrections, name)
+            ]
+            for name in ('offline', 'live')
+        },
+    }
 
 
 def _robot_content(robot: RobotModel) -> dict[str, Any]:
@@ -211,26 +209,24 @@ def load_model(path: AnyPath) -> IdentifiedModel:
 
 def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
     """Return the content of a file of an earlier version with what it did not have yet."""
-    robot, version = content.get('robot'), content.get('schema_version')
-    # The driver read the model's positions, and locked joints were at neutral.
-    if version == 1 and isinstance(robot, dict) and isinstance(robot.get('joints'), list):
-        n = len(robot['joints'])
-        encoders = {'sign': [1.0] * n, 'zero': [0.0] * n}
-        content = {**content, 'robot': {'encoders': encoders, 'locked': {}, **robot}}
-        version = 2
-    # The covariance took residuals as white.
-    if version == 2 and isinstance(content.get('covariance'), dict):
-        content = {**content, 'covariance': {'kind': 'residual', **content['covariance']}}
-        version = 3
-    if version == 3:
-        content = {'corrections': None, **content}
-        version = 4
-    # No effort was made of commands.
-    if version == 4:
-        if isinstance(content.get('kinematics'), dict):
-            content = {**content, 'kinematics': {'command_delay': None, **content['kinematics']}}
-        version = SCHEMA_VERSION
-    return {**content, 'schema_version': version} if 'schema_version' in content else content
+    if content.get('schema_version') not in range(1, SCHEMA_VERSION):
+        return content
+    robot = content.get('robot')
+    joints = robot.get('joints') if isinstance(robot, dict) else None
+    n = len(joints) if isinstance(joints, list) else 0
+    lacking: dict[str, dict[str, Any]] = {
+        # The driver read the model's positions, and locked joints were at neutral.
+        'robot': {'encoders': {'sign': [1.0] * n, 'zero': [0.0] * n}, 'locked': {}},
+        # The covariance took residuals as white.
+        'covariance': {'kind': 'residual'},
+        # No effort was made of commands.
+        'kinematics': {'command_delay': None},
+    }
+    filled = {
+        key: {**defaults, **content[key]} for key, defaults in lacking.items()
+        if isinstance(content.get(key), dict)
+    }
+    return {'corrections': None, **content, **filled, 'schema_version': SCHEMA_VERSION}
 
 
 def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
@@ -302,7 +298,7 @@ def _corrections(content: Any, joints: Sequence[str]) -> Corrections:
     )
     limits = {
         name: np.array(to_numbers(content[name], len(joints), f'corrections.{name}'))
-        for name in ('offline_limit', 'live_limit') if content.get(name) is not None
+        for name in _LIMITS if content.get(name) is not None
     }
     for name, limit in limits.items():
         if np.any(limit < 0.0):

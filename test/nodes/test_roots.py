@@ -52,9 +52,9 @@ ESCAPES = {
     'upwards': ('{root}/../outside/new', 'outside of the allowed folders'),
     'through a link': ('{root}/link/new', 'outside of the allowed folders'),
     'home': ('~/new', 'write the home folder in full'),
-    'a FIFO': ('{root}/fifo', 'is a FIFO'),
+    'a FIFO': ('{root}/fifo', 'is neither a regular file nor a folder'),
     'a device': ('/dev/zero', 'outside of the allowed folders'),
-    'a long name': ('{root}/' + 'x' * 300, 'at most 255'),
+    'a long name': ('{root}/' + 'x' * 300, 'File name too long'),
 }
 
 
