@@ -43,11 +43,11 @@ from robot_identification.simulation.contact import Contact
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction, with_warming,
 )
-from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
-from robot_identification.simulation.run import record_motion, SimulatedRun
 from robot_identification.simulation.joint_effects import (
     AMBIENT, TIME_CONSTANT, WARM_UP_RISE, WARM_UP_TIME,
 )
+from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
+from robot_identification.simulation.run import record_motion, SimulatedRun
 import scipy
 
 from .figures import Figure

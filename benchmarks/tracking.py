@@ -27,8 +27,8 @@ from robot_identification.pipeline import identify
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )

@@ -13,9 +13,9 @@ import pytest
 from recordings import designed_motion
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.export.arm import build_pinocchio_model
 from robot_identification.export.controller import export_controller
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.export.arm import build_pinocchio_model
 from robot_identification.model.friction.laws import CoulombFriction
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.model_file import dump_model, load_model

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an export changes: inertials of links, and the files of a user."""
+"""Changes of an export: inertials of links, and the files of a user."""
 
 from __future__ import annotations
 

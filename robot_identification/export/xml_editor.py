@@ -57,7 +57,7 @@ def comment_text(text: str) -> str:
 
 
 class _Place(NamedTuple):
-    """Where an element or a comment is in the bytes."""
+    """Place of an element or a comment in the bytes."""
 
     # Its first byte; the byte after its start tag, or after itself where one tag is all there is;
     # the first of its end tag; and the one after itself.

@@ -17,12 +17,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import RobotModel
 from robot_identification.options import check_options, option
-from robot_identification.simulation.joint_effects import JointFriction
-from robot_identification.simulation.joint_effects import PeriodicTorque
 from robot_identification.simulation.joint_effects import (
-    AMBIENT, make_thermal_model, ThermalModel, VISCOUS_SLOPE,
+    AMBIENT, JointFriction, make_thermal_model, PeriodicTorque, ThermalModel, VelocityLoop,
+    VISCOUS_SLOPE,
 )
-from robot_identification.simulation.joint_effects import VelocityLoop
 
 # Largest errors of the prior: of masses and drive gains as shares, of centres of mass [m]. Chosen:
 # a program that returns the prior fails.

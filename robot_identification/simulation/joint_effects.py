@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What joints and drives of a simulated arm do beyond rigid bodies: friction, heat, ripple, a loop.
+Joints and drives of a simulated arm beyond rigid bodies: friction, heat, ripple, a loop.
 
 Friction sticks by a bristle that bends before it slips, with Stribeck, load and temperature: below
 break-away the bristle is a plain spring, so that a joint at rest does not creep; beyond, it slips

@@ -20,8 +20,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
-from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.arm import build_pinocchio_model
+from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.sdf import export_sdf
 from robot_identification.export.urdf import export_urdf
 

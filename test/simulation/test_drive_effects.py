@@ -19,10 +19,10 @@ from robot_identification.simulation import (
 )
 from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import LOOP_RATE
+from robot_identification.simulation.joint_effects import RunningVelocityLoop, VelocityLoop
 from robot_identification.simulation.mujoco_robot import (
     inverse_dynamics, PHYSICS_STEP, SERVO_DAMPING, SERVO_FREQUENCY,
 )
-from robot_identification.simulation.joint_effects import RunningVelocityLoop, VelocityLoop
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -12,10 +12,10 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.regressor import Motion
 from robot_identification.simulation import draw_truth, MujocoRobot, NOISE_FREE, with_warming
-from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
 from robot_identification.simulation.joint_effects import (
     AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
 )
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
 
 HEATS = st.floats(0.0, 50.0)
 TIMES = st.floats(1e-3, 1e4)
