@@ -25,10 +25,6 @@ from robot_identification.validation import (
 )
 import scipy
 
-HEIGHT, LOWER_HEIGHT, GAP = 2.0, 1.0, 0.2  # of spectrum and coherence, between them [inches]
-# Windows that overlap by half, of which coherence is estimated; chosen: with fewer its error is
-# above a quarter.
-FEWEST_WINDOWS = 4
 # Parts of an error that are stated without and with corrections, in the order of the columns.
 PARTS = ('moving', 'resting', 'low', 'high')
 
@@ -158,8 +154,8 @@ def _spectra(
     coherence = None
     if dataset.measured_dq is not None:
         fast = (dataset.measured_dq - dataset.motion.dq)[one.rows, joint][part]
-        # One window gives 1 for any signals.
-        if np.isfinite(fast).all() and np.any(fast != 0.0) and count >= FEWEST_WINDOWS * length:
+        # One window gives 1 for any signals; of fewer than four the error is above a quarter.
+        if np.isfinite(fast).all() and np.any(fast != 0.0) and count >= 4 * length:
             first, second = (
                 scipy.signal.coherence(values, fast, dataset.rate, nperseg=length)[1][1:]
                 for values in residuals
@@ -180,9 +176,9 @@ def _mean_coherence(spectra: _Spectra | None, split: float) -> tuple[str, str]:
 def _draw(spectra: _Spectra, name: str, unit: str) -> Picture:
     """Draw what is left without and with corrections, and how it follows the velocity."""
     both = spectra.coherence is not None
-    drawing = Drawing(WIDTH, HEIGHT + (LOWER_HEIGHT if both else 0.0))
+    drawing = Drawing(WIDTH, 3.0 if both else 2.0)
     panels = drawing.panels(
-        MARGINS, rows=(HEIGHT, LOWER_HEIGHT) if both else (1.0,), gaps=(0.0, GAP)
+        MARGINS, rows=(2.0, 1.0) if both else (1.0,), gaps=(0.0, 0.2)
     )
     step = max(len(spectra.frequencies) // SPECTRUM_POINTS, 1)
     panels[0].y.logarithmic = True

@@ -22,23 +22,12 @@ from robot_identification.report.plot import (
     Drawing, MEASURED, Picture, PREDICTED, RESIDUAL, URDF_COLOUR,
 )
 
-EFFORT_HEIGHT = 2.9  # [inches]
-# The part of a recording that is drawn beside the whole.
-ZOOM_WIDTH, ZOOM_SECONDS = 3.0, 2.0
-# Of one page. With more panels than FULL_PANELS curves have fewer points, so that a page of dense
-# noise stays below 5 MB.
-MAXIMUM_PANELS, FULL_PANELS = 24, 24
-# An interval that differs by more of the period is worth a picture: beyond this jitter of a
-# recording is to be repaired.
-UNEVEN_SHARE = 0.1
-# Samples of a recording at which the URDF's effort is computed; chosen: a tenth of a second.
-MOST_URDF_SAMPLES = 20_000
-# Poses of a recording; between them the script interpolates. Chosen: 25 kB for six joints.
-MOST_POSES = 240
-# Units of the longer side of a drawing, and left free at its edges.
-SIZE, EDGE = 1000, 60
-# Where the arm is looked at from: to the right of its x axis and above the horizon [rad].
-AZIMUTH, ELEVATION = np.radians(40.0), np.radians(20.0)
+# The part of a recording that is drawn beside the whole [s].
+ZOOM_SECONDS = 2.0
+# Of one page with curves of all points; with more they have fewer, so that a page of dense noise
+# stays below 5 MB.
+MAXIMUM_PANELS = 24
+SIZE = 1000  # units of the longer side of a drawing of the arm
 
 
 def effort_section(model: IdentifiedModel, scored: Sequence[Scored]) -> dict[str, Any]:
@@ -68,7 +57,7 @@ def drawn_bags(joints: int, bags: int) -> int:
 
 def points_of_curve(panels: int) -> int:
     """Return the points of a curve with which so many panels keep the page small."""
-    return MAXIMUM_POINTS * FULL_PANELS // max(panels, FULL_PANELS)
+    return MAXIMUM_POINTS * MAXIMUM_PANELS // max(panels, MAXIMUM_PANELS)
 
 
 def effort_pictures(
@@ -91,7 +80,7 @@ def effort_pictures(
         unit = model.robot.unit(effort_unit_text(dataset.effort_unit), joint)
         whole = _draw_effort(dataset, curves, rows, (points, WIDTH), unit)
         part = worst_part(dataset.stamps, curves[2], rows)
-        zoomed = _draw_effort(dataset, curves, rows & part, (points, ZOOM_WIDTH), unit)
+        zoomed = _draw_effort(dataset, curves, rows & part, (points, 3.0), unit)
         pictures.append((whole.picture(name, what), zoomed.picture(
             '', f'{what}: the {ZOOM_SECONDS:g} s with the largest error'
         )))
@@ -108,7 +97,7 @@ def _draw_effort(
     `size` is the number of points of a curve, and the width.
     """
     points, width = size
-    drawing = Drawing(width, EFFORT_HEIGHT)
+    drawing = Drawing(width, 2.9)
     effort, residual = drawing.panels(
         (WIDE_LABELS, *MARGINS[1:]), rows=(2.0, 1.0), gaps=(0.0, GAP)
     )
@@ -134,7 +123,8 @@ def _urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
     effort = np.full(dataset.motion.q.shape, np.nan)
     # With unknown gains the URDF's torque is in another unit than the effort.
     if not model.relative_scale:
-        chosen = np.arange(0, len(dataset), 1 + len(dataset) // MOST_URDF_SAMPLES)
+        # Twenty thousand take a tenth of a second.
+        chosen = np.arange(0, len(dataset), 1 + len(dataset) // 20_000)
         torque = rigid_torque(model.robot, dataset.motion.rows(chosen))
         effort[chosen] = torque * model.effort_per_torque
     return effort
@@ -167,7 +157,8 @@ def sample_intervals(dataset: Dataset, points: int) -> tuple[str, Picture | None
         f'Time between neighbouring samples: median {1e3 * period:.1f} ms, '
         f'longest {longest:.1f} ms'
     )
-    if not np.any(np.abs(intervals - period) > UNEVEN_SHARE * period):
+    # Beyond this the jitter of a recording is to be repaired.
+    if not np.any(np.abs(intervals - period) > 0.1 * period):
         return words, None
     drawing, panel = single_panel(2.2)
     t, interval = decimate(dataset.stamps[1:], 1e3 * intervals, points)
@@ -200,14 +191,16 @@ def arm_drawing(robot: RobotModel, dataset: Dataset) -> Markup:
     Its data are times [s], and for each the points of the arm and of its shadow on the ground.
     """
     scored = np.flatnonzero(dataset.scored)
-    rows = scored[np.linspace(0, len(scored) - 1, min(MOST_POSES, len(scored))).astype(int)]
+    # The script interpolates between them; 25 kB for six joints.
+    rows = scored[np.linspace(0, len(scored) - 1, min(240, len(scored))).astype(int)]
     arm = joint_positions(robot, dataset.motion.q, rows)
     shadow = arm * (1.0, 1.0, 0.0)
     seen = np.concatenate([project(arm), project(shadow)], axis=1)
     low, high = seen.min(axis=(0, 1)), seen.max(axis=(0, 1))
-    scale = (SIZE - 2 * EDGE) / max(float(np.max(high - low)), np.finfo(float).tiny)
-    places = (EDGE + scale * (seen - low)).round().astype(int)
-    width, height = (2 * EDGE + scale * (high - low)).round().astype(int)
+    edge = 60  # left free
+    scale = (SIZE - 2 * edge) / max(float(np.max(high - low)), np.finfo(float).tiny)
+    places = (edge + scale * (seen - low)).round().astype(int)
+    width, height = (2 * edge + scale * (high - low)).round().astype(int)
     times = ' '.join(f'{time:.3f}' for time in dataset.stamps[rows])
     poses = ';'.join(' '.join(map(str, pose.ravel())) for pose in places)
     return Markup(
@@ -239,8 +232,13 @@ def joint_positions(robot: RobotModel, q: FloatArray, rows: IndexArray) -> Float
 
 
 def project(points: FloatArray) -> FloatArray:
-    """Return where points (.., 3) are seen in a parallel projection: across and down (.., 2)."""
+    """
+    Return where points (.., 3) are seen in a parallel projection: across and down (.., 2).
+
+    From the right of the x axis, and from above the horizon.
+    """
     x, y, z = np.moveaxis(points, -1, 0)
-    across = y * np.cos(AZIMUTH) - x * np.sin(AZIMUTH)
-    toward = x * np.cos(AZIMUTH) + y * np.sin(AZIMUTH)
-    return np.stack([across, toward * np.sin(ELEVATION) - z * np.cos(ELEVATION)], axis=-1)
+    azimuth, elevation = np.radians([40.0, 20.0])
+    across = y * np.cos(azimuth) - x * np.sin(azimuth)
+    toward = x * np.cos(azimuth) + y * np.sin(azimuth)
+    return np.stack([across, toward * np.sin(elevation) - z * np.cos(elevation)], axis=-1)

@@ -24,11 +24,8 @@ from robot_identification.validation import (
 # Letters of the reasons that stand open, chosen: with them the answers fill a screen of 1280 by
 # 800 pixels at most.
 OPEN_LETTERS = 480
-# A part of the error above this is called most of it, one below the other is not its cause.
+# A part of the error above this is called most of it.
 MAIN_SHARE = 0.7
-MINOR_SHARE = 0.3
-# An error that is lower than overall by this factor while moving is large at rest.
-REST_SHARE = 0.8
 # Class of the style sheet, and name, of every part; rotors are part of inertia.
 PARTS = (
     ('gravity', 'gravity'),
@@ -37,9 +34,6 @@ PARTS = (
     ('friction', 'friction'),
     ('unexplained', 'unexplained'),
 )
-# Samples that are looked at, of all recordings together; chosen: the RMS of a motion is known to
-# two digits.
-MOST_SAMPLES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,22 +104,18 @@ def sort_reasons(verdict: Verdict) -> tuple[list[str], list[str]]:
     return limits[:count], limits[count:]
 
 
-def compare_with_fitted_urdf(
-    bags: Sequence[BagErrors], prior: Sequence[BagErrors]
+def compare_with_urdf(
+    bags: Sequence[BagErrors], fitted: Sequence[BagErrors] | None = None
 ) -> UrdfComparison:
-    """Compare held-out errors with those of the URDF whose friction was fitted to the samples."""
-    return _compare(bags, [bag.nrmse for bag in prior], fitted=True)
+    """
+    Compare errors with those of the URDF's bodies alone.
 
-
-def compare_with_urdf(bags: Sequence[BagErrors]) -> UrdfComparison:
-    """Compare errors with those of the URDF's bodies alone."""
-    return _compare(bags, [bag.urdf_nrmse for bag in bags], fitted=False)
-
-
-def _compare(
-    bags: Sequence[BagErrors], urdf: Sequence[FloatArray], *, fitted: bool
-) -> UrdfComparison:
-    ours, theirs = np.array([bag.nrmse for bag in bags]), np.array(urdf)
+    Or with `fitted`, of the URDF whose friction was fitted to the very samples.
+    """
+    ours = np.array([bag.nrmse for bag in bags])
+    theirs = np.array(
+        [bag.urdf_nrmse for bag in bags] if fitted is None else [bag.nrmse for bag in fitted]
+    )
     unknown = ~(np.isfinite(ours) & np.isfinite(theirs))
     own, other = (np.ma.array(values, mask=unknown).mean(axis=0) for values in (ours, theirs))
     known = ~unknown.all(axis=0)
@@ -135,7 +125,7 @@ def _compare(
     return UrdfComparison(
         means[0], means[1],
         tuple(bags[0].joints[joint] for joint in np.flatnonzero(known & (other < own))),
-        int(known.sum()), fitted,
+        int(known.sum()), fitted is not None,
     )
 
 
@@ -235,7 +225,7 @@ def _likely_causes(bag: Scored, joint: int) -> list[str]:
             f'Most of the error is a constant offset of {_quantity(bias, unit)} (measured minus '
             'predicted).'
         )
-    if moving < REST_SHARE * rmse:
+    if moving < 0.8 * rmse:
         causes.append(
             f'While the joint moves the RMSE is only {_quantity(moving, unit)}: '
             'the error is larger at rest, where friction may have any value up to break-away.'
@@ -252,7 +242,7 @@ def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
     )
     if share > MAIN_SHARE:
         return f'{sentence}: most of the error can be noise, which no model predicts.'
-    if share < MINOR_SHARE:
+    if share < 1.0 - MAIN_SHARE:
         return (
             f'{sentence}, so that noise is not the cause: the model lacks something or has it '
             'wrong (the friction law, a drive gain, a payload, temperature, elasticity).'
@@ -277,7 +267,8 @@ def joint_contributions(
     squares, count = np.zeros((len(PARTS), model.robot.n)), 0
     for bag in bags:
         rows = np.flatnonzero(bag.rows)
-        rows = rows[:: 1 + len(rows) * len(bags) // MOST_SAMPLES]
+        # Of two thousand the RMS of a motion is known to two digits.
+        rows = rows[:: 1 + len(rows) * len(bags) // 2000]
         parts = effort_parts(model, bag, rows)
         left = bag.dataset.effort[rows] - parts.sum(axis=0)
         squares += np.sum(np.concatenate([parts, left[None]]) ** 2, axis=1)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
-SCATTER_HEIGHT = 2.8  # [inches]
 # Room for the labels of a panel [inch]: left, below, right, above.
 MARGINS = (0.78, 0.52, 0.08, 0.08)
 # At the left where the label has two lines.
@@ -35,7 +34,6 @@ WIDE_LABELS = 0.95
 GAP = 0.12
 # Points of one curve, chosen: three to the pixel.
 MAXIMUM_POINTS = 2000
-COLOURS = 64  # of the palette of a picture
 # Abscissa, ordinate and colour.
 Series = tuple[FloatArray, FloatArray, str]
 
@@ -81,7 +79,7 @@ def draw_panel(
     A series is abscissa, ordinate and colour. `labels` are those of the two axes, abscissa first,
     and contain no text of the user's.
     """
-    drawing, panel = single_panel(SCATTER_HEIGHT, MARGINS[0])
+    drawing, panel = single_panel(2.8, MARGINS[0])
     if line is not None:
         panel.curve(*line, 1.2)
     for series in points:
@@ -125,7 +123,7 @@ def picture_of(figure: Figure, alternative: str) -> Picture:
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
     buffer = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, format='png')
+    image.quantize(64, dither=Image.Dither.NONE).save(buffer, format='png')
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     return Picture(
         Markup(f'<img src="data:image/png;base64,{encoded}" alt="{escape(alternative)}">'),

@@ -25,11 +25,8 @@ from robot_identification.report.plot import (
 )
 from robot_identification.validation import BAND
 
-HEIGHT = 2.9  # [inches]
-# Samples that are looked at, of all recordings together, and dots of them that are drawn.
-MOST_SAMPLES, MOST_DOTS = 40_000, 600
-BINS, FEWEST_IN_BIN = 24, 10
-CURVE_POINTS = 120  # chosen: smooth at the resolution of the figure
+MOST_SAMPLES = 40_000  # of all recordings together
+BINS = 24  # of velocity; chosen: half of them in either direction
 
 
 @dataclass(frozen=True)
@@ -190,8 +187,8 @@ def friction_points(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[Fri
 
 def friction_picture(points: FrictionPoints) -> Picture:
     """Draw the friction of a joint: samples as dots, bins with their scatter, the model's."""
-    drawing, panel = single_panel(HEIGHT, MARGINS[0])
-    step = max(1, len(points.speed) // MOST_DOTS)
+    drawing, panel = single_panel(2.9, MARGINS[0])
+    step = max(1, len(points.speed) // 600)
     panel.dots(points.speed[::step], points.friction[::step], SAMPLES, 2.0)
     for speeds, torque, error in points.curve:
         panel.area(speeds, torque - BAND * error, torque + BAND * error, BAND_COLOUR)
@@ -229,7 +226,7 @@ def bin_friction(speed: FloatArray, friction: FloatArray) -> FloatArray:
     edges = np.linspace(-1.0, 1.0, BINS + 1) * np.abs(speed).max() * (1.0 + 1e-9)
     number = np.digitize(speed, edges) - 1
     count = np.bincount(number, minlength=BINS)
-    taken = np.flatnonzero(count >= FEWEST_IN_BIN)
+    taken = np.flatnonzero(count >= 10)
     members = [number == index for index in taken]
     return np.array([
         [speed[rows].mean() for rows in members],
@@ -287,7 +284,7 @@ def _of_joint(
     speed, friction = samples[:2]
     load, temperature = float(np.mean(np.abs(samples[2]))), float(np.mean(samples[3]))
     fastest = float(np.abs(speed).max())
-    slides = np.linspace(0.005 * fastest, fastest, CURVE_POINTS)
+    slides = np.linspace(0.005 * fastest, fastest, 120)
     curve = tuple(
         np.array([side, *sliding_friction(model, joint, side, load, temperature)])
         for side in (-slides, slides)

@@ -24,20 +24,12 @@ from robot_identification.report.plot import box, Drawing, FONT_SIZE, image_at, 
 
 # Above this relative standard error a parameter says little more than its sign.
 WEAK_SHARE = 0.5
-ROUNDING = 1.0e-12  # relative; chosen above the rounding of a sum in double precision
-# Of the matrix and of the bar beside it [points]: left, top, size; left, width.
-MATRIX, BAR = (66.0, 68.0, 270.0), (348.0, 11.0)
-# Pixels of an entry, chosen: an entry's edge stays sharp where the picture is enlarged.
-ENTRY_PIXELS = 8
 # ColorBrewer's RdBu, from -1 to 1.
 COLOURS = (
     '#053061', '#2166ac', '#4393c3', '#92c5de', '#d1e5f0', '#f7f7f7', '#fddbc7', '#f4a582',
     '#d6604d', '#b2182b', '#67001f',
 )
 SHADES = 201  # of the palette, for steps of 0.01
-MOST_PAIRS = 12  # rows of the table
-# Names that fit beside the picture.
-MOST_NAMES = 24
 # Correlation of two estimates above which the data hardly distinguish them.
 STRONG_CORRELATION = 0.95
 _SMALL = FONT_SIZE - 2.0  # [points]
@@ -131,8 +123,8 @@ def urdf_values(model: IdentifiedModel) -> FloatArray:
     used[np.arange(reduction.rank), reduction.independent] = True
     terms = [row[columns] * known[columns] for row, columns in zip(reduction.K, used, strict=True)]
     values = np.array([one.sum() for one in terms])
-    # What is left of a difference of equal numbers is rounding.
-    rounding = ROUNDING * np.array([np.abs(one).sum() for one in terms])
+    # What is left of a difference of equal numbers is rounding; a sum of doubles has less.
+    rounding = 1.0e-12 * np.array([np.abs(one).sum() for one in terms])
     return np.where(np.abs(values) <= rounding, 0.0, values)
 
 
@@ -190,7 +182,7 @@ def strongest_pairs(model: IdentifiedModel) -> tuple[list[tuple[str, str, str]],
     names = model.reduction.names
     first, second = np.triu_indices(len(names), 1)
     values = np.nan_to_num(covariance_from_model(model).correlation)[first, second]
-    order = np.argsort(-np.abs(values), kind='stable')[:MOST_PAIRS]
+    order = np.argsort(-np.abs(values), kind='stable')[:12]
     pairs = [
         (names[first[k]], names[second[k]], fixed(values[k], 3)) for k in order if values[k]
     ]
@@ -202,10 +194,10 @@ def correlation_picture(model: IdentifiedModel) -> Picture:
     names = model.reduction.names
     correlation = np.nan_to_num(covariance_from_model(model).correlation)
     drawing = Drawing(WIDTH, 0.9 * WIDTH)
-    left, top, size = MATRIX
+    left, top, size = 66.0, 68.0, 270.0  # of the matrix [points]
     drawing.add(image_at(left, top, size, size, _as_png(correlation)))
     drawing.add(box(left, top, size, size, _FRAME))
-    step = math.ceil(len(names) / MOST_NAMES)
+    step = math.ceil(len(names) / 24)  # as many as fit
     for index in range(0, len(names), step):
         at, name = (index + 0.5) * size / len(names), _short(names[index])
         drawing.add(text_at(
@@ -214,7 +206,7 @@ def correlation_picture(model: IdentifiedModel) -> Picture:
         drawing.add(text_at(
             left - 4.0, top + at + 0.36 * _SMALL, name, anchor='end', size=_SMALL
         ))
-    at, width = BAR
+    at, width = 348.0, 11.0  # of the bar of colours
     drawing.add(image_at(at, top, width, size, _as_png(np.linspace(1.0, -1.0, SHADES)[:, None])))
     drawing.add(box(at, top, width, size, _FRAME))
     for value in (1.0, 0.5, 0.0, -0.5, -1.0):
@@ -232,7 +224,8 @@ def _as_png(values: FloatArray) -> bytes:
     from PIL import Image
 
     shades = np.rint((0.5 + 0.5 * np.clip(values, -1.0, 1.0)) * (SHADES - 1)).astype(np.uint8)
-    image = Image.fromarray(shades.repeat(ENTRY_PIXELS, axis=0).repeat(ENTRY_PIXELS, axis=1))
+    # Edges of the squares stay sharp where the picture is enlarged.
+    image = Image.fromarray(shades.repeat(8, axis=0).repeat(8, axis=1))
     anchors = np.array([tuple(bytes.fromhex(colour[1:])) for colour in COLOURS], dtype=float)
     at = np.linspace(0.0, len(COLOURS) - 1.0, SHADES)
     palette = np.column_stack([

@@ -31,22 +31,18 @@ INKS = {
     MEASURED: 'measured', PREDICTED: 'predicted', RESIDUAL: 'residual', URDF_COLOUR: 'urdf',
     GRID: 'grid', BAND: 'band', SAMPLES: 'samples', BARS: 'bars',
 }
-DASH = 4.0  # of a dashed curve, and between its dashes [points]
 FONT_SIZE = 10.0  # [points]
 # Chosen: of a digit over the font's size, the widest of the usual fonts.
 DIGIT_WIDTH = 0.62
 # Whole numbers in the file are these of a point: finer than a pixel of a sharp screen.
 UNITS = 20
 POINTS_PER_INCH = 72.0
-PIXELS_PER_INCH = 96.0  # of CSS
 # Room of a tick's label along the axis [points], and most ticks; chosen: labels do not touch.
 ROOM_ACROSS, ROOM_UP = 34.0, 13.0
 MOST_INTERVALS = 7
 TICK_LENGTH, LABEL_GAP = 3.5, 3.0  # [points]
 # Steps between ticks that are easy to count in; the last is the first of the next decade.
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-# Powers of ten beyond these are written as such.
-PLAIN_DECADES = 3
 # Free space beyond the data, of their range.
 MARGIN_ACROSS, MARGIN_UP = 0.01, 0.05
 _SUPERSCRIPTS = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
@@ -153,7 +149,7 @@ def _logarithmic_ticks(low: float, high: float, most: float) -> list[float]:
 def _power(value: float) -> str:
     """Return a tick of a logarithmic axis as text."""
     decade = math.floor(math.log10(value) + 1e-9)
-    if abs(decade) <= PLAIN_DECADES:
+    if abs(decade) <= 3:
         return f'{value:g}'
     factor = round(value / 10.0**decade)
     return f'{"" if factor == 1 else f"{factor}·"}10{str(decade).translate(_SUPERSCRIPTS)}'
@@ -179,7 +175,7 @@ class Panel:
         The page's script reads values of curves with a name.
         """
         named = f' data-name="{name}"' if name else ''
-        dashes = f' stroke-dasharray="{_units(DASH)}"' if dashed else ''
+        dashes = f' stroke-dasharray="{_units(4.0)}"' if dashed else ''
         self._add(
             x, y, f'stroke="{_ink(colour)}" stroke-width="{_units(width)}"{dashes}{named}'
         )
@@ -363,7 +359,7 @@ class Drawing:
         """Return the picture; the title may be empty, `alternative` is for screen readers."""
         inside = ''.join([*(panel.svg(self._width) for panel in self._panels), *self._parts])
         width, height = self._width, self._height
-        scale = PIXELS_PER_INCH / POINTS_PER_INCH
+        scale = 96.0 / POINTS_PER_INCH  # pixels of CSS to the point
         text = (
             f'<svg class="plot" role="img" aria-label="{escape(alternative)}" '
             f'width="{scale * width:.0f}" height="{scale * height:.0f}" '

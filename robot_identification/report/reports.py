@@ -21,8 +21,8 @@ from robot_identification.report.data_quality import (
 )
 from robot_identification.report.effort_figures import effort_section
 from robot_identification.report.explanation import (
-    compare_with_fitted_urdf, compare_with_urdf, explain_worst_joint, joint_contributions,
-    PARTS, score_fit, Scored, sort_reasons, urdf_words,
+    compare_with_urdf, explain_worst_joint, joint_contributions, PARTS, score_fit, Scored,
+    sort_reasons, urdf_words,
 )
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.report.friction import friction_picture, friction_points, friction_table
@@ -36,8 +36,6 @@ from robot_identification.report.text_report import results_text
 from robot_identification.validation import Validation, Verdict
 
 RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
-# With more coefficients a joint, one line for each is easier to read than a wide table.
-MOST_FRICTION_COLUMNS = 4
 
 
 def save_identification(
@@ -70,7 +68,7 @@ def render_identification_report(
     scored = [
         replace(one, errors=errors) for one, errors in zip(fitted, held_out, strict=True)
     ]
-    beside_urdf = compare_with_fitted_urdf(held_out, identification.prior)
+    beside_urdf = compare_with_urdf(held_out, identification.prior)
     shared = _shared_content(model, identification.verdict, fitted)
     entries = inertial_coefficients(model, identification.decided_by_prior)
     pairs, strong = strongest_pairs(model)
@@ -100,7 +98,6 @@ def render_identification_report(
         correlations=correlation_picture(model),
         friction_pictures=[friction_picture(one) for one in friction_points(model, fitted)],
         friction=friction_table(model),
-        most_friction_columns=MOST_FRICTION_COLUMNS,
         white=model.covariance_kind == 'residual',
         wider_gap=model.quality.get('cross_validation', {}).get('wider_gap'),
         recorder_notes=recorder_notes(model),

@@ -23,26 +23,10 @@ from robot_identification.validation import (
 )
 import scipy
 
-# Share of the autocorrelations of white noise that stay within the band, and its half width for
-# one sample.
-BAND_CONFIDENCE = 0.99
-BAND_QUANTILE = 2.5758  # of the normal distribution, two-sided 99 %
 # How far back the autocorrelation is drawn [s].
 MEMORY = 0.5
-FEWEST_LAGS, MOST_LAGS = 25, 400
-# How much less than all samples the independent ones must be, to be called fewer.
-WHITE_SHARE = 0.8
-# Below this, a correlation with the motion is nothing to look for.
-CORRELATED = 0.3
 SIGNALS = ('position', 'velocity', 'acceleration', 'direction')
-HEIGHT = 4.4  # [inches]
-# Between the panels: labels need as much as at the edge [inch].
-GAPS = (0.78, 0.62)
-BINS, QUANTILES, SPECTRUM_POINTS = 50, 150, 300
-# The histogram ends here, in standard deviations; what lies beyond is in its outermost bins.
-WIDEST = 5.0
-SPECTRUM_SECONDS = 2.0  # of a segment, for a resolution of 0.5 Hz
-SHORTEST_SPECTRUM = 32  # [samples]
+SPECTRUM_POINTS = 300  # that are drawn; chosen: half a pixel each
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +60,7 @@ class JointResidual:
     @property
     def band(self) -> float:
         """Half width of the band that holds 99 % of the autocorrelations of white noise."""
-        return BAND_QUANTILE / math.sqrt(max(len(self), 1))
+        return 2.5758 / math.sqrt(max(len(self), 1))  # of the normal distribution, two-sided
 
     @property
     def lag_one(self) -> float:
@@ -91,8 +75,7 @@ class JointResidual:
     @property
     def is_white(self) -> bool:
         """Return whether it cannot be distinguished from white noise, or differs immaterially."""
-        unlikely = self.white_probability < 1.0 - BAND_CONFIDENCE
-        return not unlikely or self.independent > WHITE_SHARE * len(self)
+        return not self.white_probability < 0.01 or self.independent > 0.8 * len(self)
 
     def finding(self) -> str:
         """Return in words whether the residual is white, and what it goes with."""
@@ -110,7 +93,7 @@ class JointResidual:
     def strongest_signal(self) -> str:
         """Return the signal that the residual goes with most; empty if with none."""
         sizes = np.nan_to_num(np.abs(self.correlations))
-        return SIGNALS[int(np.argmax(sizes))] if sizes.max() > CORRELATED else ''
+        return SIGNALS[int(np.argmax(sizes))] if sizes.max() > 0.3 else ''
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +164,7 @@ def _of_joint(bags: Sequence[Scored], joint: int) -> JointResidual:
     # A slow recording is drawn no further back than a quarter of it.
     rate = float(np.median([bag.dataset.rate for bag in bags]))
     samples = sum(int(np.count_nonzero(bag.rows)) for bag in bags)
-    lags = int(np.clip(MEMORY * rate, FEWEST_LAGS, MOST_LAGS))
+    lags = int(np.clip(MEMORY * rate, 25, 400))
     lags = max(1, min(lags, samples // 4))
     products = np.zeros(lags + 1)
     values, parts, signals, noises = [], [], [], []
@@ -234,9 +217,9 @@ def _correlation(one: FloatArray, other: FloatArray) -> float:
 
 def residual_picture(residual: JointResidual) -> Picture:
     """Draw the distribution and the autocorrelation of the residual of a joint."""
-    drawing = Drawing(WIDTH, HEIGHT)
+    drawing = Drawing(WIDTH, 4.4)
     histogram, quantiles, memory, spectrum = drawing.panels(
-        MARGINS, rows=(1.0, 1.0), columns=2, gaps=GAPS
+        MARGINS, rows=(1.0, 1.0), columns=2, gaps=(MARGINS[0], 0.62)
     )
     unit = effort_unit_text(residual.unit)
     _draw_histogram(histogram, residual.values, unit)
@@ -251,9 +234,14 @@ def residual_picture(residual: JointResidual) -> Picture:
 
 
 def segment_length(samples: int, rate: float) -> int:
-    """Return the samples of a segment of a spectrum; 0 where there are too few for any."""
-    length = min(samples, int(max(SPECTRUM_SECONDS * rate, SHORTEST_SPECTRUM)))
-    return length if length >= SHORTEST_SPECTRUM else 0
+    """
+    Return the samples of a segment of a spectrum; 0 where there are too few for any.
+
+    It is two seconds long, for a resolution of 0.5 Hz.
+    """
+    fewest = 32
+    length = min(samples, int(max(2.0 * rate, fewest)))
+    return length if length >= fewest else 0
 
 
 def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
@@ -278,10 +266,11 @@ def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
 
 def _draw_histogram(panel: Panel, values: FloatArray, unit: str) -> None:
     centre, deviation = float(values.mean()), float(values.std())
-    reach = min(float(np.abs(values - centre).max()), WIDEST * deviation) or 1.0
+    # What lies beyond is in the outermost bins.
+    reach = min(float(np.abs(values - centre).max()), 5.0 * deviation) or 1.0
     shown = np.clip(values, centre - reach, centre + reach)
     heights, edges = np.histogram(
-        shown, BINS, range=(centre - reach, centre + reach), density=True
+        shown, 50, range=(centre - reach, centre + reach), density=True
     )
     panel.bars(edges, heights, BARS)
     if deviation > 0.0:
@@ -294,7 +283,7 @@ def _draw_histogram(panel: Panel, values: FloatArray, unit: str) -> None:
 
 
 def _draw_quantiles(panel: Panel, values: FloatArray) -> None:
-    share = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    share = (np.arange(150) + 0.5) / 150
     # Both ends, where heavy tails show, are drawn as far as there are samples.
     tail = 0.5 / len(values)
     share = np.unique(np.concatenate([[tail], np.clip(share, tail, 1.0 - tail), [1.0 - tail]]))

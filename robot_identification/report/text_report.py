@@ -23,16 +23,6 @@ from robot_identification.report.parameters import Coefficient, inertial_coeffic
 from robot_identification.report.residuals import collect_residuals, whiteness_words
 from robot_identification.validation import BagErrors, Validation, Verdict
 
-# With more, the table would not fit: one line a coefficient then.
-MAXIMUM_FRICTION_COLUMNS = 3
-# The kind of covariance that takes residuals as white.
-WHITE = 'residual'
-
-# The terminal states no more reasons of a verdict than this; results.txt has them all.
-MOST_REASONS = 4
-# The terminal names no more motions than this; the report has them all.
-MOST_RECOMMENDATIONS = 5
-
 
 def results_text(
     identification: Identification, fitted: Sequence[Scored] | None = None
@@ -84,7 +74,7 @@ def short_verdict_lines(verdict: Verdict, first: Sequence[str] = ()) -> list[str
     """Return the most important reasons of a verdict, after others, and what to do next."""
     reasons = [*first, *verdict.reasons]
     lines = [f'By use: {verdict.describe_uses()}'] if verdict.limits else []
-    lines += _first_of(reasons, MOST_REASONS)
+    lines += _first_of(reasons, 4)
     lines += wrap(verdict.next_step, first='Next step: ')
     if verdict.assumptions:
         lines += wrap(
@@ -277,7 +267,7 @@ def _detail_lines(errors: BagErrors) -> list[str]:
 
 
 def _error_words(model: IdentifiedModel) -> str:
-    if model.covariance_kind == WHITE:
+    if model.covariance_kind == 'residual':
         return 'Standard errors assume white residuals; true errors can be several times larger.'
     return 'Standard errors count residuals that are correlated in time as what they are.'
 
@@ -298,7 +288,8 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
     if not table.rows:
         return []
     lines = _section('Friction')
-    if len(table.columns) > MAXIMUM_FRICTION_COLUMNS:
+    # More would not fit beside each other.
+    if len(table.columns) > 3:
         return [*lines, *_nearest_lines(table), *_term_table(table)]
     header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
     rows = [
@@ -375,7 +366,7 @@ def _recommendation_lines(identification: Identification) -> list[str]:
         return []
     motions = list(map(str, identification.recommendations))
     return [
-        *_section('Motions that would show more'), *_first_of(motions, MOST_RECOMMENDATIONS)
+        *_section('Motions that would show more'), *_first_of(motions, 5)
     ]
 
 

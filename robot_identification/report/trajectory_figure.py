@@ -30,14 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
-WIDTH, ROW_HEIGHT, PATH_HEIGHT = 11.0, 1.15, 4.3
-RESOLUTION = 130.0  # [dots per inch]
 FONT_SIZE = 9  # [points]
 INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
-# A limit farther away than this many times what is used leaves the panel to the motion.
-FAR = 4.0
-# What is seen around the path, as a share of its size: walls of a cell are larger than the arm.
-ROUND = 0.25
 # Name, values (m, n), lower and upper limits (n,) and unit.
 Curves = tuple[str, FloatArray, FloatArray, FloatArray, str]
 # Axes of the root frame, across and up.
@@ -53,9 +47,9 @@ def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Exper
     projections, with the boxes of the cell. Raises UsageError if the experiment names an unknown
     joint.
     """
-    above = ROW_HEIGHT * robot.n + 0.6
-    figure = new_figure(WIDTH, above + PATH_HEIGHT, RESOLUTION)
-    rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, PATH_HEIGHT]))
+    above, below = 1.15 * robot.n + 0.6, 4.3  # heights of joints and path [inch]
+    figure = new_figure(11.0, above + below, 130.0)
+    rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, below]))
     rows[0].suptitle(
         f'{robot.name}: {trajectory.form.name}, {trajectory.form.duration:g} s, '
         f'{trajectory.periods} period{"s" if trajectory.periods > 1 else ""} (dashed: what '
@@ -168,9 +162,9 @@ def _draw_joints(
 
 
 def _near_limits(values: FloatArray, *limits: float) -> list[float]:
-    """Return the limits that are near enough to be of interest."""
+    """Return the limits within four times what is used; others leave the panel to the motion."""
     middle = 0.5 * (values.max() + values.min())
-    reach = max(FAR * float(np.ptp(values)) / 2.0, 1e-3)
+    reach = max(2.0 * float(np.ptp(values)), 1e-3)
     return [limit for limit in limits if abs(limit - middle) <= reach]
 
 
@@ -182,7 +176,8 @@ def _draw_path(
     # The base is the origin of the root frame, and of what people measure from.
     shown = np.vstack([path, np.zeros(3)])
     centre = 0.5 * (shown.max(axis=0) + shown.min(axis=0))
-    half = (0.5 + ROUND) * max(float(np.ptp(shown, axis=0).max()), 0.1)
+    # Half as much again is seen around it: walls of a cell are larger than the arm.
+    half = 0.75 * max(float(np.ptp(shown, axis=0).max()), 0.1)
     standing = [one for one in experiment.obstacles if not one.link]
     for axes, (across, up) in zip(panels, VIEWS, strict=True):
         plane = [across, up]

@@ -17,6 +17,7 @@ from robot_identification.excitation import (
 from robot_identification.model import describe_placeholders, RobotModel
 from robot_identification.report.formatting import NOT_AVAILABLE, number, percent
 from robot_identification.report.page import render_page
+from robot_identification.report.parameters import WEAK_SHARE
 from robot_identification.report.trajectory_figure import joint_pictures, path_pictures
 from robot_identification.validation import Verdict
 
@@ -24,11 +25,6 @@ LIMIT_UNITS = {
     'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s²', 'torque': 'N m',
     'jerk': 'rad/s³',
 }
-# A parameter whose standard error is larger than this part of its value is hardly shown.
-WEAK_SHARE = 0.5
-# The torque that should be left for friction, which the description does not know.
-LITTLE_RESERVE = 0.2
-MOST_NAMED = 5  # parameters in one sentence
 
 
 @dataclass(frozen=True)
@@ -110,8 +106,8 @@ def judge_trajectory(
     weak = hardly_shown(evaluation)
     shows = (
         f'{len(weak)} of {len(evaluation.weak)} parameters are hardly shown: '
-        f'{", ".join(one.name for one in weak[:MOST_NAMED])}'
-        + (' and others' if len(weak) > MOST_NAMED else '')
+        f'{", ".join(one.name for one in weak[:5])}'
+        + (' and others' if len(weak) > 5 else '')
         if weak else f'all {len(evaluation.weak)} parameters with a value are shown'
     )
     if refused:
@@ -133,7 +129,7 @@ def judge_trajectory(
     reasons += [*_clearance_words(certificate), shows]
     reserve = certificate.get('torque_reserve')
     is_limited = certificate.get('collision') == 'off' or bool(gaps or masses)
-    if reserve is not None and reserve < LITTLE_RESERVE:
+    if reserve is not None and reserve < 0.2:
         reasons.append(
             f'only {percent(reserve)} of the torque limit is left for friction, which the '
             'description does not know'

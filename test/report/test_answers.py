@@ -10,7 +10,7 @@ import pytest
 from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import JointTest
 from robot_identification.report.explanation import (
-    compare_with_fitted_urdf, compare_with_urdf, OPEN_LETTERS, sort_reasons,
+    compare_with_urdf, OPEN_LETTERS, sort_reasons,
 )
 from robot_identification.report.formatting import fixed
 from robot_identification.report.page import Meaning
@@ -38,7 +38,7 @@ def with_errors(found, *rows):
 def test_gain_over_the_urdf_is_that_of_the_mean_errors(found, urdf, lost, words):
     """Of two recordings, joint by joint."""
     ours = with_errors(found, (0.0, 0.1), (0.2, 0.3))
-    compared = compare_with_fitted_urdf(ours, with_errors(found, urdf, urdf))
+    compared = compare_with_urdf(ours, with_errors(found, urdf, urdf))
     assert (compared.ours, compared.urdf) == pytest.approx((0.15, np.mean(urdf)))
     assert len(compared.lost) == lost
     assert words in compared.describe()
@@ -47,9 +47,9 @@ def test_gain_over_the_urdf_is_that_of_the_mean_errors(found, urdf, lost, words)
 def test_joints_without_an_error_are_not_compared(found):
     """A constant effort has none; with none at all, nothing is said of the URDF."""
     ours = with_errors(found, (np.nan, 0.1))
-    compared = compare_with_fitted_urdf(ours, with_errors(found, (0.01, 0.2)))
+    compared = compare_with_urdf(ours, with_errors(found, (0.01, 0.2)))
     assert (compared.ours, compared.urdf, compared.joints, compared.lost) == (0.1, 0.2, 1, ())
-    nothing = compare_with_fitted_urdf(ours, with_errors(found, (0.01, np.nan)))
+    nothing = compare_with_urdf(ours, with_errors(found, (0.01, np.nan)))
     assert not nothing.is_known and nothing.describe().startswith('Not known')
 
 

@@ -29,7 +29,7 @@ from robot_identification.report import explanation, plot
 from robot_identification.report.effort_figures import (
     drawn_bags, effort_pictures, MAXIMUM_PANELS, points_of_curve, sample_intervals,
 )
-from robot_identification.report.explanation import compare_with_fitted_urdf
+from robot_identification.report.explanation import compare_with_urdf
 from robot_identification.report.figures import decimate, MAXIMUM_POINTS
 from robot_identification.report.formatting import number, percent, sliding_text, text_table
 from robot_identification.report.friction import friction_table
@@ -221,7 +221,7 @@ def test_currents_of_unknown_gains_are_not_compared_with_the_urdf(identification
     assert all(np.isnan(errors.nrmse).all() for errors in prior)
     found = replace(identification, model=replace(model, relative_scale=True), prior=prior)
     page = check_page(render_identification_report(found))
-    assert not compare_with_fitted_urdf(found.cross_validation, prior).is_known
+    assert not compare_with_urdf(found.cross_validation, prior).is_known
     assert 'Not known' in page.text and 'than the URDF does' not in page.text
     with warnings.catch_warnings(action='error'):
         mean = summary_text(found).splitlines()[-1].split()
