@@ -18,7 +18,8 @@ from robot_identification.model import (
 
 # Where the model does not say up to which speed its friction is known [rad/s].
 UNKNOWN_SPEED = 1.0
-# Reflected inertia [kg m^2] that is zero but for rounding.
+# Part of a number that is rounding: an estimate that is the description's is so within the
+# tolerance of a solver, and MuJoCo keeps an inertia as principal moments and a quaternion.
 ROUNDING = 1.0e-9
 
 

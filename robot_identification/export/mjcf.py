@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
+from lxml.builder import E
 import numpy as np
 import pinocchio as pin
 from robot_identification.export.arm import (
@@ -38,25 +40,24 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
     """
     arm = exported_arm(model)
     frictions = fit_all_frictions(model, form)
-    root = etree.Element('mujoco', model=arm.name)
-    root.append(etree.Comment(_remark(model, frictions)))
-    etree.SubElement(
-        root, 'compiler', angle='radian', autolimits='true', inertiafromgeom='false',
-        balanceinertia='false',
-    )
-    etree.SubElement(root, 'option', gravity=numbers_text(arm.gravity), integrator='implicitfast')
-    world = etree.SubElement(root, 'worldbody')
+    world = E.worldbody()
     base = world if arm.root == WORLD else etree.SubElement(world, 'body', name=arm.root)
     bodies: list[Any] = []
     for joint, friction in zip(arm.joints, frictions, strict=True):
-        bodies.append(_add_body(_parent(base, bodies, joint.parent), joint, friction))
+        bodies.append(_body(joint, friction))
+        (base if joint.parent < 0 else bodies[joint.parent]).append(bodies[-1])
     for frame in arm.frames:
-        etree.SubElement(
-            _parent(base, bodies, frame.joint), 'site',
-            {'name': frame.name, **_pose(frame.placement)},
+        (base if frame.joint < 0 else bodies[frame.joint]).append(
+            E.site(name=frame.name, **_pose(frame.placement))
         )
-    _add_motors(root, arm, frictions)
-    return xml_text(root)
+    return xml_text(E.mujoco(
+        etree.Comment(_remark(model, frictions)),
+        E.compiler(
+            angle='radian', autolimits='true', inertiafromgeom='false', balanceinertia='false'
+        ),
+        E.option(gravity=numbers_text(arm.gravity), integrator='implicitfast'),
+        world, E.actuator(*_motors(arm), *_bristles(arm, frictions)), model=arm.name,
+    ))
 
 
 def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
@@ -72,29 +73,22 @@ def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
     )
 
 
-def _parent(base: Any, bodies: list[Any], joint: int) -> Any:
-    return base if joint < 0 else bodies[joint]
-
-
-def _add_body(parent: Any, joint: ArmJoint, friction: FittedFriction) -> Any:
-    body = etree.SubElement(parent, 'body', {'name': joint.link, **_pose(joint.placement)})
-    inertia = joint.body.inertia
-    rows, columns = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
-    etree.SubElement(
-        body, 'inertial', pos=numbers_text(joint.body.lever), mass=repr(float(joint.body.mass)),
-        fullinertia=numbers_text(inertia[rows, columns]),
-    )
+def _body(joint: ArmJoint, friction: FittedFriction) -> Any:
     bounds = np.array([joint.lower, joint.upper])
     has_range = {'range': numbers_text(bounds)} if np.all(np.isfinite(bounds)) else {}
-    etree.SubElement(body, 'joint', {
-        'name': joint.name,
-        'type': 'slide' if joint.is_prismatic else 'hinge',
-        'axis': numbers_text(joint.axis),
-        'armature': repr(joint.reflected_inertia),
-        **friction_attributes(friction),
-        **has_range,
-    })
-    return body
+    moments = joint.body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    return E.body(
+        E.inertial(
+            pos=numbers_text(joint.body.lever), mass=repr(float(joint.body.mass)),
+            fullinertia=numbers_text(moments),
+        ),
+        E.joint(
+            name=joint.name, type='slide' if joint.is_prismatic else 'hinge',
+            axis=numbers_text(joint.axis), armature=repr(joint.reflected_inertia),
+            **friction_attributes(friction), **has_range,
+        ),
+        name=joint.link, **_pose(joint.placement),
+    )
 
 
 def friction_attributes(friction: FittedFriction) -> dict[str, str]:
@@ -106,33 +100,30 @@ def friction_attributes(friction: FittedFriction) -> dict[str, str]:
     }
 
 
-def _add_motors(
-    root: Any, arm: ExportedArm, frictions: list[FittedFriction]
-) -> None:
-    actuators = etree.SubElement(root, 'actuator')
+def _motors(arm: ExportedArm) -> Iterator[Any]:
     for joint in arm.joints:
-        limit = np.array([-joint.effort, joint.effort])
-        has_limit = {'ctrlrange': numbers_text(limit)} if np.isfinite(joint.effort) else {}
-        motor = {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit}
+        motor = {'name': joint.name, 'joint': joint.name, 'gear': '1'}
+        if np.isfinite(joint.effort):
+            motor['ctrlrange'] = numbers_text(np.array([-joint.effort, joint.effort]))
         if joint.offset:
-            bias = np.array([-joint.offset, 0.0, 0.0])
-            etree.SubElement(actuators, 'general', {
-                **motor, 'gainprm': '1', 'biastype': 'affine', 'biasprm': numbers_text(bias),
-            })
+            bias = numbers_text(np.array([-joint.offset, 0.0, 0.0]))
+            yield E.general(**motor, gainprm='1', biastype='affine', biasprm=bias)
         else:
-            etree.SubElement(actuators, 'motor', motor)
-    # After the motors, so that controls are numbered as the joints are.
+            yield E.motor(**motor)
+
+
+def _bristles(arm: ExportedArm, frictions: list[FittedFriction]) -> Iterator[Any]:
+    """Yield what comes after the motors, so that controls are numbered as the joints are."""
     for joint, friction in zip(arm.joints, frictions, strict=True):
         if friction.form == LUGRE and friction.static > 0.0:
             stiffness = friction.static / PRESLIDING
-            etree.SubElement(actuators, 'dcmotor', {
-                'name': f'{joint.name}_friction', 'joint': joint.name, 'input': 'none',
-                'motorconst': '0 0', 'resistance': '1',
-                'lugre': numbers_text(np.array([
+            yield E.dcmotor(
+                name=f'{joint.name}_friction', joint=joint.name, input='none',
+                motorconst='0 0', resistance='1', lugre=numbers_text(np.array([
                     stiffness, BRISTLE_TIME * stiffness, friction.coulomb, friction.static,
                     friction.stribeck,
                 ])),
-            })
+            )
 
 
 def _pose(placement: pin.SE3) -> dict[str, str]:

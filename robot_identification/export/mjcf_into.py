@@ -26,7 +26,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
-    ArmJoint, exported_arm, ExportedArm, numbers_text, shown_vector,
+    ArmJoint, exported_arm, ExportedArm, numbers_text, ROUNDING, shown_vector,
 )
 from robot_identification.export.changes import change_of_link, ChangedFiles
 from robot_identification.export.friction_forms import (
@@ -41,9 +41,6 @@ _FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
 # Attributes of a joint that are identified.
 JOINT_ATTRIBUTES = ('armature', 'damping', 'frictionloss')
 ORIENTATIONS = ('quat', 'diaginertia', 'axisangle', 'xyaxes', 'zaxis', 'euler')
-# Part of an arm's largest inertial parameter, or of a joint's attribute, that is rounding: MuJoCo
-# keeps an inertia as principal moments and a quaternion.
-ROUNDING = 1.0e-9
 # Part of gravity by which that of a scene may differ without a word, chosen: 9.81 for 9.82, or a
 # degree of mounting.
 SAME_GRAVITY = 0.02

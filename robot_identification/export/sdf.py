@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lxml import etree
+from lxml.builder import E
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
@@ -37,27 +38,26 @@ def export_sdf(model: IdentifiedModel) -> str:
     """
     arm = exported_arm(model)
     names = _links_of_sdf(arm)
-    root = etree.Element('sdf', version=VERSION)
-    built = etree.SubElement(root, 'model', name=arm.name)
-    built.append(etree.Comment(_remark(model, arm)))
-    _add_pose(built, pin.SE3(_upright(arm.gravity), np.zeros(3)))
-    base = etree.SubElement(built, 'link', name=names[arm.root])
-    # It does not move: where the description has no possible body, SDF's own default does.
-    if smallest_eigenvalues(arm.base.toDynamicParameters())[0] > 0.0:
-        _add_inertial(base, arm.base)
     taken = [*names.values(), *(joint.name for joint in arm.joints)]
-    anchor = etree.SubElement(built, 'joint', name=_free(ANCHOR, taken), type='fixed')
-    _add_text(anchor, 'parent', WORLD)
-    _add_text(anchor, 'child', names[arm.root])
     links = [names[joint.link] for joint in arm.joints]
+    built = E.model(
+        etree.Comment(_remark(model, arm)),
+        _pose(pin.SE3(_upright(arm.gravity), np.zeros(3))),
+        E.link(*_possible_inertial(arm.base), name=names[arm.root]),
+        E.joint(
+            E.parent(WORLD), E.child(names[arm.root]), name=_free(ANCHOR, taken), type='fixed'
+        ),
+        name=arm.name,
+    )
     for joint in arm.joints:
         parent = names[arm.root] if joint.parent < 0 else links[joint.parent]
-        _add_joint(built, joint, parent, names[joint.link])
+        built.extend(_link_and_joint(joint, parent, names[joint.link]))
     for frame in arm.frames:
         holder = names[arm.root] if frame.joint < 0 else links[frame.joint]
-        element = etree.SubElement(built, 'frame', name=names[frame.name], attached_to=holder)
-        _add_pose(element, frame.placement)
-    return '<?xml version="1.0"?>\n' + xml_text(root)
+        built.append(E.frame(
+            _pose(frame.placement), {'name': names[frame.name], 'attached_to': holder}
+        ))
+    return '<?xml version="1.0"?>\n' + xml_text(E.sdf(built, version=VERSION))
 
 
 def _remark(model: IdentifiedModel, arm: ExportedArm) -> str:
@@ -99,50 +99,49 @@ def _upright(gravity: FloatArray) -> FloatArray:
     return rotation
 
 
-def _add_joint(built: Any, joint: ArmJoint, parent: str, child: str) -> None:
-    link = etree.SubElement(built, 'link', name=child)
-    etree.SubElement(link, 'pose', relative_to=joint.name).text = '0 0 0 0 0 0'
-    _add_inertial(link, joint.body)
-    has_limits = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
-    # SDF has a type `continuous`, of which Gazebo's plugin of DART makes a fixed joint; sdformat
-    # reads a URDF's continuous joint as a revolute one without limits, too.
-    element = etree.SubElement(
-        built, 'joint', name=joint.name, type='prismatic' if joint.is_prismatic else 'revolute'
-    )
-    _add_pose(element, joint.placement, relative_to=parent)
-    _add_text(element, 'parent', parent)
-    _add_text(element, 'child', child)
-    axis = etree.SubElement(element, 'axis')
-    _add_text(axis, 'xyz', numbers_text(joint.axis))
+def _link_and_joint(joint: ArmJoint, parent: str, child: str) -> list[Any]:
+    """Return a link, and the joint that carries it."""
     limits = {'effort': joint.effort, 'velocity': joint.velocity}
-    if has_limits:
+    if np.isfinite(joint.lower) and np.isfinite(joint.upper):
         limits = {'lower': joint.lower, 'upper': joint.upper, **limits}
-    limit = etree.SubElement(axis, 'limit')
-    for key, value in limits.items():
-        if np.isfinite(value):
-            _add_text(limit, key, repr(value))
-    dynamics = etree.SubElement(axis, 'dynamics')
-    _add_text(dynamics, 'damping', repr(joint.viscous))
-    _add_text(dynamics, 'friction', repr(joint.coulomb))
+    return [
+        E.link(
+            E.pose('0 0 0 0 0 0', relative_to=joint.name), _inertial(joint.body), name=child
+        ),
+        E.joint(
+            _pose(joint.placement, relative_to=parent), E.parent(parent), E.child(child),
+            E.axis(
+                E.xyz(numbers_text(joint.axis)),
+                E.limit(*(E(key, repr(x)) for key, x in limits.items() if np.isfinite(x))),
+                E.dynamics(E.damping(repr(joint.viscous)), E.friction(repr(joint.coulomb))),
+            ),
+            # SDF has a type `continuous`, of which Gazebo's plugin of DART makes a fixed joint;
+            # sdformat reads a URDF's continuous joint as a revolute one without limits, too.
+            name=joint.name, type='prismatic' if joint.is_prismatic else 'revolute',
+        ),
+    ]
 
 
-def _add_inertial(link: Any, body: pin.Inertia) -> None:
-    inertial = etree.SubElement(link, 'inertial')
-    etree.SubElement(inertial, 'pose').text = f'{numbers_text(body.lever)} 0 0 0'
-    _add_text(inertial, 'mass', repr(float(body.mass)))
-    tensor = etree.SubElement(inertial, 'inertia')
-    for i, a in enumerate('xyz'):
-        for j, b in enumerate('xyz'):
-            if i <= j:
-                _add_text(tensor, f'i{a}{b}', repr(float(body.inertia[i, j])))
+def _possible_inertial(base: pin.Inertia) -> list[Any]:
+    """Return the inertial of what does not move; without a possible body, SDF's own default."""
+    return [_inertial(base)] if smallest_eigenvalues(base.toDynamicParameters())[0] > 0.0 else []
 
 
-def _add_pose(parent: Any, placement: pin.SE3, **attributes: str) -> None:
+def _inertial(body: pin.Inertia) -> Any:
+    return E.inertial(
+        E.pose(f'{numbers_text(body.lever)} 0 0 0'),
+        E.mass(repr(float(body.mass))),
+        E.inertia(*(
+            E(f'i{a}{b}', repr(float(body.inertia[i, j])))
+            for i, a in enumerate('xyz') for j, b in enumerate('xyz') if i <= j
+        )),
+    )
+
+
+def _pose(placement: pin.SE3, **attributes: str) -> Any:
     # Angles lose half their digits where the pitch is a right angle.
     turn = pin.Quaternion(placement.rotation).coeffs()
-    pose = etree.SubElement(parent, 'pose', {**attributes, 'rotation_format': 'quat_xyzw'})
-    pose.text = f'{numbers_text(placement.translation)} {numbers_text(turn)}'
-
-
-def _add_text(parent: Any, tag: str, text: str) -> None:
-    etree.SubElement(parent, tag).text = text
+    return E.pose(
+        f'{numbers_text(placement.translation)} {numbers_text(turn)}', **attributes,
+        rotation_format='quat_xyzw',
+    )

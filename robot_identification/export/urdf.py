@@ -21,7 +21,8 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import check_argument, DescriptionError, UsageError
 from robot_identification.export.arm import (
-    check_consistent, links_of_joints, motion_of_joint, numbers_text, plain_friction, shown_vector,
+    check_consistent, links_of_joints, motion_of_joint, numbers_text, plain_friction, ROUNDING,
+    shown_vector,
 )
 from robot_identification.export.changes import change_of_link, ChangedFiles, LinkChange
 from robot_identification.export.xml_editor import comment_text, XmlEditor
@@ -35,9 +36,6 @@ SIGNATURE = 'Identified by robot_identification.'
 # By which joints of two descriptions of one arm may differ [m], [rad]: angles are written as
 # 1.5708, too.
 SAME_PLACE = 1.0e-5
-# Part of a number that is rounding: an estimate that is the description's is so within the
-# tolerance of a solver.
-ROUNDING = 1.0e-9
 
 
 @dataclass(frozen=True, eq=False)
