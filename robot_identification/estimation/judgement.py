@@ -15,9 +15,9 @@ from robot_identification.errors import DataError
 from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
+from robot_identification.estimation.band import deviation_figures, parameter_figures
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.corrections import fit_corrections, joints_of_one_motion
-from robot_identification.estimation.deviation import deviation_figures, parameter_figures
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.identification import Identification

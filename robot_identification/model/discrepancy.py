@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import check_keys, to_list, to_mapping, to_switch
-from robot_identification.model.corrections import check_orders
+from robot_identification.model.corrections import check_orders, harmonics
 
 WHAT = 'quality.discrepancy'  # in messages on a model file
 
@@ -50,9 +50,8 @@ class Discrepancy:
 
         `q` are positions [rad or m], `rigid` the torques of the bodies [N m], of shape (N, n).
         """
-        angles = q[:, self.joints, None] * np.array(self.orders)
-        series = np.concatenate([np.sin(angles), np.cos(angles)], axis=2).reshape(len(q), -1)
-        return np.hstack([series, rigid] if self.of_gains else [series]).T
+        series = [harmonics(q[:, joint], self.orders) for joint in self.joints]
+        return np.hstack([*series, rigid] if self.of_gains else series).T
 
     def errors(self, coefficients: FloatArray) -> FloatArray:
         """

@@ -20,6 +20,7 @@ from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.prediction import lacks_temperature, Prediction
+from robot_identification.validation import BAND
 
 # A longer pause between stamps is one of the driver, or another clock [s]; chosen: samples that it
 # lacks are not missing.
@@ -27,9 +28,6 @@ LONGEST_PAUSE = 5.0
 # [s]; chosen: joints take minutes to warm up.
 OLDEST_TEMPERATURE = 60.0
 OLDEST_REFERENCE = 0.1  # [s]; chosen: an older one is of another place on the path
-# Standard deviations on either side that hold 95 % of what is normal; 97.5 % quantile of the
-# normal distribution.
-BAND = 1.96
 # Between two looks for subscribers [s]; chosen: a listener loses no more than a few samples.
 LOOK_PERIOD = 0.05
 # Samples that are kept for another thread; chosen: 4 s at 1 kHz.

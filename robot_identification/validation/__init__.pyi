@@ -7,29 +7,22 @@ from .bag_errors import (
     measure_errors as measure_errors, noise_deviation as noise_deviation,
     partial_rms as partial_rms, score_urdf as score_urdf, square_over_mean as square_over_mean,
 )
+from .band import (
+    BAND as BAND, freedom_of_sums as freedom_of_sums,
+    make_prediction_deviation as make_prediction_deviation, MOST_FREEDOM as MOST_FREEDOM,
+    normal_deviation as normal_deviation, ParameterError as ParameterError,
+    PredictionDeviation as PredictionDeviation,
+)
 from .folds import (
-    Folds as Folds, FOLDS as FOLDS, GAP_SECONDS as GAP_SECONDS, hold_out as hold_out,
+    FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS, hold_out as hold_out,
     is_no_worse as is_no_worse, limit_outliers as limit_outliers, Trial as Trial,
 )
 from .hypotheses.examination import (
     Examination as Examination, examine_data as examine_data, with_structure as with_structure,
 )
-from .interval import (
-    deviation_at_rest as deviation_at_rest, friction_level as friction_level,
-    make_prediction_deviation as make_prediction_deviation,
-    PredictionDeviation as PredictionDeviation,
-)
 from .joint_stiffness import (
     describe_two_encoder_figures as describe_two_encoder_figures,
     two_encoder_figures as two_encoder_figures,
-)
-from .parameter_error import (
-    BAND as BAND, normal_deviation as normal_deviation, ParameterError as ParameterError,
-)
-from .statistics import (
-    autocovariance as autocovariance, correlation_distance as correlation_distance,
-    freedom_of_sums as freedom_of_sums, independent_share as independent_share,
-    ljung_box as ljung_box, MOST_FREEDOM as MOST_FREEDOM,
 )
 from .training_data import (
     find_training_data as find_training_data, mean_temperature as mean_temperature,
@@ -48,4 +41,8 @@ from .verdict import (
     judge as judge, Limit as Limit, limits_in as limits_in, NOT_INDEPENDENT as NOT_INDEPENDENT,
     NOTHING_FOUND as NOTHING_FOUND, PAYLOAD as PAYLOAD, SIMULATION as SIMULATION,
     Verdict as Verdict, verdict_content as verdict_content,
+)
+from .whiteness import (
+    autocovariance as autocovariance, correlation_distance as correlation_distance,
+    independent_share as independent_share, ljung_box as ljung_box,
 )

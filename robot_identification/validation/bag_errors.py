@@ -31,8 +31,8 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import KinematicFilter, rigid_torque, RobotModel
 from robot_identification.processing import Dataset, HIGHEST_CUTOFF, low_pass, MOVING_SPEED
 from robot_identification.texts import short_repr
-from robot_identification.validation.parameter_error import BAND
-from robot_identification.validation.statistics import autocovariance, independent_share, ljung_box
+from robot_identification.validation.band import BAND
+from robot_identification.validation.whiteness import autocovariance, independent_share, ljung_box
 
 @dataclass(frozen=True, eq=False)
 class BagErrors:

@@ -16,7 +16,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing import Dataset, have_rotors
 from robot_identification.validation.bag_errors import LONGEST_MEMORY, square_over_mean
-from robot_identification.validation.statistics import autocovariance, independent_share
+from robot_identification.validation.whiteness import autocovariance, independent_share
 
 # A deflection that follows the torque by less than so many standard errors shows no stiffness.
 SEEN = 3.0

@@ -23,7 +23,7 @@ from robot_identification.texts import short_repr
 from robot_identification.validation.bag_errors import (
     BagErrors, errors_at, join_details, measure_details,
 )
-from robot_identification.validation.interval import make_prediction_deviation
+from robot_identification.validation.band import make_prediction_deviation
 from robot_identification.validation.verdict import (
     ANOTHER_MOTION, BAD, Bandwidth, bandwidth_content, Findings, findings_in, judge, limits_in,
     uses_content, Verdict,

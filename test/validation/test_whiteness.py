@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from robot_identification.validation.statistics import (
+from robot_identification.validation.whiteness import (
     autocovariance, correlation_distance, independent_share, ljung_box,
 )
 

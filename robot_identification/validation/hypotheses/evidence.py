@@ -22,7 +22,7 @@ from robot_identification.validation.hypotheses.posterior import (
 from robot_identification.validation.hypotheses.thresholds import (
     BAND, FLOOR, LONGEST_STEP, SAMPLES, WINDOWS,
 )
-from robot_identification.validation.statistics import autocovariance, independent_share
+from robot_identification.validation.whiteness import autocovariance, independent_share
 
 # Widths of the smooth steps that stand for dry friction [rad/s], and displacements before sliding
 # [rad]: a few of those of the dictionary.

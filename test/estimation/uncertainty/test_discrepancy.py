@@ -8,9 +8,8 @@ from estimation.arm_problems import (
 )
 import numpy as np
 import pytest
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.uncertainty import discrepancy as module
-from robot_identification.estimation.uncertainty.discrepancy import find_discrepancy
+from robot_identification.estimation import band, ESTIMATORS
+from robot_identification.estimation.band import find_discrepancy
 from robot_identification.model import harmonics, PositionSeries
 from robot_identification.model.regressor import inertial_regressor, observation_matrix
 from robot_identification.validation import BAND
@@ -151,7 +150,7 @@ def test_a_coefficient_that_is_not_shown_has_the_size_of_those_that_are(limit, h
     At its limit the variance is known, and the distribution normal.
     """
     truth, information = np.array([1.0, -3.0, 2.0]), 1.0e9
-    _, covariance, mean = module._most_likely(
+    _, covariance, mean = band._most_likely(
         (np.diag([information] * 3 + [0.0]), information * np.append(truth, 0.0)),
         np.zeros(4, dtype=int), np.array([1.0]), np.array([[0.0], [limit]]),
     )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Statistics of residuals: whether they are white, and degrees of freedom of sums.
+Whiteness of residuals.
 
 A model that explains all that motion can explain leaves noise behind that neighbouring samples
 do not share. Statistics that count every sample as new evidence are wrong by as much as they do.
@@ -91,22 +91,3 @@ def ljung_box(products: FloatArray, samples: int) -> float:
         correlation**2 / (samples - np.arange(1, lags + 1))
     )
     return float(scipy.special.chdtrc(lags, statistic))
-
-
-# More than this is as good as infinitely many.
-MOST_FREEDOM = 1.0e6
-
-
-def freedom_of_sums(M: FloatArray, variances: FloatArray, freedom: FloatArray) -> FloatArray:
-    """
-    Return the degrees of freedom (..., m) of the sums ``M @ theta`` of b parameters.
-
-    `M` has the shape (..., m, b), the parameters' `variances` and their degrees of `freedom` the
-    shape (..., b).
-    """
-    parts = M**2 * variances[..., None, :]
-    divisor = (parts**2 @ (1.0 / freedom)[..., None])[..., 0]
-    total = parts.sum(axis=-1) ** 2
-    # A sum without variance is known as well as can be.
-    found: FloatArray = np.maximum(total, 1.0e-300) / np.maximum(divisor, 1.0e-300 / MOST_FREEDOM)
-    return np.minimum(np.maximum(found, 1.0), MOST_FREEDOM)
