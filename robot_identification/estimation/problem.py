@@ -213,8 +213,17 @@ class Observations:
 
     def with_reduction(self, reduction: BaseReduction) -> Observations:
         """Return the same rows with other base parameters."""
+        return self._changed(reduction, self._parts)
+
+    def with_data(self, data: Sequence[TrainingData]) -> Observations:
+        """Return rows of the same recordings with other motions or samples."""
+        return self._changed(self.reduction, data)
+
+    def _changed(
+        self, reduction: BaseReduction, data: Sequence[TrainingData | Bag]
+    ) -> Observations:
         return Observations(
-            self.robot, reduction, self._parts, offset_by_recording=self.offset_by_recording,
+            self.robot, reduction, data, offset_by_recording=self.offset_by_recording,
             time_blocks=self.time_blocks, treatment=self.treatment, executor=self.executor,
         )
 
@@ -238,7 +247,7 @@ class Observations:
             kept=None if self._kept is None else [
                 ObservationBlock(
                     block.bag, data[block.bag],
-                    tuple(joint.select(rows[block.bag]) for joint in block.joints),
+                    tuple(joint.select(rows[block.bag]) for joint in block.joints), block.start,
                 )
                 for block in self._kept
             ],
@@ -537,7 +546,7 @@ class Observations:
                 )
             if fast is not None:
                 joints = [of_joint.select(fast[:, j]) for j, of_joint in enumerate(joints)]
-            yield ObservationBlock(bag, part, tuple(joints))
+            yield ObservationBlock(bag, part, tuple(joints), rows.start)
 
     def _table_of(
         self,

@@ -137,6 +137,7 @@ class ObservationBlock:
     bag: int  # number of the recording
     part: TrainingData  # the recording
     joints: tuple[JointRows, ...]  # length n
+    start: int = 0  # sample of the recording that the stretch of time begins at
 
 
 @dataclass(frozen=True, eq=False)

@@ -357,11 +357,7 @@ def _follow(
         data.append(replace(
             part, dataset=replace(dataset, motion=motion), rows=recording.motion.follows
         ))
-    return Observations(
-        observations.robot, observations.reduction, data,
-        offset_by_recording=observations.offset_by_recording,
-        time_blocks=max(len(problem.blocks), 1),
-    ).factor()
+    return observations.with_data(data).factor()
 
 
 def _descend(

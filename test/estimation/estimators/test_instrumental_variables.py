@@ -9,16 +9,13 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, PERIOD, possible_parameters, torque_of,
-)
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation import Observations, WeightedLeastSquares
 from robot_identification.estimation.estimators.instrumental_variables import (
-    gather_instruments, InstrumentalVariables, Servo,
+    fit_spline, gather_instruments, InstrumentalVariables,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.model.regressor import RotorMotion
@@ -150,31 +147,10 @@ def test_with_exact_kinematics_it_is_weighted_least_squares(smooth_arm):
     np.testing.assert_allclose(one.standard_errors, other.standard_errors, rtol=1e-3)
 
 
-def test_a_servo_that_yields_to_friction_gives_instruments_too(noisy_problem, noisy_estimate):
-    """Other instruments, the same parameters within a fraction of their errors."""
-    servo = Servo(compensates_friction=False)
-    other = InstrumentalVariables(servo=servo).estimate(noisy_problem)
-    away = (other.theta - noisy_estimate.theta) / noisy_estimate.standard_errors
-    assert 0.0 < np.abs(away).max() < 0.5
-
-
-def test_an_impossible_arm_is_not_simulated(robots):
-    """A mass matrix that is not positive definite: instruments of the reference, and a note."""
-    arm = robots['mixed']
-    reduction = arm_reduction(arm)
-    motion = fourier_motion(3, 2, 300, duration=300 * PERIOD)
-    theta = possible_parameters(arm, reduction.parameters, np.random.default_rng(0))
-    tau = torque_of(arm, reduction, theta, motion)
-    estimate = InstrumentalVariables().estimate(arm_problem(arm, reduction, motion, tau))
-    assert any('not positive definite at' in note for note in estimate.notes)
-    truth = reduction.K @ theta
-    np.testing.assert_allclose(estimate.theta, truth, atol=1e-8 * np.abs(truth).max())
-
-
 def test_a_stop_before_the_end_is_stated(noisy_problem):
-    """One simulation is not enough to know whether a second would change anything."""
+    """One pass is not enough to know whether a second would change anything."""
     estimate = InstrumentalVariables(iterations=1).estimate(noisy_problem)
-    assert any('still changed by' in note and 'simulation 1' in note for note in estimate.notes)
+    assert any('still changed by' in note and 'in pass 1' in note for note in estimate.notes)
     assert estimate.passes == 3
 
 
@@ -190,12 +166,12 @@ def test_instruments_that_do_not_move_are_refused(noisy_problem):
         [replace(part, dataset=replace(part.dataset, motion=still))],
     )
     rows = gather_instruments(noisy_problem, instruments, np.zeros(noisy_problem.size))
-    with pytest.raises(RankDeficientError, match='simulated motion determines fewer'):
+    with pytest.raises(RankDeficientError, match='smooth motion determines fewer'):
         rows.solve(np.ones(3))
 
 
 def test_joints_with_two_encoders_are_refused(smooth_arm):
-    """The simulated arm is rigid: refused by name of the recording."""
+    """Rotors would need a smooth motion of their own: refused by name of the recording."""
     dataset = smooth_arm.dataset(0, 0.0)
     motion = dataset.motion
     elastic = replace(
@@ -203,3 +179,22 @@ def test_joints_with_two_encoders_are_refused(smooth_arm):
     )
     with pytest.raises(UsageError, match='made up: estimator iv takes joints as rigid'):
         InstrumentalVariables().estimate(smooth_arm.observe([elastic]).factor())
+
+
+def test_spline_of_polynomials_is_exact(rng):
+    """Degree five and jittered stamps, some of them twice: to rounding of the derivatives."""
+    t = np.sort(np.concatenate([np.linspace(0.0, 2.0, 250), rng.uniform(0.0, 2.0, 20)]))
+    t[100] = t[101]
+    coefficients = rng.normal(size=6)
+    polynomial = np.polynomial.Polynomial(coefficients)
+    found = fit_spline(t, polynomial(t)[:, None], 0.2)
+    for order, values in enumerate(found):
+        expected = polynomial.deriv(order)(t) if order else polynomial(t)
+        np.testing.assert_allclose(values[:, 0], expected, atol=1e-7 * np.abs(expected).max())
+
+
+def test_few_samples_are_at_rest():
+    """Too few for a spline: their mean, not a wild polynomial."""
+    q, dq, ddq = fit_spline(np.arange(4.0), np.array([[1.0], [2.0], [3.0], [2.0]]), 0.2)
+    np.testing.assert_array_equal(q, np.full((4, 1), 2.0))
+    np.testing.assert_array_equal(np.hstack([dq, ddq]), np.zeros((4, 2)))

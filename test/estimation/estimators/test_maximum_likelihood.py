@@ -9,19 +9,21 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.arm_problems import arm_reduction
+from estimation.arm_problems import arm_reduction, fourier_motion, torque_of
 from estimation.noisy_arms import (
     bias_in_errors, errors_of, make_noisy_arm, PERIOD, RATE, TORQUE_NOISE,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation import (
     Observations, RowTreatment, solve_weighted, WeightedLeastSquares,
 )
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
+from robot_identification.model import base_dynamics, prior_inertial_parameters
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.processing import find_periodic_motion, FourierSeries, NotPeriodicError
 from robot_identification.simulation.ground_truth import draw_truth
@@ -244,3 +246,50 @@ def test_a_wrong_period_is_refused():
     q[700:] += np.outer(np.sin(5.3 * t[700:]), np.ones(3))
     with pytest.raises(NotPeriodicError, match=r'off a period of 3\.1 s by'):
         find(t, q, period=3.1, harmonics=2)
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_base_parameters_have_the_torques_of_the_standard_ones(arm, reduction, seed):
+    """Of any signs, masses of zero among them: against the regressor, to rounding of both."""
+    rng = np.random.default_rng(seed)
+    theta = rng.normal(size=reduction.parameters.size)
+    theta[reduction.parameters.friction_slice] = 0.0
+    motion = fourier_motion(3, seed, 20)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
+    torque = np.array([
+        dynamics.torque(*sample)
+        for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
+    expected = torque_of(arm, reduction, theta, motion)
+    np.testing.assert_allclose(torque, expected, atol=1e-11 * np.abs(expected).max())
+
+
+def test_mass_matrix_of_the_urdf_is_pinocchios(arm, reduction):
+    """With the URDF's bodies and no rotor, to rounding."""
+    theta = np.zeros(reduction.parameters.size)
+    theta[:30] = prior_inertial_parameters(arm)
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
+    q = np.array([0.3, -0.1, 0.8])
+    data = arm.pinocchio.createData()
+    expected = pin.crba(arm.pinocchio, data, q)
+    # Base parameters leave out what no torque shows, and keep every torque.
+    np.testing.assert_allclose(dynamics.mass_matrix(q), expected, rtol=1e-11, atol=1e-12)
+
+
+def test_derivatives_are_those_of_the_torque(arm, reduction, rng):
+    """Against central differences of the regressor's torque, step 1e-6: right to 1e-7."""
+    theta = rng.normal(size=reduction.parameters.size)
+    theta[30:-3] = 0.0
+    dynamics = base_dynamics(arm, reduction, reduction.K @ theta)
+    motion = fourier_motion(3, 6, 5)
+    found = dynamics.torque_derivatives(motion)
+    for order, derivative in enumerate(found):
+        for joint in range(3):
+            torques = []
+            for step in (1e-6, -1e-6):
+                moved = [values.copy() for values in (motion.q, motion.dq, motion.ddq)]
+                moved[order][:, joint] += step
+                torques.append(torque_of(arm, reduction, theta, Motion(*moved)))
+            expected = (torques[0] - torques[1]) / 2e-6
+            scale = np.abs(derivative).max() + np.abs(torques[0]).max()
+            np.testing.assert_allclose(derivative[:, :, joint], expected, atol=1e-7 * scale)
