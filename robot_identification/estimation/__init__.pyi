@@ -43,14 +43,7 @@ from .selection import (
     choose as choose, ignore_progress as ignore_progress, Report as Report,
     survey_recordings as survey_recordings,
 )
-from .separable import (
-    eliminate_bodies as eliminate_bodies,
-    fit_shapes as fit_shapes, LARGEST_LOG_ERROR as LARGEST_LOG_ERROR,
-    LARGEST_SHARE_OF_RANGE as LARGEST_SHARE_OF_RANGE, law_columns as law_columns,
-    SeparableFit as SeparableFit, ShapeConstant as ShapeConstant,
-    SMALLEST_SINGULAR as SMALLEST_SINGULAR, standard_errors as standard_errors,
-)
-from .solving import solve_weighted as solve_weighted
+from .solving import solve_bounded as solve_bounded, solve_weighted as solve_weighted
 from .uncertainty.covariance import Covariance as Covariance, covariance_of as covariance_of
 from .uncertainty.intervals import (
     confidence_intervals as confidence_intervals, joint_test as joint_test,
@@ -59,4 +52,6 @@ from .uncertainty.intervals import (
 from .uncertainty.needed_terms import (
     covariance_from_model as covariance_from_model, find_needed_terms as find_needed_terms,
 )
-from .uncertainty.scatter import problem_of as problem_of
+from .uncertainty.scatter import (
+    choose_lag as choose_lag, moving_sums as moving_sums, problem_of as problem_of,
+)

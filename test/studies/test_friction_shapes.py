@@ -13,10 +13,10 @@ from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.separable import (
+from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
+from robot_identification.studies.friction_map.shapes import (
     eliminate_bodies, fit_shapes, search_range, standard_errors,
 )
-from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
 from scipy.optimize import least_squares
 
 PERIOD = 0.01

@@ -5,7 +5,7 @@
 Curves of friction over speed, chosen by what they say of speeds that they were not fitted to.
 
 The laws are those of the model, their shape constants are found by variable projection
-(`separable`). Each speed counts the same: what a law leaves is mostly what it cannot bend to, not
+(`shapes`). Each speed counts the same: what a law leaves is mostly what it cannot bend to, not
 noise. Among the curves that predict speeds left out about equally well, the simplest is taken.
 """
 
@@ -18,14 +18,14 @@ from itertools import product
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
-from robot_identification.estimation import (
-    eliminate_bodies, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE, law_columns,
-    SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
-)
 from robot_identification.model import (
     CoulombFriction, FRICTION_LAWS, FrictionLaw, FrictionOffset, JointMotion, LoadFriction,
     PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, unit_of_joint,
     ViscousFriction,
+)
+from robot_identification.studies.friction_map.shapes import (
+    eliminate_bodies, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE, law_columns,
+    SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
 )
 from robot_identification.studies.temperature import LEAST_RANGE
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation import standard_errors
 from robot_identification.model import (
     IdentifiedModel, joint_axes, NamedJoints, RobotModel, static_regressor,
 )
@@ -39,6 +38,7 @@ from robot_identification.studies.friction_map.segments import (
     BinnedWay, BINS, find_segments, group_segments, pair_segments, robust_mean, SETTLING, SHORTEST,
     STILL,
 )
+from robot_identification.studies.friction_map.shapes import standard_errors
 
 # Where gravity is from: an identified model, the recording itself, or not known.
 MODEL, HARMONIC, UNKNOWN = 'model', 'harmonic', 'none'

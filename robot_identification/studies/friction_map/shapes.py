@@ -31,8 +31,7 @@ from itertools import islice, product
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 from robot_identification.errors import UsageError
-from robot_identification.estimation.solving import solve_bounded
-from robot_identification.estimation.uncertainty.scatter import choose_lag, moving_sums
+from robot_identification.estimation import choose_lag, moving_sums, solve_bounded
 from robot_identification.model import FrictionLaw, JointMotion
 import scipy
 
