@@ -20,7 +20,8 @@ from reproductions.pieces import Pieces
 from reproductions.reproduction import Report
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.design import certify, design_excitation
+from robot_identification.excitation.certificate import certify
+from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.evaluation import evaluate_motion
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,

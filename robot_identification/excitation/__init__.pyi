@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .certificate import (
+    certify as certify,
     describe_certificate_gaps as describe_certificate_gaps,
     describe_unchecked as describe_unchecked,
     describe_waived_collision as describe_waived_collision, find_overlaps as find_overlaps,
@@ -18,10 +19,7 @@ from .constraints import (
     MotionLimits as MotionLimits,
 )
 from .criteria import CRITERIA as CRITERIA
-from .design import (
-    certificate_times as certificate_times, certify as certify,
-    design_excitation as design_excitation,
-)
+from .design import design_excitation as design_excitation
 from .evaluation import (
     criteria_of as criteria_of, evaluate_motion as evaluate_motion,
     evaluate_recording as evaluate_recording, Evaluation as Evaluation,
@@ -41,7 +39,10 @@ from .experiment_plan import (
     PlannedMotion as PlannedMotion, slab as slab, SOURCES as SOURCES, STEPS as STEPS,
     USUAL_HOME as USUAL_HOME, usual_window as usual_window,
 )
-from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
+from .feasibility import (
+    certificate_times as certificate_times, path_limit_uses as path_limit_uses,
+    refine_limit_uses as refine_limit_uses,
+)
 from .generic_experiment import (
     find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
     GenericExperiment as GenericExperiment,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Entries of a certificate: limits that could not be checked, and hashes of experiment and arm.
+Certificates: what a motion keeps, what could not be checked, and hashes of experiment and arm.
 
 A share of a limit that is not stated is zero, and so is the torque of links without masses. Either
 would read as if the motion were far from its limits.
@@ -11,16 +11,25 @@ would read as if the motion were far from its limits.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from robot_identification.excitation.constraints import tightened
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.constraints import (
+    broken_limits, limits_entry, LimitUse, tightened,
+)
+from robot_identification.excitation.evaluation import evaluate_motion, evaluation_content
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import (
+    extra_limits_to_content, ExtraLimits,
+)
+from robot_identification.excitation.feasibility import certificate_times, Feasibility
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.segments import Segment
+from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
 from robot_identification.files import canonical_sha256, check_keys, to_list, to_mapping, to_plain
 from robot_identification.model import massless_joints, RobotModel
 
@@ -46,6 +55,82 @@ class Unchecked:
     kind: str  # 'torque', 'position', 'velocity', 'acceleration' or 'collision'
     joints: tuple[str, ...]
     reason: str  # with what to state
+
+
+def certify(
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory, search: Mapping[str, Any]
+) -> Trajectory:
+    """
+    Check a motion on a dense grid and return it with its certificate.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Margins and criterion.
+    trajectory : Trajectory
+        The motion.
+    search : dict
+        How it was found.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If it breaks a limit; every broken one is named.
+
+    """
+    return certificate_of(
+        Feasibility(robot, experiment), BaseColumns(robot, experiment), trajectory, search
+    )
+
+
+def certificate_of(
+    feasible: Feasibility, columns: BaseColumns, trajectory: Trajectory, search: Mapping[str, Any]
+) -> Trajectory:
+    """Return a motion with its certificate, as `certify` does, from what its search used."""
+    robot, experiment = feasible.robot, feasible.experiment
+    check_rest_at_ends(trajectory, robot.position_units)
+    times = certificate_times(trajectory.form)
+    uses = feasible.uses(trajectory, times)
+    broken = broken_limits(uses)
+    if broken:
+        raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
+    collision = feasible.prove_clearance(trajectory)
+    unchecked = find_experiment_gaps(robot, experiment) + find_overlaps(robot, collision)
+    gaps = {(one.kind, joint) for one in unchecked for joint in one.joints}
+    checked = [use for use in uses if (use.kind, use.joint) not in gaps]
+    extra = extra_limits_to_content(experiment.extra_limits)
+    return trajectory.with_certificate({
+        'robot': robot.name,
+        'urdf_sha256': robot.urdf_sha256,
+        'robot_sha256': robot_sha256(robot),
+        'gravity': [float(value) for value in robot.gravity],
+        'margins': asdict(experiment.margins),
+        'checked_at': f'{(len(times) - 1) / trajectory.form.duration:.0f} Hz',
+        'limits': limits_entry(checked),
+        'not_checked': unchecked_to_content(unchecked),
+        'torque_reserve': _torque_reserve(experiment, checked),
+        **({'further_limits': extra} if extra else {}),
+        'collision': collision,
+        **evaluation_content(
+            evaluate_motion(robot, experiment, trajectory, columns=columns)
+        ),
+        'experiment': experiment_content(experiment),
+        'experiment_sha256': experiment_sha256(experiment),
+        'search': {
+            key: float(f'{value:.9g}') if isinstance(value, float) else value
+            for key, value in search.items()
+        },
+    })
+
+
+def _torque_reserve(experiment: Experiment, uses: list[LimitUse]) -> float | None:
+    """Return the share of the torque limit that is left for friction; None if none is checked."""
+    torques = [use for use in uses if use.kind == 'torque']
+    if not torques:
+        return None
+    return round(1.0 - experiment.margins.torque * max(use.share for use in torques), 6)
 
 
 def find_unchecked(

@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
-from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.information import BaseColumns, standard_errors
-from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import BaseReduction, Motion, RobotModel
 
@@ -93,16 +91,17 @@ class Evaluation:
 @one_blas_thread()
 def evaluate_motion(
     robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
-    torque_noise: float | None = None,
+    torque_noise: float | None = None, *, columns: BaseColumns | None = None,
 ) -> Evaluation:
     """
     Judge a motion, whether it keeps its limits or not.
 
     Gravity is taken from the experiment. Criteria are of one period, standard errors of all.
     `torque_noise` is the standard deviation of each recorded torque [N m]; by default the share
-    `NOISE_SHARE` of the robot's limits.
+    `NOISE_SHARE` of the robot's limits. `columns` are those of arm and experiment, where they are
+    made already.
     """
-    columns = BaseColumns(robot, experiment)
+    columns = columns or BaseColumns(robot, experiment)
     duration = trajectory.form.duration
     count = round(np.ceil(duration * DENSE_RATE))
     W = columns.matrix(trajectory.sample(np.linspace(0.0, duration, count + 1)))
@@ -181,18 +180,6 @@ def _weakest_first(columns: BaseColumns, errors: FloatArray) -> tuple[WeakParame
     return tuple(sorted(
         parameters, key=lambda one: (np.isnan(one.share), -np.nan_to_num(one.share))
     ))
-
-
-def evaluate_start(problem: TrajectoryProblem, seed: int) -> dict[str, float] | None:
-    """Return the criteria of the first random motion of a seed; None if nowhere clear."""
-    try:
-        x = problem.draw(np.random.default_rng([seed, 0]))
-    except UnsafeMotionError:
-        return None
-    duration = problem.form.duration
-    times = np.linspace(0.0, duration, round(np.ceil(duration * DENSE_RATE)) + 1)
-    motion = Motion(*problem.form.sample(problem.coefficients(x), times))
-    return criteria_of(problem.columns.matrix(motion))
 
 
 def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:

@@ -12,6 +12,7 @@ by the certificate.
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -22,14 +23,15 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import (
-    amplitude_limits, conservative_shares, joint_index, motion_limits, MotionLimits,
+    amplitude_limits, conservative_shares, joint_index,
 )
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.excitation.information import BaseColumns, Knowledge
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.path_constraints import path_constraints, PathConstraint
+from robot_identification.excitation.path_constraints import PathConstraint
 from robot_identification.model import Motion, Passage, RobotModel
 
 Bases = tuple[FloatArray, FloatArray, FloatArray]
@@ -84,13 +86,6 @@ POLISHED_ENDS = (4, 8)
 EXTREMES = dict.fromkeys(('condition_number', 'condition_number_scaled'), POLISHED_ENDS)
 
 
-def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel | None:
-    """Return what motions of an experiment may not touch, None where that is not checked."""
-    if not experiment.collision:
-        return None
-    return CollisionModel(robot, experiment.obstacles, may_overlap=None)
-
-
 class TrajectoryProblem:
     """
     The optimizer's problem for one arm and experiment; see `ExcitationProblem`.
@@ -104,22 +99,37 @@ class TrajectoryProblem:
         self, robot: RobotModel, experiment: Experiment, knowledge: Knowledge | None = None
     ) -> None:
         _check_order_is_kept(experiment)
-        self.robot = robot.with_gravity(experiment.gravity)
+        self.feasible = Feasibility(robot, experiment)
+        self.robot, self.limits = self.feasible.robot, self.feasible.limits
         self.experiment, self.knowledge = experiment, knowledge
         self.form: Parametrization = experiment.form
-        self.limits: MotionLimits = motion_limits(self.robot, experiment)
         self.columns = BaseColumns(robot, experiment)
         self._soft: dict[float, BaseColumns] = {}
-        self.collision = collision_model(self.robot, experiment)
+        self.collision = self.feasible.collision
         if self.obstructed is not None:
             poses = np.random.default_rng(0).uniform(
                 self.limits.lower, self.limits.upper, (WATCHED_POSES, self.robot.n)
             )
             self.obstructed.watch(poses, experiment.clearance + WATCHED)
         self.criterion = CRITERIA[experiment.criterion]
+        self._sample()
+
+    def about(self, form: Parametrization, centre: FloatArray) -> TrajectoryProblem:
+        """Return the problem of another form about a pose (n,), within the same limits."""
+        other = copy(self)
+        other.form, other.experiment = form, replace(
+            self.experiment, form=form, bounds='sampled',
+            center=dict(zip(self.robot.joint_names, map(float, centre), strict=True)),
+        )
+        other.__dict__.pop('_linear_limits', None)
+        other._sample()
+        return other
+
+    def _sample(self) -> None:
+        """Set the bases at the instants of criterion and limits, and what is fixed."""
+        experiment = self.experiment
         self._shape = equal_size(self.form)
         times, self._sets = _sample_sets(experiment, self.robot.n)
-        count = self.form.n_coefficients
         # Scaling a joint's motion by itself bends the path: among obstacles little of it is left.
         self._search_times, self._repair_times = (
             self._grid(samples)
@@ -129,9 +139,20 @@ class TrajectoryProblem:
         self._search = self._bases(self._search_times)
         self._repair = self._bases(self._repair_times)
         self._jerk = self.form.jerk_basis(self._repair_times) @ self._shape
-        self._fixed = np.zeros((self.robot.n, count))
-        self._free = np.ones((self.robot.n, count), dtype=bool)
-        for joint, position in experiment.center.items():
+        self._fix_centres()
+        path = self._bases(self._grid(PATH_SAMPLES))
+        # Torques are as smooth as the accelerations, and the dearest to compute.
+        self._constraints = tuple(
+            (constraint, self._search if constraint.kind == 'torque' else path)
+            for constraint in self.feasible.path
+        )
+        self._near_times = self._grid(COLLISION_SAMPLES)
+        self._near = self._position_basis(self._near_times)
+
+    def _fix_centres(self) -> None:
+        shape = self.robot.n, self.form.n_coefficients
+        self._fixed, self._free = np.zeros(shape), np.ones(shape, dtype=bool)
+        for joint, position in self.experiment.center.items():
             index = joint_index(self.robot, joint, 'center')
             lower, upper = self.limits.lower[index], self.limits.upper[index]
             if not lower < position < upper:
@@ -141,15 +162,6 @@ class TrajectoryProblem:
                     f'{lower:.4g} to {upper:.4g} {unit}'
                 )
             self._fixed[index, 0], self._free[index, 0] = position, False
-        constraints = path_constraints(self.robot, experiment)
-        path = self._bases(self._grid(PATH_SAMPLES))
-        # Torques are as smooth as the accelerations, and the dearest to compute.
-        self._constraints = tuple(
-            (constraint, self._search if constraint.kind == 'torque' else path)
-            for constraint in constraints
-        )
-        self._near_times = self._grid(COLLISION_SAMPLES)
-        self._near = self._position_basis(self._near_times)
 
     @property
     def obstructed(self) -> CollisionModel | None:

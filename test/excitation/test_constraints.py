@@ -22,7 +22,7 @@ from robot_identification.excitation.constraints import (
 from robot_identification.excitation.experiment_limits import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
-from robot_identification.excitation.extrema import certified_limit_uses
+from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.excitation.fourier_table import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
@@ -287,7 +287,7 @@ def test_conservative_certificates_know_no_instant(ur5, experiment, coefficients
     times = np.linspace(0.0, 5.0, 5001)
     bounded = replace(experiment, bounds='conservative', jerk=100.0)
     entry, sampled = (
-        limits_entry(certified_limit_uses(ur5, one, motion_of(FOURIER, coefficients), times))
+        limits_entry(Feasibility(ur5, one).uses(motion_of(FOURIER, coefficients), times))
         for one in (bounded, replace(bounded, bounds='sampled'))
     )
     assert list(entry) == ['position', 'velocity', 'acceleration', 'jerk', 'torque']

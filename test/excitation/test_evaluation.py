@@ -11,9 +11,8 @@ from robot_identification.excitation import (
     CRITERIA, evaluate_motion, evaluate_recording, evaluation_content, load_experiment, Trajectory,
 )
 from robot_identification.excitation.certificate import experiment_sha256, robot_sha256
-from robot_identification.excitation.evaluation import (
-    drive_noise, evaluate_start, MAXIMUM_SAMPLES,
-)
+from robot_identification.excitation.design import evaluate_start
+from robot_identification.excitation.evaluation import drive_noise, MAXIMUM_SAMPLES
 from robot_identification.excitation.information import BaseColumns, standard_errors
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import canonical_sha256

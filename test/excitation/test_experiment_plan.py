@@ -14,7 +14,7 @@ from robot_identification.excitation import (
     APPROACH_SPEED, Laboratory, plan_study, slab, Trajectory, USUAL_HOME, usual_window,
 )
 from robot_identification.excitation.experiment_plan import home_pose, MARGINS
-from robot_identification.excitation.problem import collision_model
+from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.registry import load_robot
 
@@ -69,7 +69,7 @@ def test_home_is_usual_where_that_is_clear(ur5e):
     home = home_pose(ur5e, blocked)
     assert home != USUAL_HOME
     motion = plan_study(ur5e, blocked)[-1]
-    collision = collision_model(ur5e, motion.experiment)
+    collision = Feasibility(ur5e, motion.experiment).collision
     pose = np.array([[home[joint] for joint in ur5e.joint_names]])
     assert collision.closest(pose, np.zeros(1)).distance > motion.experiment.clearance
 

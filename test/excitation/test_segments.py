@@ -19,6 +19,7 @@ from robot_identification.excitation.parametrizations import CompositeParametriz
 from robot_identification.excitation.parametrizations.stop_and_go import (
     StaticPosesParametrization,
 )
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.segments import SlowReversals, Stops
 
 STOPS = {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0}
@@ -160,7 +161,7 @@ def test_a_start_at_the_end_of_its_range_leaves_room(ur5, experiment, plain):
     coefficients[:, 1:] = 0.0
     coefficients[:, 0] = limits.upper - 1e-3
     start = replace(plain, coefficients=coefficients)
-    motion = with_segments(ur5, experiment, start, 0)
+    motion = with_segments(TrajectoryProblem(ur5, experiment), start, 0)
     q = motion.sample(np.linspace(6.0, motion.duration, 4000)).q
     assert np.all(q <= limits.upper) and np.all(q >= limits.lower)
     assert np.all(np.ptp(q[-1000:], axis=0) > 0.01)

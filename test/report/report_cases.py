@@ -14,7 +14,7 @@ from robot_identification.estimation.problem import build_problem
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, residual_covariance
 from robot_identification.estimation.uncertainty.intervals import JointTest
-from robot_identification.excitation.design import certify
+from robot_identification.excitation.certificate import certify
 from robot_identification.excitation.evaluation import evaluate_motion
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.trajectory import Trajectory

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The extrema of a motion, between its samples too, and what they use of the limits.
+What the motions of an experiment have to keep, and how much of it one uses, at its extrema.
 
 Samples a millisecond apart miss an extremum by a millionth. Here every extremum that could be the
 largest is searched between its neighbours, so that a motion of which the samples keep a limit and
@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import (
     conservative_limit_uses, joint_limit_uses, LimitUse, motion_limits, MotionLimits, UNITS,
 )
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.path_constraints import PathConstraint, state_constraints
+from robot_identification.excitation.path_constraints import path_constraints, PathConstraint
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import Motion, rigid_torque, RobotModel
 import scipy
@@ -33,6 +35,83 @@ NEGLIGIBLE = 1.0e-10
 # A millisecond's parabola is near the truth: it may be twice as high above the samples.
 PARABOLA_RESERVE = 2.0
 SEARCH_TOLERANCE = 1.0e-9  # of the instant [s]
+
+
+# Limits hold in a search on a coarse grid, and are proved on this one at least [Hz].
+CERTIFICATE_RATE = 1000.0
+
+
+def certificate_times(form: Parametrization) -> FloatArray:
+    """Return even instants [s] from start to end of a form, between which it hardly turns."""
+    rate = max(CERTIFICATE_RATE, form.grid_samples / form.duration)
+    return np.linspace(0.0, form.duration, int(np.ceil(form.duration * rate)) + 1)
+
+
+class Feasibility:
+    """
+    All that a motion of an experiment has to keep, in a search and in its certificate.
+
+    `robot` is mounted as in the experiment; `limits` are those of the joints with their margins
+    taken off, `path` those of functions of the state, torques among them, and `collision` what may
+    not be touched, None where that is not checked. Raises UsageError if the experiment names what
+    the arm does not have.
+    """
+
+    def __init__(self, robot: RobotModel, experiment: Experiment) -> None:
+        self.robot, self.experiment = robot.with_gravity(experiment.gravity), experiment
+        self.limits = motion_limits(self.robot, experiment)
+        self.path = path_constraints(self.robot, experiment)
+        self.collision = (
+            CollisionModel(self.robot, experiment.obstacles, may_overlap=None)
+            if experiment.collision else None
+        )
+
+    def uses(self, trajectory: Trajectory, times: FloatArray) -> list[LimitUse]:
+        """
+        Return how much of every limit a period of a motion uses.
+
+        As `refine_limit_uses`; where the experiment asks for conservative bounds, those of the
+        joints.
+        """
+        uses = refine_limit_uses(
+            self.robot, self.limits, trajectory, times,
+            [one for one in self.path if one.kind != 'torque'],
+        )
+        if self.experiment.bounds == 'sampled':
+            return uses
+        bounds = conservative_limit_uses(
+            self.robot, trajectory.form, trajectory.coefficients, self.limits
+        )
+        bounded = {use.kind for use in bounds}
+        return [*bounds, *(use for use in uses if use.kind not in bounded)]
+
+    def prove_clearance(self, trajectory: Trajectory) -> dict[str, Any] | str:
+        """Prove that a period keeps the clearance; return the certificate's entry."""
+        model, experiment = self.collision, self.experiment
+        if model is None:
+            return 'off'
+        nearest = model.prove(
+            lambda t: trajectory.sample(t).q, trajectory.form.duration,
+            trajectory.sample(certificate_times(trajectory.form)).dq, experiment.clearance,
+        )
+        return {
+            'clearance': experiment.clearance,
+            # Nothing to touch: JSON and YAML have no common infinity.
+            'nearest': round(nearest.distance, 6) if model.pairs else None,
+            'pair': list(nearest.pair),
+            'time': round(nearest.time, 3),
+            'obstacles': {
+                obstacle.name: {
+                    'size': list(obstacle.size), 'xyz': list(obstacle.xyz),
+                    'rpy': list(obstacle.rpy),
+                    **({'link': obstacle.link} if obstacle.link else {}),
+                }
+                for obstacle in experiment.obstacles
+            },
+            'cannot_touch': [list(pair) for pair in model.cannot_touch],
+            **({'overlapping': [list(pair) for pair in model.overlapping]}
+               if model.overlapping else {}),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,27 +161,6 @@ def refine_limit_uses(
     for constraint in constraints:
         uses += path_limit_uses(constraint, times, motion, state)
     return uses
-
-
-def certified_limit_uses(
-    robot: RobotModel, experiment: Experiment, trajectory: Trajectory, times: FloatArray
-) -> list[LimitUse]:
-    """
-    Return how much of every limit of an experiment a period of a motion uses.
-
-    As `refine_limit_uses`; where the experiment asks for conservative bounds, those of the joints.
-    """
-    limits = motion_limits(robot, experiment)
-    uses = refine_limit_uses(
-        robot, limits, trajectory, times, state_constraints(robot, experiment.extra_limits)
-    )
-    if experiment.bounds == 'sampled':
-        return uses
-    bounds = conservative_limit_uses(
-        robot, trajectory.form, trajectory.coefficients, limits
-    )
-    bounded = {use.kind for use in bounds}
-    return [*bounds, *(use for use in uses if use.kind not in bounded)]
 
 
 def path_limit_uses(
