@@ -22,13 +22,11 @@ from robot_identification.excitation.constraints import (
 )
 from robot_identification.excitation.evaluation import evaluate_motion, evaluation_content
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import (
-    extra_limits_to_content, ExtraLimits,
-)
+from robot_identification.excitation.experiment_limits import extra_limits_to_content, ExtraLimits
 from robot_identification.excitation.feasibility import certificate_times, Feasibility
 from robot_identification.excitation.information import BaseColumns
+from robot_identification.excitation.parametrizations.composite import Segment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.segments import Segment
 from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
 from robot_identification.files import canonical_sha256, check_keys, to_list, to_mapping, to_plain
 from robot_identification.model import massless_joints, RobotModel

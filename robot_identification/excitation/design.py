@@ -15,9 +15,7 @@ from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UnsafeMotionError
 from robot_identification.excitation.certificate import certificate_of
 from robot_identification.excitation.constraints import broken_limits
-from robot_identification.excitation.evaluation import (
-    criteria_content, criteria_of, DENSE_RATE,
-)
+from robot_identification.excitation.evaluation import criteria_content, criteria_of, DENSE_RATE
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.feasibility import certificate_times
 from robot_identification.excitation.information import Knowledge
@@ -25,9 +23,10 @@ from robot_identification.excitation.margins import FEW_HELD, find_experiment_ho
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress
 from robot_identification.excitation.optimizers.search import Search, Workers
-from robot_identification.excitation.parametrizations.composite import CompositeParametrization
+from robot_identification.excitation.parametrizations.composite import (
+    CompositeParametrization, Segment,
+)
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.segments import Segment
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import Motion, RobotModel
 

@@ -26,10 +26,12 @@ from robot_identification.excitation.experiment_limits import (
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.parametrizations.composite import (
+    Segment, segments_from_content,
+)
 from robot_identification.excitation.parametrizations.parametrization import (
     check_count, Parametrization,
 )
-from robot_identification.excitation.segments import Segment, segments_from_content
 from robot_identification.excitation.trajectory import MAXIMUM_PERIODS
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,

@@ -25,7 +25,9 @@ from robot_identification.excitation.experiment_limits import (
 from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.excitation.fourier_table import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.parametrizations.point_to_point import (
+    ViaPointsParametrization,
+)
 from robot_identification.execution.checks import check_executable
 from robot_identification.files import dump_yaml
 from robot_identification.model import load_robot

@@ -16,11 +16,11 @@ from robot_identification.excitation.certificate import experiment_sha256
 from robot_identification.excitation.design import with_segments
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.parametrizations import CompositeParametrization
-from robot_identification.excitation.parametrizations.stop_and_go import (
+from robot_identification.excitation.parametrizations.composite import SlowReversals, Stops
+from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.segments import SlowReversals, Stops
 
 STOPS = {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0}
 REVERSALS = {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8, 'travel': 0.02}

@@ -17,7 +17,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.certificate import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.parametrizations.stop_and_go import (
+from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.problem import TrajectoryProblem

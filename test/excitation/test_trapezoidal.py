@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.excitation.parametrizations.stop_and_go import (
+from robot_identification.excitation.parametrizations.point_to_point import (
     trapezoidal_step, TrapezoidalParametrization,
 )
 

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification.errors import DataError, UsageError
-from robot_identification.excitation.parametrizations.stop_and_go import TrapezoidalParametrization
+from robot_identification.excitation.parametrizations.point_to_point import (
+    TrapezoidalParametrization,
+)
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion

@@ -10,11 +10,10 @@ To add one: write its class, add one line to PARAMETRIZATIONS; the contract test
 from robot_identification.excitation.parametrizations.composite import CompositeParametrization
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.parametrizations.sampled import SampledParametrization
-from robot_identification.excitation.parametrizations.stop_and_go import (
-    StaticPosesParametrization, TrapezoidalParametrization,
+from robot_identification.excitation.parametrizations.point_to_point import (
+    StaticPosesParametrization, TrapezoidalParametrization, ViaPointsParametrization,
 )
-from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.parametrizations.sampled import SampledParametrization
 
 PARAMETRIZATIONS: dict[str, type[Parametrization]] = {
     'fourier': FourierParametrization,

@@ -117,26 +117,15 @@ class FourierParametrization(Parametrization):
         for_sine, for_cosine = self._elimination()
         return coefficients[:, 1:] @ for_sine.T, coefficients[:, 1:] @ for_cosine.T
 
-    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         t = np.asarray(t, dtype=float)
         if self.duration != self.base_period:
             t = within_period(t, self.duration)
         for_sine, for_cosine = self._elimination()
-        columns = [
+        return with_centre(*(
             sine @ for_sine + cosine @ for_cosine
             for sine, cosine in harmonic_terms(t, self.harmonics, self.base_period)
-        ]
-        return with_centre(*columns)
-
-    def jerk_basis(self, t: FloatArray) -> FloatArray:
-        t = np.asarray(t, dtype=float)
-        if self.duration != self.base_period:
-            t = within_period(t, self.duration)
-        for_sine, for_cosine = self._elimination()
-        rate = harmonic_rates(self.harmonics, self.base_period)
-        phase = np.outer(t, rate)
-        columns = -(rate**3 * np.cos(phase)) @ for_sine - (rate**3 * np.sin(phase)) @ for_cosine
-        return np.hstack([np.zeros((len(t), 1)), columns])
+        ))
 
     def _elimination(self) -> tuple[FloatArray, FloatArray]:
         """Return what the amplitudes make of sine and of cosine coefficients, (K, c - 1) each."""
@@ -170,12 +159,13 @@ def harmonic_rates(harmonics: int, base_period: float) -> FloatArray:
 def harmonic_terms(
     t: FloatArray, harmonics: int, base_period: float
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """Return factors of a_l and b_l in position, velocity and acceleration, (N, K) each."""
+    """Return factors of a_l and b_l in position and three derivatives, (N, K) each."""
     rate = harmonic_rates(harmonics, base_period)
     phase = np.outer(t, rate)
     sine, cosine = np.sin(phase), np.cos(phase)
     return [
-        (sine, -cosine), (rate * cosine, rate * sine), (-(rate**2) * sine, rate**2 * cosine)
+        (sine, -cosine), (rate * cosine, rate * sine), (-(rate**2) * sine, rate**2 * cosine),
+        (-(rate**3) * cosine, -(rate**3) * sine),
     ]
 
 
@@ -188,5 +178,5 @@ def end_conditions(harmonics: int, angle: float) -> FloatArray:
     rate of 1 rad/s. `angle` is the phase of the first harmonic at the end [rad].
     """
     ends = np.array([0.0, angle])
-    q, dq, ddq = (np.hstack(pair) for pair in harmonic_terms(ends, harmonics, 2.0 * np.pi))
+    q, dq, ddq, _ = map(np.hstack, harmonic_terms(ends, harmonics, 2.0 * np.pi))
     return np.vstack([dq[0], ddq[0], q[1] - q[0], dq[1], ddq[1]])

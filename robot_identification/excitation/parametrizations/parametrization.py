@@ -16,9 +16,6 @@ from robot_identification.files import is_whole_number
 
 # Of one repetition and of a first harmonic [s].
 LONGEST_PERIOD = 600.0
-# Step of the difference that a jerk is, by the length of a period: its error is the square of the
-# phase that the fastest part of the motion makes in it, and 1e-9 of rounding.
-JERK_STEP = 1.0e-6
 # An even grid with so many misses extrema of smooth forms by less than two percent.
 SAMPLES_OF_A_COEFFICIENT = 20
 
@@ -57,8 +54,17 @@ class Parametrization(ABC):
         return 0.0, self.duration
 
     @abstractmethod
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """
+        Return B and three derivatives (N, c): ``q = coefficients @ B.T``, coefficients (n, c).
+
+        Where the third jumps, it is that of the piece that begins there.
+        """
+
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return B, dB, ddB (N, c): ``q = coefficients @ B.T``, coefficients (n, c), and so on."""
+        """Return the bases of position, velocity and acceleration."""
+        B, dB, ddB, _ = self.bases(t)
+        return B, dB, ddB
 
     @property
     def is_ordered(self) -> bool:
@@ -97,26 +103,8 @@ class Parametrization(ABC):
         return np.array([0.0, self.duration])
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """
-        Return dddB (N, c): ``jerk = coefficients @ dddB.T``.
-
-        By default the slope of the parabola through the accelerations at three instants of the
-        same piece.
-        """
-        t, edges = within_period(t, self.duration), self.pieces
-        piece = np.clip(np.searchsorted(edges, t, side='right') - 1, 0, len(edges) - 2)
-        start, stop = edges[piece], edges[piece + 1]
-        step = np.minimum(JERK_STEP * self.duration, 0.25 * (stop - start))
-        centre = np.clip(t, start + step, stop - step)
-        # Exactly on an edge the acceleration may be that of the next piece.
-        sides = [
-            self.basis(np.clip(at, np.nextafter(start, stop), np.nextafter(stop, start)))[2]
-            for at in (centre - step, centre, centre + step)
-        ]
-        step, off = step[:, None], (t - centre)[:, None]
-        bend = (sides[2] - 2.0 * sides[1] + sides[0]) / step**2
-        slope: FloatArray = (sides[2] - sides[0]) / (2.0 * step) + bend * off
-        return slope
+        """Return the basis of the jerk."""
+        return self.bases(t)[3]
 
     def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
         """Return the jerk of coefficients (n, c) at times [s], shape (N, n) [rad/s^3]."""
@@ -129,11 +117,14 @@ class Parametrization(ABC):
 
 
 def with_centre(
-    B: FloatArray, dB: FloatArray, ddB: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    B: FloatArray, dB: FloatArray, ddB: FloatArray, dddB: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return a basis (N, c - 1) and its derivatives with the column of the centre in front."""
     zero = np.zeros((len(B), 1))
-    return np.hstack([zero + 1.0, B]), np.hstack([zero, dB]), np.hstack([zero, ddB])
+    return (
+        np.hstack([zero + 1.0, B]), np.hstack([zero, dB]), np.hstack([zero, ddB]),
+        np.hstack([zero, dddB]),
+    )
 
 
 def within_period(t: FloatArray, duration: float) -> FloatArray:

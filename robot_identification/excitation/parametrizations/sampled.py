@@ -76,16 +76,7 @@ class SampledParametrization(Parametrization):
     def options(self) -> dict[str, Any]:
         return {'times': list(self.times)}
 
-    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        B, dB, ddB, _ = self._bases(t)
-        return B, dB, ddB
-
-    def jerk_basis(self, t: FloatArray) -> FloatArray:
-        _, _, _, dddB = self._bases(t)
-        return dddB
-
-    def _bases(self, t: FloatArray) -> tuple[FloatArray, ...]:
-        """Return the basis and its three derivatives, shape (N, c) each."""
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         knot, weights = self._weights(t)
         bases = np.zeros((4, len(knot), 3, len(self.times)))
         rows = np.arange(len(knot))
@@ -93,7 +84,8 @@ class SampledParametrization(Parametrization):
             bases[:, rows, :, knot + side] = weights[:, :, side].transpose(2, 0, 1)
         # Later positions are off the first one: it carries all of them.
         bases[:, :, 0, 0] = np.array([1.0, 0.0, 0.0, 0.0])[:, None]
-        return tuple(bases.reshape(4, len(knot), -1))
+        B, dB, ddB, dddB = bases.reshape(4, len(knot), -1)
+        return B, dB, ddB, dddB
 
     def sample(
         self, coefficients: FloatArray, t: FloatArray

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions that rest at one pose after the other: static poses, and trapezoidal velocities."""
+"""Motions from point to point: with rests, trapezoidal velocities, or smooth through points."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_count, check_seconds, LONGEST_PERIOD, Parametrization, within_period,
+    check_count, check_seconds, LONGEST_PERIOD, Parametrization, with_centre, within_period,
 )
 from robot_identification.files import to_switch
+import scipy
 
 # A step from 0 to 1 and its three derivatives at shares u of the time it takes.
 Step = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
@@ -34,6 +35,9 @@ SAMPLES_OF_A_MOVE = 40
 LEAST_STEP = 0.02
 # What is added to every drawn step, as a share of the mean one, so that few are too small.
 ADDED_STEP = 1.0
+
+PASSAGES = ('smooth', 'rest')
+DEGREE = 5  # of the splines of a smooth passage
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,13 @@ class Itinerary:
         kept: FloatArray = instants[np.append(True, np.diff(instants) > AT_JUMP * self.move_time)]
         return kept
 
-    def basis(
+    def bases(
         self, t: FloatArray, step: Step
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """
         Return the bases of the start and the poses' offsets, B to dddB, shape (N, 1 + poses) each.
 
-        See `Parametrization.basis`; `step` leads from one stop to the next.
+        See `Parametrization.bases`; `step` leads from one stop to the next.
         """
         t, starts = within_period(t, self.duration), self.move_starts
         move = np.clip(np.searchsorted(starts, t, side='right') - 1, 0, len(starts) - 1)
@@ -238,12 +242,8 @@ class StaticPosesParametrization(Parametrization):
             del options['monotone']
         return options
 
-    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        B, dB, ddB, _ = self.itinerary.basis(t, quintic_step)
-        return B, dB, ddB
-
-    def jerk_basis(self, t: FloatArray) -> FloatArray:
-        return self.itinerary.basis(t, quintic_step)[3]
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self.itinerary.bases(t, quintic_step)
 
 
 @dataclass(frozen=True)
@@ -306,9 +306,82 @@ class TrapezoidalParametrization(Parametrization):
     def pieces(self) -> FloatArray:
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
 
-    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        B, dB, ddB, _ = self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))
-        return B, dB, ddB
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self.itinerary.bases(t, lambda u: trapezoidal_step(u, self.blend))
 
-    def jerk_basis(self, t: FloatArray) -> FloatArray:
-        return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]
+
+@dataclass(frozen=True)
+class ViaPointsParametrization(Parametrization):
+    """
+    Piecewise quintic through via points, evenly spaced in time.
+
+    The motion starts and ends at the centre, at rest and without acceleration. The coefficients of
+    a joint are the centre and the offset of each via point. In a 'smooth' passage velocities and
+    accelerations at the via points make the third and fourth derivatives continuous; with 'rest'
+    both are zero there.
+    """
+
+    points: int = 6  # m, between start and end, passed at k T / (m + 1)
+    passage: str = 'smooth'
+    duration: float = 10.0  # T [s]
+
+    name = 'via_points'
+
+    def __post_init__(self) -> None:
+        check_count('points', self.points, 1, 100)
+        check_seconds('duration', self.duration)
+        if self.passage not in PASSAGES:
+            raise DescriptionError(
+                f'passage is {self.passage!r}, it must be {" or ".join(PASSAGES)}'
+            )
+
+    @property
+    def n_coefficients(self) -> int:
+        return 1 + self.points
+
+    @property
+    def via_times(self) -> FloatArray:
+        """Times at which the via points are passed [s], shape (m,)."""
+        return np.linspace(0.0, self.duration, self.points + 2)[1:-1]
+
+    @property
+    def pieces(self) -> FloatArray:
+        ends = np.array([0.0, self.duration])
+        return ends if self.passage == 'smooth' else np.union1d(ends, self.via_times)
+
+    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return with_centre(
+            *(self._smooth(t) if self.passage == 'smooth' else self._with_rests(t))
+        )
+
+    def _smooth(self, t: FloatArray) -> list[FloatArray]:
+        """
+        Return the quintic splines that are 1 at one via point and 0 at all others.
+
+        Quintics with four continuous derivatives are the splines whose knots are the via times;
+        as many of them are at rest at both ends as there are via points.
+        """
+        knots = np.concatenate([
+            np.zeros(DEGREE), np.linspace(0.0, self.duration, self.points + 2),
+            np.full(DEGREE, self.duration),
+        ])
+        # Three control points at each end, for position, velocity and acceleration there, stay
+        # zero.
+        free = np.eye(self.points + 6)[:, 3:-3]
+        spline = scipy.interpolate.BSpline(knots, free, DEGREE)
+        to_control_points = np.linalg.inv(spline(self.via_times))
+        t = within_period(t, self.duration)
+        return [spline(t, nu=order) @ to_control_points for order in range(4)]
+
+    def _with_rests(self, t: FloatArray) -> list[FloatArray]:
+        """Return a step up into each via point, and down out of it, from rest to rest."""
+        t, piece = within_period(t, self.duration), self.duration / (self.points + 1)
+        starts = piece * np.arange(self.points + 1)
+        u = np.clip(np.subtract.outer(t, starts) / piece, 0.0, 1.0)
+        steps = quintic_step(u)
+        # The third derivative of a step that is not under way is zero.
+        under_way = np.clip(np.searchsorted(starts, t, side='right') - 1, 0, self.points)
+        steps[3][under_way[:, None] != np.arange(self.points + 1)] = 0.0
+        return [
+            (step[:, :-1] - step[:, 1:]) / piece**order for order, step in enumerate(steps)
+        ]
