@@ -16,7 +16,7 @@ from importlib.util import find_spec
 import numpy as np
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.parallel import available_processors

@@ -23,8 +23,7 @@ from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment, read_experiment,
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget, Progress
-from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.optimizers.search import Budget, Progress, Search, Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel

@@ -11,7 +11,7 @@ import sys
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.model.registry import load_robot
 from robot_identification.parallel import available_processors
 

@@ -19,7 +19,7 @@ from robot_identification.estimation.two_encoders import KnownFriction, TwoEncod
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.friction.laws import StrainWaveFriction
 from robot_identification.model.identified_model import IdentifiedModel

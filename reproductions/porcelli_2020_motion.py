@@ -24,7 +24,7 @@ from robot_identification.excitation.fourier_table import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )
 from robot_identification.excitation.information import BaseColumns
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 

@@ -28,7 +28,7 @@ from robot_identification.estimation.estimators.ridge import (
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

@@ -20,7 +20,7 @@ from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment,
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.registry import load_robot
 

@@ -28,8 +28,7 @@ from robot_identification.excitation.experiment_file import (
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.memetic import Memetic
-from robot_identification.excitation.optimizers.optimizer import Budget, SearchState
-from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.optimizers.search import Budget, Search, SearchState, Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import RobotModel

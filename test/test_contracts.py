@@ -29,7 +29,7 @@ from robot_identification.estimation.rows import JointRows, ObservationBlock
 from robot_identification.estimation.solving import solve_weighted
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction

@@ -29,7 +29,7 @@ from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import (
     dump_trajectory, load_trajectory, trajectory_csv,
 )

@@ -26,12 +26,10 @@ from .evaluation import (
     evaluation_content as evaluation_content, rounded as rounded, UNITS_NOTE as UNITS_NOTE,
     WeakParameter as WeakParameter,
 )
+from .experiment import Experiment as Experiment, ExtraLimits as ExtraLimits
 from .experiment_file import (
-    Experiment as Experiment, find_experiment as find_experiment,
+    extra_limits_from_content as extra_limits_from_content, find_experiment as find_experiment,
     load_experiment as load_experiment, obstacles_from_content as obstacles_from_content,
-)
-from .experiment_limits import (
-    extra_limits_from_content as extra_limits_from_content, ExtraLimits as ExtraLimits,
 )
 from .experiment_plan import (
     adapt_laboratory as adapt_laboratory, APPROACH_SPEED as APPROACH_SPEED,
@@ -56,8 +54,9 @@ from .margins import (
     VELOCITY_SHARE as VELOCITY_SHARE,
 )
 from .motion_import import import_motion as import_motion
-from .optimizers.optimizer import Budget as Budget, Progress as Progress
-from .optimizers.search import DesignArguments as DesignArguments, GENERIC as GENERIC
+from .optimizers.search import (
+    Budget as Budget, DesignArguments as DesignArguments, GENERIC as GENERIC, Progress as Progress,
+)
 from .parametrizations.fourier import FourierParametrization as FourierParametrization
 from .parametrizations.parametrization import LONGEST_PERIOD as LONGEST_PERIOD
 from .parametrizations.sampled import (

@@ -21,8 +21,8 @@ from robot_identification.excitation.constraints import (
     broken_limits, limits_entry, LimitUse, tightened,
 )
 from robot_identification.excitation.evaluation import evaluate_motion, evaluation_content
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import extra_limits_to_content, ExtraLimits
+from robot_identification.excitation.experiment import Experiment, ExtraLimits
+from robot_identification.excitation.experiment_file import extra_limits_to_content
 from robot_identification.excitation.feasibility import certificate_times, Feasibility
 from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.parametrizations.composite import Segment

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits, JointValues
+from robot_identification.excitation.experiment import Experiment, ExtraLimits, JointValues
 from robot_identification.excitation.parametrizations.fourier import (
     FourierParametrization, harmonic_rates,
 )

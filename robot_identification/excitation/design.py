@@ -16,13 +16,12 @@ from robot_identification.errors import check_argument, UnsafeMotionError
 from robot_identification.excitation.certificate import certificate_of
 from robot_identification.excitation.constraints import broken_limits
 from robot_identification.excitation.evaluation import criteria_content, criteria_of, DENSE_RATE
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.feasibility import certificate_times
 from robot_identification.excitation.information import Knowledge
 from robot_identification.excitation.margins import FEW_HELD, find_experiment_holding
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget, Progress
-from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.optimizers.search import Budget, Progress, Search, Workers
 from robot_identification.excitation.parametrizations.composite import (
     CompositeParametrization, Segment,
 )
@@ -90,7 +89,6 @@ def design_excitation(
     build = partial(TrajectoryProblem, robot, experiment, knowledge)
     with Workers(build, processes) as workers:
         problem = workers.problem
-        assert isinstance(problem, TrajectoryProblem)
         found = Search(optimizer, workers, seed, report).run(budget or Budget())
     if found.best is None:
         remedy = holding.describe() if holding.held < FEW_HELD else (

@@ -17,7 +17,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.information import BaseColumns, standard_errors
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import BaseReduction, Motion, RobotModel

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Experiment: what motion is wanted, within which margins.
+Experiment files, and the further limits in them, which certificates state in the same way.
 
 Format: docs/formats/experiment.md.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +20,20 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_limits import (
-    bounds_from_content, extra_limits_from_content, ExtraLimits, FrameBox, FrameSpeed, JointValues,
-    SineTimesCosine, SumOfJoints,
+from robot_identification.excitation.experiment import (
+    DEFAULT_CLEARANCE, Experiment, ExtraLimits, FrameBox, FrameSpeed, JointValues, Margins,
+    SineTimesCosine, SumOfJoints, Triple,
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.composite import (
-    Segment, segments_from_content,
-)
+from robot_identification.excitation.parametrizations.composite import segments_from_content
 from robot_identification.excitation.parametrizations.parametrization import (
     check_count, Parametrization,
 )
 from robot_identification.excitation.trajectory import MAXIMUM_PERIODS
 from robot_identification.files import (
-    AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml,
-    to_numbers, to_switch,
+    AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_whole_number, read_yaml, to_finite,
+    to_list, to_mapping, to_number, to_numbers, to_switch,
 )
 from robot_identification.model import (
     DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
@@ -46,87 +44,10 @@ from robot_identification.removed import describe_unknown
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
-# Between links, and to obstacles [m]; chosen for a first motion, a cell may need more.
-DEFAULT_CLEARANCE = 0.02
+BOUNDS = ('sampled', 'conservative')
+# Kinds of limits of the robot that an experiment may tighten.
+TIGHTENED = ('velocity', 'acceleration', 'torque')
 DEFAULT_SAMPLES = 60  # of a period; chosen: 12 for each harmonic of the default form
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Margins to the hardware's limits: a distance [rad], and shares of the limits."""
-
-    position: float = 0.1
-    velocity: float = 0.8
-    acceleration: float = 0.8
-    torque: float = 0.8
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.position < np.pi:
-            raise DescriptionError(f'margin of position is {self.position} rad, allowed 0 to pi')
-        for name in ('velocity', 'acceleration', 'torque'):
-            value = getattr(self, name)
-            if not 0.0 < value <= 1.0:
-                raise DescriptionError(
-                    f'margin of {name} is {value}, it is the share of the limit that may be used: '
-                    'above 0 and at most 1'
-                )
-
-
-@dataclass(frozen=True, eq=False)
-class Experiment:
-    """A wanted motion."""
-
-    form: Parametrization  # family of the motion
-    periods: int  # how often it is repeated
-    margins: Margins  # distance from the hardware's limits
-    window: Mapping[str, tuple[float, float]]  # position range by joint [rad], inside the limits
-    gravity: FloatArray  # (3,): in the URDF's root frame [m/s^2]
-    friction: str  # friction laws whose columns take part in the criterion
-    # Names in CRITERIA and OPTIMIZERS.
-    criterion: str
-    optimizer: str
-    # Samples of a period the criterion is optimized on; of several sets the worst counts.
-    samples: tuple[int, ...]
-    # What stands beside the motion of the form in each repetition, and how many come before it.
-    segments: tuple[Segment, ...] = ()
-    segments_before: int = 0
-    # Options of the optimizer by name.
-    optimizer_options: Mapping[str, Any] = field(default_factory=dict)
-    # Positions that joints move about [rad], where they are not left to the optimizer.
-    center: Mapping[str, float] = field(default_factory=dict)
-    # Link frames and leading parameters of the base set, on which condition numbers depend.
-    frames: str = 'joint'
-    preference: str = DEFAULT_PREFERENCE
-    rotor_inertia: bool = True  # whether reflected rotor inertias are among the parameters
-    # Whether motions are proved free of collision; False is for arms without collision shapes, in
-    # a cell where nothing is within reach.
-    collision: bool = True
-    # Distance that links keep from each other and from obstacles [m].
-    clearance: float = DEFAULT_CLEARANCE
-    # Whether limits and collision check were chosen for want of better: the certificate lists them
-    # as not checked.
-    generic: bool = False
-    obstacles: tuple[Obstacle, ...] = ()  # what stands in the cell
-    # Further limits, see `ExtraLimits`.
-    jerk: JointValues | None = None
-    limits: Mapping[str, JointValues] = field(default_factory=dict)
-    workspace: tuple[FrameBox, ...] = ()
-    tool_speed: FrameSpeed | None = None
-    rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()
-    # 'sampled', or 'conservative': sums over harmonics keep the limits of the joints.
-    bounds: str = 'sampled'
-
-    @property
-    def duration(self) -> float:
-        """Length of one repetition, segments included [s]."""
-        return self.form.duration + sum(one.form.duration for one in self.segments)
-
-    @property
-    def extra_limits(self) -> ExtraLimits:
-        """Limits beyond margins and window."""
-        return ExtraLimits(self.jerk, self.limits, self.workspace, self.tool_speed, self.rules)
-
-
 # Of the fields only these stand under other keys: the form as `trajectory`, the options of the
 # optimizer beside its name, the place of the form in the list of segments. Gravity may be given by
 # the mounting.
@@ -371,3 +292,163 @@ def _bounds(value: Any, where: str) -> tuple[float, float]:
 def _check_name(name: Any, known: Mapping[str, Any], what: str, source: str) -> None:
     if name not in known:
         raise DescriptionError(f'{source}: {describe_unknown(what, name, known)}')
+
+
+def extra_limits_from_content(content: Mapping[str, Any], source: str) -> ExtraLimits:
+    """
+    Return the further limits among the entries of a file; other entries are not read.
+
+    Raises DescriptionError if they are not of the form in docs/formats/experiment.md; `source`
+    names the file.
+    """
+    limits = to_mapping(content.get('limits', {}), f'{source}: limits')
+    check_keys(limits, f'{source}: limits', set(), set(TIGHTENED))
+    workspace = to_mapping(content.get('workspace', {}), f'{source}: workspace')
+    rules = to_list(content.get('rules', []), f'{source}: rules')
+    return ExtraLimits(
+        jerk=_joint_values(content['jerk'], f'{source}: jerk') if 'jerk' in content else None,
+        limits={
+            str(kind): _joint_values(value, f'{source}: limits: {kind}')
+            for kind, value in limits.items()
+        },
+        workspace=tuple(
+            _box(str(frame), entry, f'{source}: workspace of {frame}')
+            for frame, entry in workspace.items()
+        ),
+        tool_speed=_speed(content['tool_speed'], source) if 'tool_speed' in content else None,
+        rules=tuple(
+            _rule(entry, f'{source}: rule {number}') for number, entry in enumerate(rules, 1)
+        ),
+    )
+
+
+def extra_limits_to_content(extra: ExtraLimits) -> dict[str, Any]:
+    """Return the entries that `extra_limits_from_content` makes the same limits of."""
+    content: dict[str, Any] = {}
+    if extra.jerk is not None:
+        content['jerk'] = _plain(extra.jerk)
+    if extra.limits:
+        content['limits'] = {kind: _plain(value) for kind, value in extra.limits.items()}
+    if extra.workspace:
+        content['workspace'] = {
+            box.frame: {
+                'lower': to_finite(box.lower),
+                'upper': to_finite(box.upper),
+            }
+            for box in extra.workspace
+        }
+    if extra.tool_speed is not None:
+        content['tool_speed'] = {
+            'frame': extra.tool_speed.frame, 'limit': extra.tool_speed.limit,
+        }
+    if extra.rules:
+        content['rules'] = [_rule_content(rule) for rule in extra.rules]
+    return content
+
+
+def bounds_from_content(
+    content: Mapping[str, Any], form: Parametrization, source: str
+) -> str:
+    """Return how joint limits are checked, one of BOUNDS."""
+    bounds = content.get('bounds', BOUNDS[0])
+    if bounds not in BOUNDS:
+        raise DescriptionError(
+            f'{source}: bounds is {bounds!r}, it must be {" or ".join(BOUNDS)}'
+        )
+    if bounds == 'conservative' and form.name != 'fourier':
+        raise DescriptionError(
+            f'{source}: bounds is conservative, which are sums over the harmonics of the form '
+            f'fourier; the form is {form.name}: leave bounds out'
+        )
+    return str(bounds)
+
+
+def _plain(value: JointValues) -> JointValues:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _rule_content(rule: SumOfJoints | SineTimesCosine) -> dict[str, Any]:
+    if isinstance(rule, SineTimesCosine):
+        return {
+            'kind': 'sine_cosine', 'sine': rule.sine, 'cosine': rule.cosine,
+            'at_most': rule.at_most,
+        }
+    return {
+        'kind': 'sum', 'joints': dict(rule.joints), 'offset': rule.offset,
+        'lower': to_finite(rule.lower), 'upper': to_finite(rule.upper),
+    }
+
+
+def _positive(value: Any, where: str) -> float:
+    number = to_number(value, where)
+    if number <= 0.0:
+        raise DescriptionError(f'{where} is {number}, it must be above 0')
+    return number
+
+
+def _joint_values(value: Any, where: str) -> JointValues:
+    if not isinstance(value, dict):
+        return _positive(value, where)
+    return {str(joint): _positive(one, f'{where} of {joint}') for joint, one in value.items()}
+
+
+def _side(value: Any, open_: float, where: str) -> float:
+    return open_ if value is None else to_number(value, where)
+
+
+def _corner(values: Any, open_: float, where: str) -> Triple:
+    if not isinstance(values, list) or len(values) != 3:
+        raise DescriptionError(f'{where} must be [x, y, z] in m, null for an open side')
+    x, y, z = (_side(value, open_, where) for value in values)
+    return x, y, z
+
+
+def _box(frame: str, entry: Any, where: str) -> FrameBox:
+    check_keys(to_mapping(entry, where), where, set(), {'lower', 'upper'})
+    nothing = [None] * 3
+    lower = _corner(entry.get('lower', nothing), -np.inf, f'{where}: lower')
+    upper = _corner(entry.get('upper', nothing), np.inf, f'{where}: upper')
+    if not all(low < high for low, high in zip(lower, upper, strict=True)):
+        raise DescriptionError(
+            f'{where}: lower {list(lower)} is not below upper {list(upper)} m'
+        )
+    if not np.any(np.isfinite([lower, upper])):
+        raise DescriptionError(f'{where}: every side is open; give lower or upper')
+    return FrameBox(frame, lower, upper)
+
+
+def _speed(entry: Any, source: str) -> FrameSpeed:
+    where = f'{source}: tool_speed'
+    check_keys(to_mapping(entry, where), where, {'frame', 'limit'}, set())
+    return FrameSpeed(str(entry['frame']), _positive(entry['limit'], f'{where}: limit'))
+
+
+def _rule(entry: Any, where: str) -> SumOfJoints | SineTimesCosine:
+    kind = to_mapping(entry, where).get('kind')
+    if kind == 'sum':
+        return _sum(entry, where)
+    if kind == 'sine_cosine':
+        check_keys(entry, where, {'kind', 'sine', 'cosine', 'at_most'}, set())
+        return SineTimesCosine(
+            str(entry['sine']), str(entry['cosine']),
+            _positive(entry['at_most'], f'{where}: at_most'),
+        )
+    raise DescriptionError(f'{where}: kind is {kind!r}, known are sum and sine_cosine')
+
+
+def _sum(entry: Mapping[str, Any], where: str) -> SumOfJoints:
+    check_keys(entry, where, {'kind', 'joints'}, {'offset', 'lower', 'upper'})
+    joints = {
+        str(joint): to_number(factor, f'{where}: {joint}')
+        for joint, factor in to_mapping(entry['joints'], f'{where}: joints').items()
+    }
+    if not any(joints.values()):
+        raise DescriptionError(f'{where}: joints names none that counts')
+    lower = _side(entry.get('lower'), -np.inf, f'{where}: lower')
+    upper = _side(entry.get('upper'), np.inf, f'{where}: upper')
+    if not lower < upper or not np.any(np.isfinite([lower, upper])):
+        raise DescriptionError(
+            f'{where}: lower is {lower} and upper is {upper} rad; give one at least, in order'
+        )
+    offset = to_number(entry.get('offset', 0.0), f'{where}: offset')
+    return SumOfJoints(joints, offset, lower, upper)

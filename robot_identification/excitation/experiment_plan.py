@@ -20,7 +20,8 @@ import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
-from robot_identification.excitation.experiment_file import Experiment, read_experiment
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.margins import (
     adapt_margins, MARGINS, SHORTEST_APPROACH, SLOW_SPEED,
 )

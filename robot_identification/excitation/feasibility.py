@@ -21,7 +21,7 @@ from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import (
     conservative_limit_uses, joint_limit_uses, LimitUse, motion_limits, MotionLimits, UNITS,
 )
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.path_constraints import path_constraints, PathConstraint
 from robot_identification.excitation.trajectory import Trajectory

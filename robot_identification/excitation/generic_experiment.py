@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.excitation.collision import links_without_shapes
-from robot_identification.excitation.experiment_file import Experiment, read_experiment
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.experiment_plan import usual_window
 from robot_identification.excitation.margins import (
     describe_share, holding_share, MARGINS, narrow_margin,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.model import (
     BaseReduction, link_frames, make_standard_parameters, Motion, observation_matrix,
     parse_friction, Passage, prior_inertial_parameters, reduce_to_base, RegressorGradient,

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
-from robot_identification.excitation.experiment_file import Experiment, read_experiment
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.model import Motion, rigid_torque, RobotModel
 import scipy
 

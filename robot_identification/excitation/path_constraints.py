@@ -20,9 +20,8 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.excitation.constraints import joint_index, tightened
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import (
-    ExtraLimits, SineTimesCosine, SumOfJoints,
+from robot_identification.excitation.experiment import (
+    Experiment, ExtraLimits, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.model import Motion, rigid_torque, RobotModel
 

@@ -26,7 +26,7 @@ from robot_identification.excitation.constraints import (
     amplitude_limits, conservative_shares, joint_index,
 )
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.excitation.information import BaseColumns, Knowledge
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -88,7 +88,9 @@ EXTREMES = dict.fromkeys(('condition_number', 'condition_number_scaled'), POLISH
 
 class TrajectoryProblem:
     """
-    The optimizer's problem for one arm and experiment; see `ExcitationProblem`.
+    The optimizer's problem for one arm and experiment.
+
+    A candidate is a vector x of the free coefficients.
 
     The search is done in amplitudes of equal effect: one unit of any of them moves the joint by
     one radian in root mean square, independently of the others, so that a step means the same in

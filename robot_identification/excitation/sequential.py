@@ -26,7 +26,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.evaluation import DENSE_RATE
-from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.information import (
     BaseColumns, information_root, InformationGrowth, Knowledge, leave_open, ROUNDING,
 )

@@ -12,7 +12,7 @@ import pytest
 from robot_identification.cli import excite, excite_text
 from robot_identification.errors import UsageError
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.optimizers.search import Progress
 from robot_identification.excitation.trajectory import (
     dump_trajectory, load_trajectory, trajectory_csv,
 )

@@ -19,7 +19,7 @@ from robot_identification.excitation import (
 from robot_identification.excitation.constraints import (
     conservative_limit_uses, conservative_shares, limits_entry, ROUNDING,
 )
-from robot_identification.excitation.experiment_limits import (
+from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.feasibility import Feasibility

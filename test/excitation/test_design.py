@@ -15,7 +15,7 @@ from robot_identification.excitation import (
     load_experiment, measure_limit_use, motion_limits, MotionLimits,
     Trajectory,
 )
-from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment import FrameSpeed
 from robot_identification.model import Motion, observation_matrix
 
 # Some looks, and the descent that passes this number.

@@ -9,10 +9,10 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
     extra_limits_from_content, find_experiment, load_experiment, Obstacle,
 )
-from robot_identification.excitation.experiment_file import Margins
-from robot_identification.excitation.experiment_limits import (
-    extra_limits_to_content, FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+from robot_identification.excitation.experiment import (
+    FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
+from robot_identification.excitation.experiment_file import extra_limits_to_content, Margins
 from robot_identification.files import dump_yaml, read_yaml
 
 MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}

@@ -9,10 +9,10 @@ from known_models import limited
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.experiment_limits import (
+from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.path_constraints import (
     path_constraints, REST_SHARE, SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
 )

@@ -15,7 +15,7 @@ from robot_identification.excitation import (
     CRITERIA, find_experiment, FourierParametrization, Knowledge, load_experiment, Obstacle,
 )
 from robot_identification.excitation.constraints import conservative_shares
-from robot_identification.excitation.experiment_limits import (
+from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS

@@ -12,14 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.excitation import (
-    Budget,
-)
+from robot_identification.excitation import Budget
 from robot_identification.excitation.optimizers import search as search_module
-from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, Job, Optimizer, Outcome, SearchState,
+from robot_identification.excitation.optimizers.search import (
+    better, Candidate, Job, Optimizer, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.search import better
 
 INF = float('inf')
 EACH, OF_A_ROUND = 7, 5

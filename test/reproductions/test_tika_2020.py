@@ -18,7 +18,7 @@ from reproductions.tika_2020_search import (
 )
 from reproductions.tika_2020_structure import rows_of_paper
 from robot_identification.excitation.information import BaseColumns
-from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
+from robot_identification.excitation.optimizers.search import Candidate, SearchState
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 
 RANDOM = Generation(True, ((60.0, True), (90.0, False), (80.0, False)), 1, 60.0, 300)

@@ -9,7 +9,7 @@ To add one: write its file, add one line to OPTIMIZERS; the contract tests run o
 
 from robot_identification.excitation.optimizers.genetic import Genetic
 from robot_identification.excitation.optimizers.memetic import Memetic
-from robot_identification.excitation.optimizers.optimizer import Optimizer
+from robot_identification.excitation.optimizers.search import Optimizer
 from robot_identification.excitation.optimizers.spectral import RandomMotion, Spectral
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {

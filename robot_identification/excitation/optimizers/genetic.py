@@ -12,16 +12,17 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError
 from robot_identification.excitation.optimizers.local_search import make_candidate
-from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+from robot_identification.excitation.optimizers.search import (
+    Candidate, Job, Optimizer, Outcome, SearchState,
 )
 from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.problem import TrajectoryProblem
 
 # Candidates of a job: enough that sending them to another process costs little.
 OF_A_JOB = 25
 
 
-def evaluate(problem: ExcitationProblem, xs: FloatArray) -> Outcome:
+def evaluate(problem: TrajectoryProblem, xs: FloatArray) -> Outcome:
     """Return candidates (m, size), scaled into the limits where that can be done."""
     return Outcome(tuple(make_candidate(problem, x) for x in xs), len(xs))
 
@@ -46,7 +47,7 @@ class Genetic(Optimizer):
         check_count('population of genetic', self.population, 4, 100_000)
 
     def propose(
-        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+        self, problem: TrajectoryProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
         """Return the evaluation of a generation; it needs pymoo."""
         try:
@@ -76,7 +77,7 @@ class Genetic(Optimizer):
         ]
 
     def learn(
-        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+        self, problem: TrajectoryProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
         """Keep the best of parents and children."""
         children = (candidate for outcome in outcomes for candidate in outcome.candidates)

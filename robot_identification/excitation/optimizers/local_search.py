@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, ExcitationProblem, Outcome,
-)
+from robot_identification.excitation.optimizers.search import Candidate, Outcome
 from robot_identification.excitation.optimizers.trust_region import Pace, TrustRegion
+from robot_identification.excitation.problem import TrajectoryProblem
 
 # Numbers of the searches: chosen; those of docs/benchmarks.md were made with them.
 # Evaluations of a stage: one that has gone astray is not worth more than a new start.
@@ -48,7 +47,7 @@ class _Limits:
     Variables z are x, the auxiliary variables of the linear limits, and `others` of the caller.
     """
 
-    def __init__(self, problem: ExcitationProblem, others: int = 0) -> None:
+    def __init__(self, problem: TrajectoryProblem, others: int = 0) -> None:
         self.problem = problem
         A, b = problem.linear_limits()
         # Rows of unit length say how far x is from a limit.
@@ -98,7 +97,7 @@ class _Smoothed(_Limits):
         return value, np.pad(by_x, (0, len(z) - self.boxed))
 
 
-def descend(problem: ExcitationProblem, job: Descent) -> Outcome:
+def descend(problem: TrajectoryProblem, job: Descent) -> Outcome:
     """Search from a start for a local minimum within the limits; return one candidate."""
     program = _Smoothed(problem)
     x, evaluations, curvature = job.start, 0, None
@@ -114,7 +113,7 @@ def descend(problem: ExcitationProblem, job: Descent) -> Outcome:
     return Outcome((make_candidate(problem, x, job.start),), evaluations + 1)
 
 
-def polish(problem: ExcitationProblem, start: FloatArray) -> Outcome:
+def polish(problem: TrajectoryProblem, start: FloatArray) -> Outcome:
     """
     Return a good candidate with smaller largest and larger smallest singular values, unsmoothed.
 
@@ -131,7 +130,7 @@ def polish(problem: ExcitationProblem, start: FloatArray) -> Outcome:
 class _Ends(_Limits):
     """The largest ratio of extreme singular values, whose bounds are variables, in the limits."""
 
-    def __init__(self, problem: ExcitationProblem, start: FloatArray) -> None:
+    def __init__(self, problem: TrajectoryProblem, start: FloatArray) -> None:
         first = problem.spectra(start, *problem.extremes)
         super().__init__(problem, 2 * len(first) + 1)
         self._first_bound = len(problem.lift(start))
@@ -190,7 +189,7 @@ def _worst(spectra: Any) -> float:
 
 
 def make_candidate(
-    problem: ExcitationProblem, x: FloatArray, start: FloatArray | None = None
+    problem: TrajectoryProblem, x: FloatArray, start: FloatArray | None = None
 ) -> Candidate:
     """Return the candidate at x (size,), within all limits if it can be scaled into them."""
     repaired = problem.repair(x)

@@ -12,11 +12,12 @@ from itertools import zip_longest
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.optimizers.local_search import descend, Descent
-from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, distinct, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+from robot_identification.excitation.optimizers.search import (
+    Candidate, distinct, Job, Optimizer, Outcome, SearchState,
 )
 from robot_identification.excitation.optimizers.spectral import draw_fitted
 from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.problem import TrajectoryProblem
 
 SAMPLES, BAND = 20, (0.2, 0.9)  # random velocities (algorithm 2), and shares of the limit
 # Of breeding: exchanges, solutions to walk from, steps from a point, and points in a row.
@@ -37,13 +38,13 @@ def fitness(candidate: Candidate) -> float:
     return value if np.isfinite(value) else np.inf
 
 
-def look(problem: ExcitationProblem, xs: Sequence[FloatArray] | FloatArray) -> Outcome:
+def look(problem: TrajectoryProblem, xs: Sequence[FloatArray] | FloatArray) -> Outcome:
     """Return candidates, evaluated once each."""
     seen = (Candidate(x, problem.objective(x), problem.violation(x), False) for x in xs)
     return Outcome(tuple(seen), len(xs))
 
 
-def walk(problem: ExcitationProblem, job: tuple[Candidate, FloatArray, float, int]) -> Outcome:
+def walk(problem: TrajectoryProblem, job: tuple[Candidate, FloatArray, float, int]) -> Outcome:
     """Return the fittest point of a walk from a solution, scaled by its companion's distance."""
     solution, companion, step, seed = job
     rng = np.random.default_rng(seed)
@@ -78,7 +79,7 @@ class Memetic(Optimizer):
         check_count('random_generations of memetic', self.random_generations, 1, 10_000)
 
     def propose(
-        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+        self, problem: TrajectoryProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
         """Return local searches, or what makes starts for them."""
         if self._breeds(state):
@@ -96,7 +97,7 @@ class Memetic(Optimizer):
         return not (is_random or memory['bred'] or len(_solutions(state)) < 2)
 
     def learn(
-        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+        self, problem: TrajectoryProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
         """Keep the fittest solutions, and after breeding also starts."""
         solutions = _solutions(state)
@@ -123,7 +124,7 @@ def _solutions(state: SearchState) -> tuple[Candidate, ...]:
 
 
 def _breed(
-    problem: ExcitationProblem, state: SearchState, parents: int, rng: np.random.Generator
+    problem: TrajectoryProblem, state: SearchState, parents: int, rng: np.random.Generator
 ) -> list[Job]:
     """Return exchanges of joints among the fittest, and walks toward others and own starts."""
     memory, solutions = BEGINNING | dict(state.memory), _solutions(state)

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A search: the processes that do its jobs, its rounds, and its options as users give them.
+A search: the interface of optimizers, the processes that do its jobs, its rounds and its options.
 
-Results count in the order in which their jobs were proposed, and the budget is looked at between
-them. So the number of processes makes no difference, and a search that was ended by its time limit
-is repeated by the number of evaluations it used.
+An optimizer works in rounds. It proposes jobs that do not depend on each other, and receives their
+results in the order of the proposal, in which they count; the budget is looked at between them. So
+the number of processes makes no difference, and a search that was ended by its time limit is
+repeated by the number of evaluations it used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 import math
 import multiprocessing
 import threading
@@ -23,11 +25,10 @@ import time
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.excitation.optimizers.optimizer import (
-    Budget, Candidate, ExcitationProblem, Job, Optimizer, Outcome, Progress, SearchState,
-)
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import LARGEST_INTEGER
 from robot_identification.options import check_options, option
 from robot_identification.parallel import ending_signals_wait, follow_parent
@@ -42,7 +43,107 @@ UNLIMITED = 10**9
 # Processes take a few seconds to start [s], as long as some hundred evaluations.
 SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
 
-_problem: ExcitationProblem | None = None  # of a worker process
+ALIKE = 1.0e-2  # candidates nearer than this share of their length are one
+
+_problem: TrajectoryProblem | None = None  # of a worker process
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a search."""
+
+    # Most objective evaluations; the job that reaches them is still finished.
+    evaluations: int = 2000
+    seconds: float = float('inf')  # most wall-clock time [s]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a long search."""
+
+    best: float  # criterion of the best feasible candidate, infinite before there is one
+    # Evaluations so far, and feasible candidates found.
+    evaluations: int
+    feasible: int
+    share: float  # of the budget used, 0 to 1
+    # Until the time limit, or by the pace so far until the evaluations are used up [s].
+    seconds_left: float
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An evaluated motion."""
+
+    x: FloatArray  # free coefficients, shape (size,)
+    objective: float  # criterion
+    violation: float  # sum of broken limits, see `TrajectoryProblem.violation`
+    feasible: bool  # whether it keeps every limit and is clear of collisions
+    start: FloatArray | None = None  # start of the local search that led to it, shape (size,)
+
+
+def distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return candidates without those that are nearly one before, of which nothing new is made."""
+    kept: list[Candidate] = []
+    for one in candidates:
+        if not any(
+            np.linalg.norm(one.x - other.x) < ALIKE * np.linalg.norm(other.x) for other in kept
+        ):
+            kept.append(one)
+    return tuple(kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A function of a module, for another process, with its picklable second argument."""
+
+    function: Callable[[TrajectoryProblem, Any], Outcome]
+    argument: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Candidates that a job found, and the evaluations it took."""
+
+    candidates: tuple[Candidate, ...]
+    evaluations: int
+
+
+@dataclass(frozen=True, eq=False)
+class SearchState:
+    """All that a search knows between two rounds, and goes on from."""
+
+    rounds: int = 0  # finished
+    evaluations: int = 0
+    feasible: int = 0  # number of feasible candidates found
+    best: Candidate | None = None  # best feasible candidate
+    archive: tuple[Candidate, ...] = ()  # kept by the optimizer, in its own order
+    memory: Mapping[str, float] = field(default_factory=dict)  # numbers kept by the optimizer
+
+
+@dataclass(frozen=True)
+class Optimizer(ABC):
+    """
+    An optimizer: options are dataclass fields, and all it remembers is in the search's state.
+
+    Same state and same `rng`, same jobs.
+    """
+
+    @abstractmethod
+    def propose(
+        self, problem: TrajectoryProblem, state: SearchState, rng: np.random.Generator
+    ) -> Sequence[Job]:
+        """Return the jobs of the next round; none if there is nothing left to do."""
+
+    def learn(
+        self, problem: TrajectoryProblem, state: SearchState, outcomes: Sequence[Outcome]
+    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
+        """
+        Return archive and memory after a round, from the outcomes of its jobs in their order.
+
+        `state` is that before the round, but with the best candidate after it. By default nothing
+        is kept but that.
+        """
+        return (), {}
 
 
 class Workers:
@@ -54,7 +155,7 @@ class Workers:
     module, or a partial of one.
     """
 
-    def __init__(self, build: Callable[[], ExcitationProblem], processes: int = 1) -> None:
+    def __init__(self, build: Callable[[], TrajectoryProblem], processes: int = 1) -> None:
         self.problem = build()
         self._pool: ProcessPoolExecutor | None = None
         self._others = set(multiprocessing.active_children())
@@ -109,7 +210,7 @@ class Workers:
             ) from error
 
 
-def _start(build: Callable[[], ExcitationProblem]) -> None:
+def _start(build: Callable[[], TrajectoryProblem]) -> None:
     global _problem
     follow_parent()
     _problem = build()

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.optimizers.local_search import descend, Descent, polish
-from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, distinct, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+from robot_identification.excitation.optimizers.search import (
+    Candidate, distinct, Job, Optimizer, Outcome, SearchState,
 )
 from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.problem import TrajectoryProblem
 
 # Means of many singular values first, their extremes later, and friction that reverses as
 # slowly: sharpness and most evaluations.
@@ -42,14 +43,14 @@ class RandomMotion(Optimizer):
     """
 
     def propose(
-        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+        self, problem: TrajectoryProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
         """Return one draw, and none after the first that will do."""
         return [Job(look, problem.draw(rng))] if state.best is None else []
 
 
 def draw_fitted(
-    problem: ExcitationProblem, rng: np.random.Generator, order: int, samples: int,
+    problem: TrajectoryProblem, rng: np.random.Generator, order: int, samples: int,
     band: tuple[float, float],
 ) -> FloatArray:
     """
@@ -64,7 +65,7 @@ def draw_fitted(
     return problem.fit(order, shares)
 
 
-def look(problem: ExcitationProblem, x: FloatArray) -> Outcome:
+def look(problem: TrajectoryProblem, x: FloatArray) -> Outcome:
     """Scale a candidate into the limits and prove it clear; one that fails is no candidate."""
     repaired = problem.repair(x)
     if repaired is None or not problem.is_clear(repaired):
@@ -95,7 +96,7 @@ class Spectral(Optimizer):
         check_count('polished of spectral', self.polished, 0, 100)
 
     def propose(
-        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+        self, problem: TrajectoryProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
         """Return polishes and descents."""
         jobs = [
@@ -112,7 +113,7 @@ class Spectral(Optimizer):
         return jobs
 
     def _to_polish(
-        self, problem: ExcitationProblem, state: SearchState
+        self, problem: TrajectoryProblem, state: SearchState
     ) -> tuple[Candidate, ...]:
         """Return the best candidates that were not polished: those that know their start."""
         if not any(problem.extremes):
@@ -121,7 +122,7 @@ class Spectral(Optimizer):
         return tuple(rough[: self.polished])
 
     def _start(
-        self, problem: ExcitationProblem, archive: tuple[Candidate, ...], k: int,
+        self, problem: TrajectoryProblem, archive: tuple[Candidate, ...], k: int,
         rng: np.random.Generator,
     ) -> FloatArray:
         if len(archive) < 2 or k % 4 == 3:
@@ -143,7 +144,7 @@ class Spectral(Optimizer):
         return np.asarray(one + distance * rng.standard_normal(len(one)))
 
     def learn(
-        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+        self, problem: TrajectoryProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
         """Keep the best candidates that differ."""
         done = self._to_polish(problem, state)
@@ -160,7 +161,7 @@ class Spectral(Optimizer):
         return kept[: self.kept], {}
 
 
-def _draw_fast(problem: ExcitationProblem, rng: np.random.Generator) -> FloatArray:
+def _draw_fast(problem: TrajectoryProblem, rng: np.random.Generator) -> FloatArray:
     """
     Return the candidate nearest to random velocities that are high throughout, where it is safe.
 

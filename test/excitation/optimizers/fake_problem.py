@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.optimizers.search import Budget, Search, Workers
 
 FREEDOM = 3.0
 # Largest length of x.

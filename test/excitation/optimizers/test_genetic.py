@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError
 from robot_identification.excitation.optimizers.genetic import Genetic, OF_A_JOB
-from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
+from robot_identification.excitation.optimizers.search import Candidate, Outcome, SearchState
 
 pytest.importorskip('pymoo')
 

@@ -13,7 +13,7 @@ from robot_identification.excitation.optimizers.local_search import descend
 from robot_identification.excitation.optimizers.memetic import (
     DOWN, fitness, LARGEST_SPREAD, LEAST_SPREAD, look, Memetic, UP, walk, WALKERS,
 )
-from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
+from robot_identification.excitation.optimizers.search import Candidate, Outcome, SearchState
 
 SMALL = Memetic(population=6)
 

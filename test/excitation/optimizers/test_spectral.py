@@ -14,7 +14,7 @@ from robot_identification.excitation import CRITERIA
 from robot_identification.excitation.optimizers.local_search import (
     descend, Descent, MOST_EVALUATIONS, MOST_POLISHING, polish,
 )
-from robot_identification.excitation.optimizers.optimizer import Candidate, Outcome, SearchState
+from robot_identification.excitation.optimizers.search import Candidate, Outcome, SearchState
 from robot_identification.excitation.optimizers.spectral import (
     look, SMOOTH_STAGES, Spectral, STAGES,
 )

@@ -13,8 +13,7 @@ from excitation.optimizers.fake_problem import FakeProblem, state_bytes
 import pytest
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers import search
-from robot_identification.excitation.optimizers.optimizer import Budget, Job
-from robot_identification.excitation.optimizers.search import Search, Workers
+from robot_identification.excitation.optimizers.search import Budget, Job, Search, Workers
 from robot_identification.excitation.optimizers.spectral import Spectral
 from robot_identification.parallel import available_processors
 
