@@ -17,9 +17,6 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 
-# Instants that are the same but for the rounding of a clock that adds up steps [s].
-SAME_TIME = 1.0e-9
-
 
 @dataclass(frozen=True, eq=False)
 class Contact:
@@ -124,7 +121,8 @@ class Contacts:
         """
         if not self._touches:
             return self._nothing
-        now, total = float(data.time) + SAME_TIME, self._nothing.copy()
+        # A clock that adds up steps rounds by less than a nanosecond.
+        now, total = float(data.time) + 1.0e-9, self._nothing.copy()
         going = []
         for touch, touched in self._touches:
             if now >= touch.start + touch.duration:

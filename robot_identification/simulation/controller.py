@@ -21,8 +21,6 @@ from robot_identification.errors import UnsafeMotionError
 QUINTIC_PEAK = 1.875
 # Duration of the stop of a cancelled motion [s]; chosen.
 STOP_TIME = 0.5
-# Over less, differences of positions are nothing but rounding [s].
-SHORTEST_BRAKING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +156,8 @@ class TrajectoryController:
         known = np.isfinite(acceleration)
         limited = np.abs(dq[known]) / acceleration[known]
         unlimited = [STOP_TIME] if dq[~known].any() else []
-        duration = max(SHORTEST_BRAKING, *limited, *unlimited)
+        # Over less than a millisecond differences of positions are nothing but rounding.
+        duration = max(1e-3, *limited, *unlimited)
         # The cubic that this end makes is a parabola.
         end = q + 0.5 * duration * dq
         self.follow(TrajectoryPoints(np.array([duration]), end[None], rest[None]), now)

@@ -34,9 +34,6 @@ YOUBOT_BREAK_AWAY = {
 ROTOR_INERTIA = (1.35e-5, 1.35e-5, 1.35e-5, 9.25e-6, 3.5e-6)
 # Kinetic over break-away friction, and viscous friction at 1 rad/s over it.
 COULOMB_SHARE, VISCOUS_SHARE = 0.8, 0.1
-# Of the drives that hold their joints: rates [1/s] of a loop that the physics step can follow.
-HOLDING_RATE = 60.0
-CONTROL_STEPS = 4  # physics steps of its period
 
 
 class ControlledArm(MujocoRobot):
@@ -162,7 +159,7 @@ class EffortArm(ControlledArm):
         left = int((self._owed + duration) / PHYSICS_STEP + 1e-6)
         self._owed += duration - left * PHYSICS_STEP
         while left > 0:
-            steps = min(CONTROL_STEPS, left)
+            steps = min(4, left)  # of the loop that holds joints
             self.push(self._commanded(np.asarray(torque, dtype=float)), steps * PHYSICS_STEP)
             self._stop_at_ends()
             left -= steps
@@ -170,7 +167,8 @@ class EffortArm(ControlledArm):
     def _commanded(self, torque: FloatArray) -> FloatArray:
         """Return the torques of all drives: those that hold know gravity, as a servo finds it."""
         data = self._data
-        wanted = HOLDING_RATE**2 * (self._held_at - data.qpos) - 2.0 * HOLDING_RATE * data.qvel
+        rate = 60.0  # of a loop that the physics step can follow [1/s]
+        wanted = rate**2 * (self._held_at - data.qpos) - 2.0 * rate * data.qvel
         # The accelerations are wanted of the joints that are held; the others are free.
         wanted[self._taking] = 0.0
         inertial = np.zeros_like(wanted)

@@ -17,8 +17,6 @@ import math
 import numpy as np
 from robot_identification.errors import UsageError
 
-LARGEST_STEP = 5.0e-4  # of the integration [s]
-
 
 @dataclass(frozen=True)
 class EffortJointConstants:
@@ -96,7 +94,7 @@ class EffortJoint:
             if self.dq == 0.0 and abs(self._drive(torque, self.q)) <= self.constants.static:
                 # It stays: neither torque nor gravity changes.
                 return
-            step = min(left, LARGEST_STEP)
+            step = min(left, 5.0e-4)
             left -= self._slide(torque, step)
 
     def _drive(self, torque: float, q: float) -> float:

@@ -15,8 +15,6 @@ from robot_identification.errors import UsageError
 # Ranges of the faults [s]; chosen.
 LONGEST_DELAY = 2.0
 LARGEST_CLOCK_JUMP = 100.0
-# Position, velocity and effort of the joint states; what else goes with them stays.
-SPOILT_FIELDS = 3
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,8 @@ class Stream:
         return self._order
 
     def _with_nan(self, values: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
-        fields = min(len(values), SPOILT_FIELDS)
+        # Position, velocity and effort; what else goes with them stays.
+        fields = min(len(values), 3)
         field, joint = (int(self._rng.integers(size)) for size in (fields, values[0].size))
         spoilt = values[field].copy()
         spoilt[joint] = np.nan

@@ -22,36 +22,20 @@ from robot_identification.simulation.joint_effects import (
     VISCOUS_SLOPE,
 )
 
-# Largest errors of the prior: of masses and drive gains as shares, of centres of mass [m]. Chosen:
-# a program that returns the prior fails.
-MASS_ERROR, GAIN_ERROR = 0.2, 0.05
-CENTRE_ERROR = 0.01
-# Friction and rotor inertia grow with the size of the joint; as shares of its torque limit these
-# ranges hold the values published for the UR5 (Porcelli 2020, table 2.5; Raviola et al. 2021).
-COULOMB_SHARE = (0.04, 0.07)
-VISCOUS_SHARE = (0.04, 0.08)
-REFLECTED_INERTIA_SHARE = (0.004, 0.008)
+# Largest errors of the prior: of masses as a share, of centres of mass [m]. Chosen: a program that
+# returns the prior fails.
+MASS_ERROR, CENTRE_ERROR = 0.2, 0.01
+VISCOUS_SHARE = (0.04, 0.08)  # see `draw_truth`
 # Static friction over Coulomb friction, and what a strain-wave gear adds per torque it passes on.
 STATIC_RATIO = 1.3
 LOAD_SHARE = 0.05
-# Where a URDF states no torque limit.
-UNKNOWN_EFFORT = 50.0
 # Gain of a velocity loop over the reflected inertia [1/s]; chosen: that of a loop of 24 Hz on the
 # rotor alone, twice the position servo's.
 LOOP_RATE = 150.0
 # Noise of the velocity that it measures [rad/s], amplitude of ripple and of the first harmonic of
 # the position over Coulomb friction [1], largest error of a drive gain [1]; chosen: each leaves
 # about as much in the effort as, or somewhat more than, the sensor's noise does.
-LOOP_NOISE = 0.01
-RIPPLE_SHARE, POSITION_SHARE = 0.2, 0.2
-GAIN_SCALE_ERROR = 0.05
-# Harmonics of the joint angle in a torque of the position; chosen: cables and eccentricity turn
-# with the joint.
-POSITION_HARMONICS = 5
-# Ripple of a strain-wave gear has two periods per turn of the motor, as its wave generator has two
-# lobes. Where the gear ratio is unknown (1 stands for that, too), that of usual ones is taken.
-RIPPLES_PER_TURN = 2.0
-USUAL_GEAR_RATIO = 100.0
+LOOP_NOISE, PERIODIC_SHARE, GAIN_ERROR = 0.01, 0.2, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +126,10 @@ def draw_truth(robot: RobotModel, seed: int) -> GroundTruth:
     """
     Draw a truth for an arm; the same seed gives the same truth.
 
+    Friction and rotor inertia grow with the size of the joint; as shares of its torque limit they
+    are in ranges that hold the values published for the UR5 (Porcelli 2020, table 2.5; Raviola et
+    al. 2021).
+
     Raises UsageError if a drive gain of the arm is unknown.
     """
     gains = robot.drives.drive_gain
@@ -154,14 +142,14 @@ def draw_truth(robot: RobotModel, seed: int) -> GroundTruth:
         )
     rng = np.random.default_rng(seed)
     n = robot.n
-    effort = np.where(np.isfinite(robot.limits.effort), robot.limits.effort, UNKNOWN_EFFORT)
+    effort = np.where(np.isfinite(robot.limits.effort), robot.limits.effort, 50.0)
     return GroundTruth(
         mass_factor=rng.uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR, n),
         centre_shift=rng.uniform(-CENTRE_ERROR, CENTRE_ERROR, (n, 3)),
         drive_gain=gains * rng.uniform(1.0 - GAIN_ERROR, 1.0 + GAIN_ERROR, n),
-        coulomb=effort * rng.uniform(*COULOMB_SHARE, n),
+        coulomb=effort * rng.uniform(0.04, 0.07, n),
         viscous=effort * rng.uniform(*VISCOUS_SHARE, n),
-        reflected_inertia=effort * rng.uniform(*REFLECTED_INERTIA_SHARE, n),
+        reflected_inertia=effort * rng.uniform(0.004, 0.008, n),
     )
 
 
@@ -253,23 +241,25 @@ def with_velocity_loop(truth: GroundTruth, *, noise: float = LOOP_NOISE) -> Grou
 
 
 def with_torque_ripple(
-    truth: GroundTruth, gear_ratio: FloatArray, seed: int, *, share: float = RIPPLE_SHARE
+    truth: GroundTruth, gear_ratio: FloatArray, seed: int, *, share: float = PERIODIC_SHARE
 ) -> GroundTruth:
     """
     Return a truth whose gears ripple twice per turn of the motor, with phases drawn by `seed`.
 
+    The wave generator of a strain-wave gear has two lobes.
     `gear_ratio` (n,) is motor turns per turn of the joint, `share` the amplitude over Coulomb
     friction [1]. Raises UsageError if `share` is not positive.
     """
     _check_share('torque ripple', share)
-    ratio = np.where(gear_ratio > 1.0, gear_ratio, USUAL_GEAR_RATIO)
+    # Unknown ones, for which 1 stands, too, are as usual.
+    ratio = np.where(gear_ratio > 1.0, gear_ratio, 100.0)
     phase = np.random.default_rng([seed, 2]).uniform(0.0, 2.0 * np.pi, (1, len(ratio)))
-    ripple = PeriodicTorque(RIPPLES_PER_TURN * ratio[None], share * truth.coulomb[None], phase)
+    ripple = PeriodicTorque(2.0 * ratio[None], share * truth.coulomb[None], phase)
     return replace(truth, periodic=(*truth.periodic, ripple))
 
 
 def with_position_torque(
-    truth: GroundTruth, seed: int, *, share: float = POSITION_SHARE
+    truth: GroundTruth, seed: int, *, share: float = PERIODIC_SHARE
 ) -> GroundTruth:
     """
     Return a truth with torques of five harmonics of the joint angle, phases drawn by `seed`.
@@ -278,15 +268,15 @@ def with_position_torque(
     Raises UsageError if `share` is not positive.
     """
     _check_share('position torque', share)
-    shape = (POSITION_HARMONICS, len(truth.coulomb))
-    order = np.broadcast_to(np.arange(1.0, POSITION_HARMONICS + 1.0)[:, None], shape)
+    shape = (5, len(truth.coulomb))
+    order = np.broadcast_to(np.arange(1.0, 6.0)[:, None], shape)
     phase = np.random.default_rng([seed, 3]).uniform(0.0, 2.0 * np.pi, shape)
     torque = PeriodicTorque(order, share * truth.coulomb / order, phase)
     return replace(truth, periodic=(*truth.periodic, torque))
 
 
 def with_gain_errors(
-    truth: GroundTruth, seed: int, *, share: float = GAIN_SCALE_ERROR
+    truth: GroundTruth, seed: int, *, share: float = GAIN_ERROR
 ) -> GroundTruth:
     """
     Return a truth whose published effort is scaled per joint, by up to `share` [1] up or down.
@@ -328,17 +318,17 @@ class SimulatedArmOptions:
     )
     torque_ripple: float | None = option(
         float, 'torque ripple at twice the gear ratio: amplitude over Coulomb friction [1]',
-        otherwise='none', minimum=0.0, maximum=10.0, metavar='SHARE', bare=RIPPLE_SHARE,
+        otherwise='none', minimum=0.0, maximum=10.0, metavar='SHARE', bare=PERIODIC_SHARE,
     )
     position_torque: float | None = option(
         float, 'torque of harmonics 1 to 5 of the joint angle: amplitude of the first over '
         'Coulomb friction [1]',
-        otherwise='none', minimum=0.0, maximum=10.0, metavar='SHARE', bare=POSITION_SHARE,
+        otherwise='none', minimum=0.0, maximum=10.0, metavar='SHARE', bare=PERIODIC_SHARE,
     )
     gain_error: float | None = option(
         float, 'largest share by which the published effort is scaled, per joint [1]',
         otherwise='none beyond that of the drive gains', minimum=0.0, maximum=0.99,
-        metavar='SHARE', bare=GAIN_SCALE_ERROR,
+        metavar='SHARE', bare=GAIN_ERROR,
     )
 
     def __post_init__(self) -> None:

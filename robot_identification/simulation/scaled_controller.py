@@ -21,9 +21,8 @@ from robot_identification.simulation.controller import (
     STOP_TIME, TrajectoryController, TrajectoryPoints,
 )
 
-# First and last safety mode of a Universal Robot, and those in which it moves: NORMAL, REDUCED.
+# First and last safety mode of a Universal Robot.
 SAFETY_MODES = (1, 13)
-MOVING_SAFETY_MODES = (1, 2)
 # How much the pace may rise in one cycle.
 PACE_STEP = 0.01
 # Simulated time that a driver needs to come back [s].
@@ -56,7 +55,7 @@ class RobotCondition:
     @property
     def pace(self) -> float:
         """Return how fast trajectory time is to advance, 0 to 1."""
-        return self.speed_scaling / 100.0 if self.safety_mode in MOVING_SAFETY_MODES else 0.0
+        return self.speed_scaling / 100.0 if self.safety_mode in (1, 2) else 0.0
 
     @property
     def takes_commands(self) -> bool:
