@@ -33,10 +33,6 @@ IndexArray = NDArray[np.intp]
 
 # Arrays with more rows than this go to the disk: 20 min at 250 Hz, 15 MB for six joints.
 LARGEST_IN_MEMORY = 300_000
-# Rows that are copied at a time from one array to another.
-_ROWS_AT_A_TIME = 50_000
-# LAPACK works on so many columns at once, where it is given the room.
-BLOCK_COLUMNS = 32
 
 
 def as_floats(name: str, values: object) -> FloatArray:
@@ -71,7 +67,8 @@ def triangle_of(rows: FloatArray) -> FloatArray:
     m, k = rows.shape
     triangle = np.zeros((k, k))
     if m:
-        factored = scipy.linalg.lapack.dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0]
+        # LAPACK works on 32 columns at once, where it is given the room.
+        factored = scipy.linalg.lapack.dgeqrf(rows, lwork=32 * k, overwrite_a=1)[0]
         triangle[: min(m, k)] = factored[:k]
     # What lies below are the reflections.
     triangle *= _upper(k)
@@ -174,8 +171,9 @@ def release(array: NDArray[Any]) -> None:
 
 def slices_of(size: int) -> Iterator[slice]:
     """Yield consecutive slices of rows that are gone through at a time."""
-    for start in range(0, size, _ROWS_AT_A_TIME):
-        yield slice(start, min(start + _ROWS_AT_A_TIME, size))
+    at_a_time = 50_000
+    for start in range(0, size, at_a_time):
+        yield slice(start, min(start + at_a_time, size))
 
 
 def span_of(keep: BoolArray) -> slice:

@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.removed import describe_unknown, REMOVED
 
-SHOWN_CHOICES = 3  # choices of an option that its usage states; chosen: they fit a line
 WORDS = {
     str: 'a text', bool: 'true or false', float: 'a number', int: 'a whole number', Path: 'a path',
 }
@@ -108,8 +107,8 @@ def add_arguments(
         alone = '' if one.bare is None else f'; alone: {one.bare:g}'
         text = f'{one.text} (default: {one.otherwise}{alone})' if one.otherwise else one.text
         metavar = one.metavar
-        if len(one.choices) > SHOWN_CHOICES:
-            # The usage would state them a second time.
+        if len(one.choices) > 3:
+            # They do not fit the line of the usage, which would state them a second time.
             text, metavar = f'{text}; one of {", ".join(one.choices)}', one.key.upper()
         parser.add_argument(
             flag, type=_parse_type(one), choices=one.choices or None, metavar=metavar,

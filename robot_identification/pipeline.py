@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
+from robot_identification.arrays import LARGEST_IN_MEMORY
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UsageError
 from robot_identification.estimation import (
@@ -26,10 +27,6 @@ from robot_identification.prediction import compare_effort, EffortComparison
 from robot_identification.processing import Dataset, load_for_model
 from robot_identification.validation import describe_uncorrected, find_training_data, Validation
 from robot_identification.validation import validate as score_datasets
-
-# Joint states of a bag that errors are taken on; chosen: 40 minutes at 125 Hz, which arrays in
-# memory hold.
-MOST_SCORED = 300_000
 
 
 @one_blas_thread()
@@ -134,7 +131,7 @@ def validate(
     check_argument('model', model, IdentifiedModel)
     paths = to_paths(bags)
     loaded = [
-        load_for_model(model, bag, start=start, stop=stop, most=MOST_SCORED) for bag in paths
+        load_for_model(model, bag, start=start, stop=stop, most=LARGEST_IN_MEMORY) for bag in paths
     ]
     datasets = tuple(dataset for dataset, _ in loaded)
     notes = (

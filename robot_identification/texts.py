@@ -16,8 +16,6 @@ _FORMULA_STARTS = ('=', '+', '-', '@')
 LONGEST_LINE = 2000
 # Lines of one text; longer messages are not read.
 MOST_LINES = 10_000
-# Characters of a field in a `short_repr`; chosen: twenty fields fit a screen.
-LONGEST_FIELD = 60
 
 
 def printable(text: str) -> str:
@@ -67,14 +65,14 @@ def short_repr(instance: Any) -> str:
     return f'{type(instance).__name__}({shown_fields})'
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, longest: int = 60) -> str:
     text = repr(value)
-    if len(text) <= LONGEST_FIELD and '\n' not in text:
+    if len(text) <= longest and '\n' not in text:
         return text
     if getattr(value, 'shape', None):
         return f'<array {value.shape}>'
     if isinstance(value, str):
-        return f'{value[:LONGEST_FIELD]!r}..'
+        return f'{value[:longest]!r}..'
     if is_dataclass(value) or not hasattr(value, '__len__'):
         return f'<{type(value).__name__}>'
     return f'<{type(value).__name__} of {len(value)}>'

@@ -273,7 +273,7 @@ def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
     """The errors are those of the whole, and a note says of how many joint states."""
     # Half of the samples of the same motion: errors of parts of 20 s differ by a tenth or two.
     expected = validate(whole.model, arm.bag)
-    monkeypatch.setattr('robot_identification.pipeline.MOST_SCORED', MOST)
+    monkeypatch.setattr('robot_identification.pipeline.LARGEST_IN_MEMORY', MOST)
     found = validate(whole.model, arm.bag)
     (dataset,), size = found.datasets, len(arm.run.stamps)
     assert (len(dataset), dataset.whole) == (MOST, size)

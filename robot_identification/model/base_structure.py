@@ -23,7 +23,7 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import (
-    BaseReduction, COEFFICIENT_TOLERANCE, random_motion, WEAK_TOLERANCE,
+    BaseReduction, COEFFICIENT_TOLERANCE, random_motion, ROUNDING, WEAK_TOLERANCE,
 )
 from robot_identification.model.denavit_hartenberg import joint_axes, MEETING
 from robot_identification.model.frames import joint_frames, LinkFrames, table_of
@@ -31,8 +31,6 @@ from robot_identification.model.parameters import INERTIAL_SYMBOLS, split_name
 from robot_identification.model.regressor import inertial_regressor, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 
-# Held-out draws must be predicted so well, in units of the coefficient; exact laws reach 1e-12.
-LARGEST_ERROR = 1.0e-8
 # A fitted factor this near to a whole number is one.
 WHOLE = 1.0e-6
 HELD_OUT = 4  # draws of random lengths that a law is judged by
@@ -112,7 +110,8 @@ def find_symbols(
         for position, entry in enumerate(missing):
             coefficient = _monomials(factors[:, position], exponents, names)
             fitted = sum(part.evaluate(constants) for part in coefficient)
-            if max(errors[position], abs(fitted - actual[entry])) < LARGEST_ERROR:
+            # In units of the coefficient; exact laws reach 1e-12.
+            if max(errors[position], abs(fitted - actual[entry])) < ROUNDING:
                 found[int(entry)] = coefficient
                 error = max(error, float(errors[position]))
     terms: list[list[Term]] = [[] for _ in range(reduction.rank)]

@@ -228,10 +228,6 @@ def rigid_columns(independent: Sequence[int], parameters: StandardParameters) ->
     return tuple(int(column) for column in independent if column < 10 * parameters.n)
 
 
-# Lags up to this many samples have a column each; more are summed in so many geometric bins.
-SINGLE_LAGS = 12
-
-
 @dataclass(frozen=True)
 class FastVelocity(CorrectionGroup):
     """
@@ -313,9 +309,11 @@ def _lag_bins(rate: float) -> tuple[tuple[int, int], ...]:
     """Return the lags from 0 to the memory of the filter at a rate [Hz]."""
     # 20 ms; measured on the current and torque signals of five arms.
     longest = max(round(0.02 * rate), 1)
-    if longest <= SINGLE_LAGS:
+    # Lags up to so many samples have a column each; more are summed in so many geometric bins.
+    single = 12
+    if longest <= single:
         return tuple((lag, lag) for lag in range(longest + 1))
-    edges = np.unique(np.round([0.0, *np.geomspace(1.0, longest, SINGLE_LAGS)]).astype(int))
+    edges = np.unique(np.round([0.0, *np.geomspace(1.0, longest, single)]).astype(int))
     return ((0, 0), *((int(low) + 1, int(high)) for low, high in pairwise(edges)))
 
 

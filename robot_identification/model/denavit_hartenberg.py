@@ -27,7 +27,8 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 
 CONVENTIONS = ('standard', 'modified')
-# Below this sine two axes count as parallel: files give angles to six digits or more.
+# Below this sine two axes count as parallel, and below this error a table describes an arm: files
+# and papers give angles and lengths to six digits or more.
 PARALLEL = 1.0e-5
 # Below this distance [m] two axes count as meeting.
 MEETING = 1.0e-8

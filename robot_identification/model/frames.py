@@ -17,7 +17,9 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg, derive_table
+from robot_identification.model.denavit_hartenberg import (
+    DenavitHartenberg, derive_table, PARALLEL,
+)
 from robot_identification.model.parameters import from_tensor, to_tensor
 from robot_identification.model.robot_model import RobotModel
 
@@ -27,8 +29,6 @@ FRAMES = {
     'dh': 'standard Denavit-Hartenberg frames',
     'mdh': 'modified Denavit-Hartenberg frames',
 }
-# A published table has its lengths and angles to six digits.
-TABLE_TOLERANCE = 1.0e-5
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def check_table(robot: RobotModel, table: DenavitHartenberg) -> None:
             float(np.abs(other[index].homogeneous - still[index].homogeneous).max())
             for other in moved
         )
-        if error > TABLE_TOLERANCE:
+        if error > PARALLEL:
             raise DescriptionError(
                 f'{robot.name}: the Denavit-Hartenberg table in the robot YAML does not describe '
                 f'this URDF: its frame of {joint} moves against the joint by {error:.2g}; a '

@@ -37,9 +37,6 @@ from robot_identification.model.robot_model import (
 from robot_identification.model.urdf import parse_urdf
 
 SCHEMA_VERSION = 5  # of the file
-# Rounding makes entries (i, j) and (j, i) differ, by far less than this share of the standard
-# errors of both.
-SYMMETRY_TOLERANCE = 1e-6
 # Figures of `quality` that are calculated with: one number a joint, or a row of them.
 _JOINT_FIGURES = {
     'speeds': (), 'loads': (), 'residual_standard_deviation': (), 'temperatures': (2,),
@@ -251,11 +248,13 @@ def _covariance(matrix: Any, names: list[str]) -> FloatArray:
     with np.errstate(divide='ignore', invalid='ignore'):
         apart = np.abs(covariance - covariance.T) / errors[:, None] / errors
     apart = np.where(covariance == covariance.T, 0.0, apart)
-    if np.any(apart > SYMMETRY_TOLERANCE):
+    # Rounding makes entries (i, j) and (j, i) differ, by far less than this share.
+    tolerance = 1e-6
+    if np.any(apart > tolerance):
         i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
         raise DescriptionError(
             f'the covariance of {names[i]} and {names[j]} is {covariance[i, j]:g} one way and '
-            f'{covariance[j, i]:g} the other, apart by more than {SYMMETRY_TOLERANCE:g} of their '
+            f'{covariance[j, i]:g} the other, apart by more than {tolerance:g} of their '
             'standard errors: identify again'
         )
     return covariance

@@ -33,8 +33,6 @@ from robot_identification.texts import short_repr
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter (24.8 m/s^2) [m/s^2].
 LARGEST_GRAVITY = 100.0
-# Chosen: far above any arm, so that computations end.
-MAXIMUM_JOINTS = 64
 
 
 @dataclass(frozen=True)
@@ -323,10 +321,11 @@ def make_robot_model(
         joints, remarks = choose_arm(urdf, kinematic_order, held)
     wanted = tuple(joints)
     _check_faults(urdf, wanted)
-    if len(wanted) > MAXIMUM_JOINTS:
+    most = 64  # chosen: far above any arm, so that computations end
+    if len(wanted) > most:
         raise DescriptionError(
             f'{urdf.source or urdf.name}: {len(wanted)} moving joints, more than the '
-            f'{MAXIMUM_JOINTS} supported; name those of the arm with --joints'
+            f'{most} supported; name those of the arm with --joints'
         )
     _check_joints(wanted, kinematic_order, coupled, urdf.name)
     positions = _locked_positions(urdf, kinematic_order, wanted, locked or {})

@@ -21,9 +21,6 @@ from robot_identification.model.friction.basis import (
 )
 import scipy
 
-# Slower, friction depends on displacement, and on the width of the passage through rest [rad/s].
-SLOWEST_SLIDING = 0.05
-
 
 def check_positive(value: Any, what: str) -> None:
     """Raise DescriptionError if a constant is not a positive number."""
@@ -292,7 +289,8 @@ def sliding_speeds(fastest: float) -> FloatArray:
     `fastest`, up to which friction is known, is positive [rad/s]; where it is slower than sliding,
     the slowest is a tenth of it.
     """
-    slowest = SLOWEST_SLIDING if fastest > SLOWEST_SLIDING else 0.1 * fastest
+    # Slower, friction depends on displacement, and on the width of the passage through rest.
+    slowest = 0.05 if fastest > 0.05 else 0.1 * fastest
     return np.linspace(slowest, fastest, 100)
 
 
