@@ -332,8 +332,8 @@ def _read_robot(root: Element, folder: Path | None) -> Urdf:
     moving, faults = read_joints(joints)
     turning = {name for name, joint in joints.items() if joint.get('type') != 'fixed'}
     moved = {link for link, (joint, _) in parents.items() if turning & set(chains[joint])}
-    checked, more, mended = read_links(links, joints, parents, moved)
-    remarks += [*mended, *describe_free_joints(faults)]
+    checked, more, repaired = read_links(links, joints, parents, moved)
+    remarks += [*repaired, *describe_free_joints(faults)]
     return Urdf(
         root.get('name', ''), '', tuple(moving), tuple(checked), tuple(faults + more),
         tuple(remarks), chains=chains,

@@ -407,7 +407,7 @@ def read_links(
             read = UrdfLink(name, joint, is_moved)
         if (why := read.fault) is not None:
             is_first = is_moved and parent not in moved
-            remark = _mend(read, link, None if joint is None else joints[joint], is_first)
+            remark = _repair(read, link, None if joint is None else joints[joint], is_first)
             read = read_link(name, link, joint, is_moved)
             if remark:
                 remarks.append(f'link {name} {remark}')
@@ -427,7 +427,7 @@ def read_links(
     return checked, faults, remarks
 
 
-def _mend(link: UrdfLink, element: Element, joint: Element | None, is_first: bool) -> str:
+def _repair(link: UrdfLink, element: Element, joint: Element | None, is_first: bool) -> str:
     """
     Make an inertia that no body has one that a body has, in place, if little or nothing changes.
 
