@@ -29,7 +29,6 @@ from robot_identification.options import angle
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
-LIMITS = 2_000_000
 MOST_RUNS = 10_000  # chosen: years of daily runs of several arms
 # A name is a folder's, too.
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
@@ -156,7 +155,7 @@ def load_campaign(path: Path) -> Campaign:
     Raises UsageError if there is no such file, and DescriptionError if a key is unknown or a value
     is outside its range.
     """
-    content, source = read_yaml(path, LIMITS), str(path)
+    content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_known_keys(
         content, source, {'schema_version', 'name', 'arms', 'runs'},
