@@ -18,8 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation import NORMAL_DEVIATION, standard_errors
+from robot_identification.estimation import NORMAL_DEVIATION
 from robot_identification.processing import Dataset
+from robot_identification.studies.friction_map.shapes import standard_errors
 
 # Poses of the other joints that are nearer than this are one [rad]; chosen: as `still` below.
 SAME_POSE = 0.02
