@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a model file states of the band of its predictions; `validation.band` makes the band of it.
+Figures of a model file for the band of its predictions, of which `validation.band` makes it.
 
 These are the standard deviations of held-out errors, the part of them that the errors of the
 parameters made, and the discrepancy of the model: torque that no parameter can describe, and that

@@ -42,7 +42,7 @@ def test_masks_are_what_they_are_in_one_piece(masks, value, most, in_file):
     """In blocks of seven rows, in memory or on the disk, with any of the rows chosen or none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, 'BLOCK_ROWS', 7)
-        patch.setattr(arrays, '_ROWS_AT_A_TIME', 7)
+        patch.setattr(arrays, 'slices_of', row_blocks)
         patch.setattr(arrays, 'LARGEST_IN_MEMORY', 0 if in_file else 100)
         first, other = masks
         mask = mask_where(len(first), lambda block: first[block])
