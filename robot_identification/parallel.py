@@ -67,6 +67,12 @@ def follow_parent() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
+def _begin(then: Callable[[], object] | None) -> None:
+    follow_parent()
+    if then is not None:
+        then()
+
+
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -104,15 +110,17 @@ def _call(function: Callable[[Job], Result], job: Job) -> Result:
 
 
 @contextmanager
-def open_executor(name: str | None, processes: int | None = None) -> Iterator[Executor | None]:
+def open_executor(
+    name: str | None, processes: int | None = None, begin: Callable[[], object] | None = None
+) -> Iterator[Executor | None]:
     """
     Yield an executor of jobs, whose processes are gone after the block.
 
     `name` is 'local' for processes on this machine, or the address of a Dask scheduler such as
     tcp://192.168.1.10:8786; of None there is no executor. `processes` is the number of local
-    processes, by default that of the available CPUs. Raises UsageError if `processes` is given
-    without 'local' or the Dask scheduler does not answer, MissingDependencyError if Dask's
-    `distributed` is needed and not installed.
+    processes, by default that of the available CPUs, and `begin` what each of them does first.
+    Raises UsageError if `processes` is given without 'local' or the Dask scheduler does not
+    answer, MissingDependencyError if Dask's `distributed` is needed and not installed.
     """
     if processes is not None and name != LOCAL:
         raise UsageError(f'--processes is for --scheduler {LOCAL}: name both, or neither')
@@ -128,7 +136,7 @@ def open_executor(name: str | None, processes: int | None = None) -> Iterator[Ex
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         available_processors() if processes is None else processes,
-        multiprocessing.get_context('spawn'), follow_parent,
+        multiprocessing.get_context('spawn'), partial(_begin, begin),
     )
     try:
         yield pool

@@ -10,7 +10,6 @@ run over them.
 
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from itertools import combinations
-import os
 import pickle
 import re
 from types import SimpleNamespace
@@ -18,7 +17,7 @@ from types import SimpleNamespace
 from excitation.optimizers.fake_problem import FakeProblem, run_search, state_bytes
 from hypothesis import given
 from hypothesis import strategies as st
-from long_tests import ASKED_FOR, some_by_day
+from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import MissingDependencyError, RankDeficientError, UsageError
@@ -590,17 +589,14 @@ def test_optimizer_proposes_the_same_for_the_same_state(finished):
 
 
 @pytest.mark.parametrize('name', some_by_day(OPTIMIZERS, 2))
-def test_optimizer_goes_on_where_it_was_interrupted(name):
-    """From none and every state that was saved the same, to the last bit; by another seed not."""
-    saved = [None]
-    whole = searched(name, seed=5, save=saved.append)
-    assert len(saved) > 1
+def test_optimizer_is_repeated_by_its_seed(name):
+    """To the last bit, and round by round; by another seed not."""
+    first, second = [], []
+    whole = searched(name, seed=5, save=first.append)
+    assert state_bytes(searched(name, seed=5, save=second.append)) == state_bytes(whole)
+    assert len(first) > 0
+    assert list(map(state_bytes, first)) == list(map(state_bytes, second))
     assert whole.best.x.tobytes() != searched(name, seed=4).best.x.tobytes()
-    # By day from none, the last and one between.
-    some = (saved[0], saved[len(saved) // 2], saved[-1])
-    for state in saved if os.environ.get(ASKED_FOR) else some:
-        rest = searched(name, seed=5, state=state)
-        assert state_bytes(rest) == state_bytes(whole)
 
 
 def test_optimizer_returns_the_best_feasible_it_saw(finished):

@@ -23,9 +23,6 @@ FREE_POSITION = 2.0 * np.pi
 # The amplitude of a harmonic has a corner where it is zero. Its square root is taken of the
 # square plus that of this [rad]: so much too large at the most, and never too small.
 ROUNDING = 3.0e-4
-# Derivatives of the position that conservative shares are of: it itself by its lower and its
-# upper end, velocity, acceleration, jerk.
-_ORDERS = (0, 0, 1, 2, 3)
 # As of joints that turn. A rule is of angles, or of no unit.
 UNITS = {
     'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s^2', 'jerk': 'rad/s^3',
@@ -265,17 +262,17 @@ def conservative_shares(
     Return shares of limits that a Fourier series cannot exceed with any phases, (n, 4 or 5).
 
     The sum of the amplitudes of all harmonics bounds the position, sums times powers of their
-    rates its derivatives. Columns: lower and upper end of the position range from its middle,
-    velocity, acceleration, and jerk where it is limited. `rounding` [rad] makes the sums
+    rates its derivatives. Columns are those of `amplitude_limits`. `rounding` [rad] makes the sums
     differentiable where an amplitude is zero; 0 gives the sums themselves. Other forms raise a
     `UsageError`.
     """
+    powers, reaches = amplitude_limits(form, limits)
     a, b = _series(form).series(coefficients)
-    sums = np.sqrt(a**2 + b**2 + rounding**2) @ _powers(form, limits)
+    sums = np.sqrt(a**2 + b**2 + rounding**2) @ powers
     off = coefficients[:, 0] - limits.centre('position')
     sums[:, 0] -= off
     sums[:, 1] += off
-    shares: FloatArray = sums / _reaches(limits)
+    shares: FloatArray = sums / reaches
     return shares
 
 
@@ -285,42 +282,16 @@ def conservative_limit_uses(
 ) -> list[LimitUse]:
     """Return the use of the joints' limits by sums over harmonics, which have no instant."""
     shares = conservative_shares(form, coefficients, limits, rounding=0.0)
-    n, centre = robot.n, limits.centre('position')
     lower, upper = shares[:, 0], shares[:, 1]
     farther = np.where(upper >= lower, upper, -lower)
-    values = {'position': centre + limits.reach('position') * farther}
+    values = {'position': limits.centre('position') + limits.reach('position') * farther}
     a, b = _series(form).series(coefficients)
-    sums = np.hypot(a, b) @ _powers(form, limits)
-    for kind, column in zip(('velocity', 'acceleration', 'jerk'), sums.T[2:], strict=False):
-        values[kind] = column
+    sums = np.hypot(a, b) @ amplitude_limits(form, limits)[0]
+    values |= dict(zip(('velocity', 'acceleration', 'jerk'), sums.T[2:], strict=False))
     return [
         use for kind, largest in values.items()
-        for use in joint_limit_uses(robot, limits, kind, largest, np.full(n, np.nan))
+        for use in joint_limit_uses(robot, limits, kind, largest, np.full(robot.n, np.nan))
     ]
-
-
-def _series(form: Parametrization) -> FourierParametrization:
-    if not isinstance(form, FourierParametrization):
-        raise UsageError(
-            f'conservative bounds are of the form fourier, not of {form.name}: leave bounds out'
-        )
-    return form
-
-
-def _powers(form: Parametrization, limits: MotionLimits) -> FloatArray:
-    """Return what amplitudes count in each column of conservative shares, (K, 4) or (K, 5)."""
-    series = _series(form)
-    rates = harmonic_rates(series.harmonics, series.base_period)
-    return np.stack([rates**power for power in _ORDERS[: _reaches(limits).shape[1]]], axis=1)
-
-
-def _reaches(limits: MotionLimits) -> FloatArray:
-    """Return what the columns of conservative shares are shares of, (n, 4) or (n, 5)."""
-    half = limits.reach('position')
-    reaches = [half, half, limits.velocity, limits.acceleration]
-    if limits.limits_jerk:
-        reaches.append(limits.jerk)
-    return np.column_stack(reaches)
 
 
 def amplitude_limits(
@@ -329,8 +300,23 @@ def amplitude_limits(
     """
     Return the conservative limits as sums over the amplitudes of all K harmonics.
 
-    `powers` (K, m) weigh the amplitudes for the lower and upper end of the position range,
-    velocity, acceleration and jerk; `reaches` (n, m) bound the sums, positions from the middle of
-    their range.
+    `powers` (K, m) weigh the amplitudes for the lower and upper end of the position range, which
+    count from its middle, velocity, acceleration, and jerk where it is limited; `reaches` (n, m)
+    bound the sums.
     """
-    return _powers(form, limits), _reaches(limits)
+    series, half = _series(form), limits.reach('position')
+    rates = harmonic_rates(series.harmonics, series.base_period)
+    columns = [
+        (0, half), (0, half), (1, limits.velocity), (2, limits.acceleration),
+        *([(3, limits.jerk)] if limits.limits_jerk else []),
+    ]
+    powers = np.stack([rates**power for power, _ in columns], axis=1)
+    return powers, np.column_stack([reach for _, reach in columns])
+
+
+def _series(form: Parametrization) -> FourierParametrization:
+    if not isinstance(form, FourierParametrization):
+        raise UsageError(
+            f'conservative bounds are of the form fourier, not of {form.name}: leave bounds out'
+        )
+    return form

@@ -34,7 +34,9 @@ from robot_identification.excitation.parametrizations.parametrization import Par
 from robot_identification.excitation.path_constraints import PathConstraint
 from robot_identification.model import Motion, Passage, RobotModel
 
-Bases = tuple[FloatArray, FloatArray, FloatArray]
+# Of position, velocity, acceleration and jerk.
+Bases = tuple[FloatArray, ...]
+KINDS = ('position', 'velocity', 'acceleration', 'jerk')
 
 # Instants at which limits hold in a search, for each coefficient of the form: a dozen for the
 # shortest period, so that peaks between them are a few percent higher; scaling takes those off.
@@ -133,14 +135,12 @@ class TrajectoryProblem:
         self._shape = equal_size(self.form)
         times, self._sets = _sample_sets(experiment, self.robot.n)
         # Scaling a joint's motion by itself bends the path: among obstacles little of it is left.
-        self._search_times, self._repair_times = (
-            self._grid(samples)
-            for samples in (PATH_SAMPLES if self.obstructed else SEARCH_SAMPLES, REPAIR_SAMPLES)
+        self._search = self._bases(
+            self._grid(PATH_SAMPLES if self.obstructed else SEARCH_SAMPLES)
         )
         self._samples = self._bases(times)
-        self._search = self._bases(self._search_times)
+        self._repair_times = self._grid(REPAIR_SAMPLES)
         self._repair = self._bases(self._repair_times)
-        self._jerk = self.form.jerk_basis(self._repair_times) @ self._shape
         self._fix_centres()
         path = self._bases(self._grid(PATH_SAMPLES))
         # Torques are as smooth as the accelerations, and the dearest to compute.
@@ -243,7 +243,7 @@ class TrajectoryProblem:
         acceleration (`order` 0, 1, 2), evenly from start to end. The limits may be broken.
         """
         middle = self.limits.centre('position')
-        bound = self.limits.reach(('position', 'velocity', 'acceleration')[order])
+        bound = self.limits.reach(KINDS[order])
         basis = self._bases(np.linspace(0.0, self.form.duration, len(shares)))[order]
         full = self._fixed.copy()
         full[:, 0] = np.where(self._free[:, 0], middle, full[:, 0])
@@ -316,17 +316,11 @@ class TrajectoryProblem:
         if self.experiment.bounds == 'conservative':
             return self._amplitude_limits()
         limits = self.limits
-        q, dq, ddq = self._search
-        kinds = [
-            (q, limits.lower, limits.upper), (dq, -limits.velocity, limits.velocity),
-            (ddq, -limits.acceleration, limits.acceleration),
-        ]
-        if np.any(np.isfinite(limits.jerk)):
-            jerk = self.form.jerk_basis(self._search_times) @ self._shape
-            kinds.append((jerk, -limits.jerk, limits.jerk))
+        ends = [(limits.lower, limits.upper)]
+        ends += [(-limits.reach(kind), limits.reach(kind)) for kind in KINDS[1:]]
         rows, bounds = [np.zeros((0, self.size))], [np.zeros(0)]
         for joint, feature in enumerate(self.features):
-            for basis, lower, upper in kinds:
+            for basis, (lower, upper) in zip(self._search, ends, strict=True):
                 part = np.zeros((len(basis), self.size))
                 part[:, feature] = basis[:, self._free[joint]]
                 fixed = basis @ self._fixed[joint]
@@ -393,8 +387,7 @@ class TrajectoryProblem:
         """Return the instants [s] of nearest approaches that are too near."""
         if self.obstructed is None:
             return np.zeros(0)
-        full, (B, _, _) = self._full(x), self._repair
-        nearest = self.obstructed.least(B @ full.T)
+        nearest = self.obstructed.least(self._motion(self._repair, x).q)
         padded = np.pad(nearest, 1, constant_values=np.inf)
         lowest = (nearest <= padded[:-2]) & (nearest <= padded[2:])
         return self._repair_times[lowest & (nearest < self._kept_distance)]
@@ -408,7 +401,7 @@ class TrajectoryProblem:
         values, jacobians = [np.zeros(0)], [np.zeros((0, self.size))]
         for constraint, bases in self._constraints:
             seen = constraint.evaluate(self._motion(bases, x))
-            slopes = self._by_samples(bases, (seen.by_q, seen.by_dq, seen.by_ddq))
+            slopes = self._by_samples(bases[:3], (seen.by_q, seen.by_dq, seen.by_ddq))
             for sign in (1.0, -1.0) if constraint.two_sided else (1.0,):
                 values.append(sign * seen.shares.ravel() - PATH_RESERVE)
                 jacobians.append(sign * slopes)
@@ -422,7 +415,7 @@ class TrajectoryProblem:
     def violation(self, x: FloatArray) -> float:
         """Return the sum of what limits are broken by, the worst instant of each."""
         full = self._full(x)
-        uses = [self._uses(full, self._search, self._search_times).ravel()]
+        uses = [self._uses(full).ravel()]
         for constraint, bases in self._constraints:
             shares = constraint.shares(self._motion(bases, x))
             uses.append(constraint.use(shares).max(axis=0))
@@ -440,7 +433,7 @@ class TrajectoryProblem:
         full = self._scale(full, np.ones(self.robot.n), only_down=True)
         for share in SHRINKING:
             smaller = np.hstack([full[:, :1], share * full[:, 1:]])
-            motion = Motion(*(basis @ smaller.T for basis in self._repair))
+            motion = Motion(*(basis @ smaller.T for basis in self._repair[:3]))
             kept = all(_is_kept(constraint, motion) for constraint, _ in self._constraints)
             kept = kept and self.form.suits(smaller @ self._shape.T)
             if kept and self._keeps_clear(motion.q, self.experiment.clearance + SEARCH_CLEARANCE):
@@ -467,8 +460,7 @@ class TrajectoryProblem:
         return np.linspace(0.0, self.form.duration, count + 1)
 
     def _bases(self, times: FloatArray) -> Bases:
-        B, dB, ddB = self.form.basis(times)
-        return B @ self._shape, dB @ self._shape, ddB @ self._shape
+        return tuple(basis @ self._shape for basis in self.form.bases(times))
 
     def _position_basis(self, times: FloatArray) -> FloatArray:
         return self.form.basis(times)[0] @ self._shape
@@ -480,7 +472,7 @@ class TrajectoryProblem:
 
     def _motion(self, bases: Bases, x: FloatArray) -> Motion:
         full = self._full(x)
-        return Motion(*(basis @ full.T for basis in bases))
+        return Motion(*(basis @ full.T for basis in bases[:3]))
 
     def _known(self, W: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
         """Return a base observation matrix with what is known already below it."""
@@ -500,11 +492,11 @@ class TrajectoryProblem:
     ) -> FloatArray:
         """Return the gradient of ``sum(weights * W)`` by the free coefficients."""
         by = columns.gradient(passage, weights)
-        full = sum(basis.T @ one for basis, one in zip(self._samples, by, strict=True))
+        full = sum(basis.T @ one for basis, one in zip(self._samples[:3], by, strict=True))
         return np.asarray(full).T[self._free]
 
     def _by_samples(
-        self, bases: tuple[FloatArray, ...], by: tuple[FloatArray, ...]
+        self, bases: Bases, by: tuple[FloatArray, ...]
     ) -> FloatArray:
         """Return derivatives (N m, size) of what depends on each sample, from (N, m, n)."""
         full = sum(
@@ -513,18 +505,15 @@ class TrajectoryProblem:
         )
         return np.asarray(full)[..., self._free].reshape(-1, self.size)
 
-    def _uses(self, full: FloatArray, bases: Bases, times: FloatArray) -> FloatArray:
+    def _uses(self, full: FloatArray) -> FloatArray:
         """Return the shares of the limits that each joint's motion uses, (n, kinds)."""
         limits = self.limits
         if self.experiment.bounds == 'conservative':
             return conservative_shares(self.form, full @ self._shape.T, limits)
-        q, dq, ddq = (basis @ full.T for basis in bases)
-        jerk = (self.form.jerk_basis(times) @ self._shape) @ full.T
-        parts = (
-            (q - limits.centre('position'), limits.reach('position')), (dq, limits.velocity),
-            (ddq, limits.acceleration), (jerk, limits.jerk),
-        )
-        return np.column_stack([np.abs(values / bound).max(axis=0) for values, bound in parts])
+        return np.column_stack([
+            np.abs((basis @ full.T - limits.centre(kind)) / limits.reach(kind)).max(axis=0)
+            for kind, basis in zip(KINDS, self._search, strict=True)
+        ])
 
     def _scale(
         self, full: FloatArray, share: FloatArray, *, only_down: bool = False
@@ -532,19 +521,18 @@ class TrajectoryProblem:
         """Return the motion with each joint's amplitudes at a share of what the limits allow."""
         limits, centre = self.limits, full[:, 0]
         moving = np.hstack([np.zeros((self.robot.n, 1)), full[:, 1:]])
-        # The range about the centre instead of that about its own middle.
-        room = np.minimum(limits.upper - centre, centre - limits.lower)
-        about = replace(limits, lower=-room, upper=room)
         if self.experiment.bounds == 'conservative':
+            # The range about the centre instead of that about its own middle.
+            room = np.minimum(limits.upper - centre, centre - limits.lower)
+            about = replace(limits, lower=-room, upper=room)
             use = conservative_shares(self.form, moving @ self._shape.T, about).max(axis=1)
         else:
-            q, dq, ddq = (basis @ moving.T for basis in self._repair)
+            q, *others = (basis @ moving.T for basis in self._repair)
             use = np.stack([
                 q.max(axis=0) / (limits.upper - centre),
                 -q.min(axis=0) / (centre - limits.lower),
-                np.abs(dq).max(axis=0) / limits.velocity,
-                np.abs(ddq).max(axis=0) / limits.acceleration,
-                np.abs(self._jerk @ moving.T).max(axis=0) / limits.jerk,
+                *(np.abs(values).max(axis=0) / limits.reach(kind)
+                  for kind, values in zip(KINDS[1:], others, strict=True)),
             ]).max(axis=0)
         scale = RESERVE * share / np.maximum(use, 1e-12)
         if only_down:

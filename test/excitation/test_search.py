@@ -123,19 +123,6 @@ def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
         assert state_bytes(again) == state_bytes(state)
 
 
-@given(rounds=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
-def test_a_search_goes_on_from_what_was_saved(rounds, seed):
-    clock, saved = Clock(), []
-    budget = Budget(EACH * OF_A_ROUND * 6 + 10)
-    whole = searched(Task(clock), budget, seed=seed, save=saved.append)
-    assert [state.rounds for state in saved] == [1, 2, 3, 4, 5, 6]
-    assert [state.evaluations for state in saved] == [35, 70, 105, 140, 175, 210]
-    later = []
-    rest = searched(Task(clock), budget, seed=seed, state=saved[rounds - 1], save=later.append)
-    assert state_bytes(rest) == state_bytes(whole)
-    assert list(map(state_bytes, later)) == list(map(state_bytes, saved[rounds:]))
-
-
 def test_rounds_differ_and_seeds_too(clock):
     """Every round has random numbers of its own, which depend on the seed and its count alone."""
     tasks = []
@@ -144,11 +131,9 @@ def test_rounds_differ_and_seeds_too(clock):
         searched(tasks[-1], Budget(EACH * OF_A_ROUND * 3), seed=seed)
     numbers = [number for task in tasks for number in task.done]
     assert len(set(numbers)) == 30
-    fresh = Task(clock)
-    state = SearchState(rounds=2, memory={})
-    searched(fresh, Budget(EACH * OF_A_ROUND), seed=1, state=state)
-    expected = np.random.default_rng([1, 2]).standard_normal(OF_A_ROUND)
-    np.testing.assert_array_equal(fresh.done, expected)
+    # The first round remembers nothing of any before.
+    expected = np.random.default_rng([1, 0]).standard_normal(OF_A_ROUND)
+    np.testing.assert_array_equal(tasks[0].done[:OF_A_ROUND], expected)
 
 
 @given(pace=st.integers(0, 2**32 - 1), seconds=st.sampled_from([INF, 5.0, 60.0]))
@@ -183,17 +168,6 @@ def test_the_time_left_is_by_the_pace_so_far(clock):
     told = []
     searched(Task(clock, lambda number: 2.0), Budget(70, 10.0), report=told.append)
     assert [progress.seconds_left for progress in told] == pytest.approx([8.0, 6.0, 4.0, 2.0, 0.0])
-
-
-def test_a_search_that_goes_on_tells_its_own_pace(clock):
-    """Evaluations of the earlier search took none of this one's time."""
-    saved, told = [], []
-    searched(Task(clock, lambda number: 2.0), Budget(35), save=saved.append)
-    searched(
-        Task(clock, lambda number: 1.0), Budget(70), state=saved[0], report=told.append
-    )
-    assert [progress.seconds_left for progress in told] == pytest.approx([4.0, 3.0, 2.0, 1.0, 0.0])
-    assert [progress.evaluations for progress in told] == [42, 49, 56, 63, 70]
 
 
 def test_the_first_of_equals_is_the_better():

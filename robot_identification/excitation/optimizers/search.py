@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 import math
-import multiprocessing
-import threading
 import time
 from typing import Any
 
@@ -31,10 +30,8 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.files import LARGEST_INTEGER
 from robot_identification.options import check_options, option
-from robot_identification.parallel import ending_signals_wait, follow_parent
+from robot_identification.parallel import ending_signals_wait, LOCAL, open_executor
 
-# Longest wait for a thread of a pool whose processes are gone [s]; chosen: it takes milliseconds.
-THREAD_TIMEOUT = 2.0
 GENERIC = 'generic'  # name of the experiment that needs no file
 # Processes of a search: more than any computer at hand has processors.
 MOST_PROCESSES = 1024
@@ -110,7 +107,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """All that a search knows between two rounds, and goes on from."""
+    """All that a search knows between two rounds."""
 
     rounds: int = 0  # finished
     evaluations: int = 0
@@ -157,28 +154,17 @@ class Workers:
 
     def __init__(self, build: Callable[[], TrajectoryProblem], processes: int = 1) -> None:
         self.problem = build()
-        self._pool: ProcessPoolExecutor | None = None
-        self._others = set(multiprocessing.active_children())
-        self._threads: set[threading.Thread] = set()  # of the pool
-        self._any = False
-        if processes > 1:
-            # A fork would copy the locks of other threads, of a ROS node for one.
-            self._pool = ProcessPoolExecutor(
-                processes, multiprocessing.get_context('spawn'), _start, (build,)
-            )
+        self._any, self._stack = False, ExitStack()
+        self._pool = self._stack.enter_context(open_executor(
+            LOCAL if processes > 1 else None, processes if processes > 1 else None,
+            partial(_start, build),
+        ))
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._pool is not None:
-            # What runs is not waited for: its result came too late.
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - self._others:
-                process.kill()
-            # Python's exit would write into a pipe that these close meanwhile.
-            for thread in self._threads:
-                thread.join(THREAD_TIMEOUT)
+        self._stack.close()
 
     def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
         """Yield the outcomes of jobs in order, none after `end` on the monotonic clock [s]."""
@@ -191,9 +177,7 @@ class Workers:
         futures: list[Future[Outcome]] = []
         try:
             with ending_signals_wait():
-                before = set(threading.enumerate())
                 futures += [self._pool.submit(_do, job) for job in jobs]
-                self._threads |= set(threading.enumerate()) - before
             for future in futures:
                 left = end - time.monotonic()
                 # However short the time, one job is finished, as it is without other processes.
@@ -203,7 +187,7 @@ class Workers:
                 yield outcome
         except FutureTimeoutError:
             return
-        except BrokenProcessPool as error:
+        except BrokenExecutor as error:
             raise IdentificationError(
                 'a process of the search was killed, which the system does when memory is short: '
                 'search with fewer processes (--processes 1)'
@@ -212,7 +196,6 @@ class Workers:
 
 def _start(build: Callable[[], TrajectoryProblem]) -> None:
     global _problem
-    follow_parent()
     _problem = build()
 
 
@@ -236,15 +219,10 @@ class Search:
     report: Callable[[Progress], None]  # called after every job
     save: Callable[[SearchState], None] | None = None  # called after every round
 
-    def run(self, budget: Budget, state: SearchState | None = None) -> SearchState:
-        """
-        Search until the budget is used up or the optimizer proposes nothing.
-
-        `state` resumes an earlier search with the same optimizer, problem and seed.
-        """
-        state = state or SearchState()
-        problem = self.workers.problem
-        pace = _Pace(budget, state.evaluations)
+    def run(self, budget: Budget) -> SearchState:
+        """Search until the budget is used up or the optimizer proposes nothing."""
+        state, problem = SearchState(), self.workers.problem
+        pace = _Pace(budget)
         while state.evaluations < budget.evaluations and pace.time_left > 0.0:
             # Every round has its own generator: the state need not hold one.
             rng = np.random.default_rng([self.seed, state.rounds])
@@ -284,9 +262,8 @@ def better(first: Candidate | None, second: Candidate) -> Candidate:
 class _Pace:
     """Rate of a search, for the time that is left."""
 
-    def __init__(self, budget: Budget, evaluations: int) -> None:
-        self._budget, self._first = budget, evaluations
-        self._start = time.monotonic()
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self._start = budget, time.monotonic()
         self.end = self._start + budget.seconds
 
     @property
@@ -295,8 +272,9 @@ class _Pace:
 
     def progress(self, state: SearchState) -> Progress:
         elapsed = time.monotonic() - self._start
-        done = state.evaluations - self._first
-        left = max(self._budget.evaluations - state.evaluations, 0) * elapsed / max(done, 1)
+        left = max(self._budget.evaluations - state.evaluations, 0) * elapsed / max(
+            state.evaluations, 1
+        )
         seconds_left = max(min(left, self.time_left), 0.0)
         return Progress(
             best=np.inf if state.best is None else state.best.objective,

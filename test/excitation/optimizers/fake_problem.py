@@ -91,13 +91,13 @@ class FakeProblem:
 
 
 def run_search(
-    optimizer, problem, budget, *, seed=1, report=lambda progress: None, save=None, state=None
+    optimizer, problem, budget, *, seed=1, report=lambda progress: None, save=None
 ):
     """Return the state that a search in this process ends with; a budget may be its number."""
     if isinstance(budget, int):
         budget = Budget(budget)
     with Workers(lambda: problem) as workers:
-        return Search(optimizer, workers, seed, report, save).run(budget, state)
+        return Search(optimizer, workers, seed, report, save).run(budget)
 
 
 def state_bytes(state):
