@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 import re
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element, ParseError, SubElement, tostring, TreeBuilder
 from xml.parsers.expat import errors
 
@@ -145,37 +145,23 @@ def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
     return [f'{what} is {address!r:.200}, {fault}{more}: meshes and textures are not opened']
 
 
-def _host_and_path(path: str) -> tuple[str, str]:
-    """Return host and path of a file: address, without its scheme; the host may be empty."""
-    if not path.startswith('//'):
-        return '', path
-    host, _, path = path[2:].partition('/')
-    return host, f'/{path}'
-
-
 def _fault_of_address(address: str, folder: Path | None) -> str | None:
     """Return why a mesh's address is refused, in words; None if it is not."""
-    decoded = unquote(address)
-    path = decoded.replace('\\', '/')
-    scheme = re.match(r'([A-Za-z][A-Za-z0-9+.-]*):', path)
-    if scheme is not None:
-        path = path[scheme.end():]
-    if '..' in path.split('/'):
+    whole = unquote(address).replace('\\', '/')
+    if '..' in re.split('[/:]', whole):
         return 'which climbs out of its folder by ..'
-    kind = None if scheme is None else scheme[1].lower()
-    if kind in ('package', 'model'):
+    try:
+        scheme, host, path, _, _ = urlsplit(whole)
+    except ValueError as error:
+        return f'which is no address: {error}'
+    if scheme in ('package', 'model'):
         return None
-    host = ''
-    if kind == 'file':
-        host, path = _host_and_path(path)
-    elif kind is not None:
-        return f'and {kind}: leads elsewhere'
-    elif decoded.startswith(('\\\\', '//')):
-        return 'which lies on another machine'
-    elif not path.startswith(('/', '~')):
-        return None
+    if scheme not in ('', 'file'):
+        return f'and {scheme}: leads elsewhere'
     if host not in ('', 'localhost'):
         return f'which lies on another machine, {host!r:.80}'
+    if not path.startswith(('/', '~')):
+        return None
     own = () if folder is None else (folder.absolute(), folder.resolve())
     if re.search(r'/share/[^/]+/+[^/]', path) or any(
         PurePosixPath(path).is_relative_to(place) for place in own
