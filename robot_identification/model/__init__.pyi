@@ -99,7 +99,7 @@ from .regressor import (
     Motion as Motion, observation_matrix as observation_matrix,
     prior_inertial_parameters as prior_inertial_parameters, RELEASED_BLOCKS as RELEASED_BLOCKS,
     rigid_and_transmitted_torque as rigid_and_transmitted_torque, rigid_torque as rigid_torque,
-    RotorMotion as RotorMotion, run_friction as run_friction, standard_torque as standard_torque,
+    run_friction as run_friction, standard_torque as standard_torque,
     static_regressor as static_regressor,
 )
 from .regressor_gradient import Passage as Passage, RegressorGradient as RegressorGradient

@@ -33,20 +33,6 @@ RELEASED_BLOCKS = 16
 
 
 @dataclass(frozen=True)
-class RotorMotion:
-    """The rotors of the arm, their angles divided by the gear ratio."""
-
-    #: (N, n): position [rad], velocity [rad/s] and acceleration [rad/s^2].
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
-
-    def rows(self, chosen: slice | NDArray[np.int64] | BoolArray) -> RotorMotion:
-        """Return some of the samples."""
-        return RotorMotion(*_take(chosen, self.q, self.dq, self.ddq))
-
-
-@dataclass(frozen=True)
 class Motion:
     """Consecutive samples of the whole arm."""
 
@@ -55,9 +41,9 @@ class Motion:
     dq: FloatArray
     ddq: FloatArray
     temperature: FloatArray | None = None  #: (N, n): of the joints [deg C]
-    #: The other side of elastic joints, which friction and rotor inertia act on; where it is not
-    #: given, the rotors turn as the links do.
-    rotor: RotorMotion | None = field(default=None, kw_only=True)
+    #: The other side of elastic joints, which friction and rotor inertia act on: angles of the
+    #: rotors divided by the gear ratio; where it is not given, the rotors turn as the links do.
+    rotor: Motion | None = field(default=None, kw_only=True)
     #: Rows at which friction begins anew because what was before them is not known: the first one
     #: of a recording, and the first one after each gap.
     starts: tuple[int, ...] = field(default=(0,), kw_only=True)
@@ -101,10 +87,10 @@ class Motion:
 
     def with_stiff_joints(self) -> Motion:
         """Return it with the links' motion for that of the rotors."""
-        return replace(self, rotor=RotorMotion(self.q, self.dq, self.ddq))
+        return replace(self, rotor=Motion(self.q, self.dq, self.ddq))
 
     @property
-    def drive_side(self) -> Motion | RotorMotion:
+    def drive_side(self) -> Motion:
         """Return what friction and rotor inertia act on: the rotors where they are given."""
         return self if self.rotor is None else self.rotor
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray, release
 from robot_identification.model import (
-    CorrectionSignals, EFFORT_UNITS, Motion, RobotModel, RotorMotion,
+    CorrectionSignals, EFFORT_UNITS, Motion, RobotModel,
 )
 from robot_identification.processing.blocks import take_rows, thin_chosen
 from robot_identification.processing.periods import find_repetition
@@ -127,7 +127,7 @@ class Dataset:
             motion=Motion(
                 motion.q[:, one], motion.dq[:, one], motion.ddq[:, one],
                 None if temperature is None else temperature[:, one],
-                rotor=None if rotor is None else RotorMotion(
+                rotor=None if rotor is None else Motion(
                     rotor.q[:, one], rotor.dq[:, one], rotor.ddq[:, one]
                 ),
                 starts=motion.starts,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
 from robot_identification.errors import DataError
-from robot_identification.model import KinematicFilter, RotorMotion
+from robot_identification.model import KinematicFilter, Motion
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.repairs import GAP_PERIODS, sampling_period
 from robot_identification.processing.smoothing import (
@@ -35,7 +35,7 @@ class RotorSide:
 
     # At every stamp; None where nothing is usable. The links' own motion stands for rotors without
     # an encoder, and for all rotors where `known` is false
-    motion: RotorMotion | None = None
+    motion: Motion | None = None
     known: BoolArray | None = None  # shape (N,); where the rotors were recorded
     notes: tuple[str, ...] = ()  # What a reader should know
 
@@ -180,7 +180,7 @@ def _find_strays(
 
 def _fill_in(
     rotors: Kinematics, links: Kinematics, known: BoolArray, has_rotor: BoolArray
-) -> RotorMotion:
+) -> Motion:
     """Return the motion of the rotors, that of the links where they are not known."""
     for block in row_blocks(len(known)):
         seen = known[block][:, None] & has_rotor
@@ -190,4 +190,4 @@ def _fill_in(
             rotor[block] = np.where(seen, rotor[block], link[block])
             release(rotor)
             release(link)
-    return RotorMotion(rotors.q, rotors.dq, rotors.ddq)
+    return Motion(rotors.q, rotors.dq, rotors.ddq)

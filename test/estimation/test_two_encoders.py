@@ -16,8 +16,7 @@ from builders import run_command
 from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
-from recordings import fourier_motion as smooth_motion
-from recordings import write_small_arm
+from recordings import fourier_motion as smooth_motion, write_small_arm
 from robot_identification.errors import (
     DataError, IdentificationError, UsageError,
 )
@@ -32,7 +31,7 @@ from robot_identification.estimation.two_encoders import (
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     CoulombSignFriction, FRICTION_LAWS, IdentifiedModel, load_model, load_robot, Motion,
-    RotorMotion, SignalSource, standard_torque, StandardParameters, ViscousFriction,
+    SignalSource, standard_torque, StandardParameters, ViscousFriction,
 )
 from robot_identification.model.friction.laws import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
@@ -119,7 +118,7 @@ def arm(robots):
     bodies = replace(drawn, coulomb=nothing, viscous=nothing, reflected_inertia=nothing)
     planned = fourier_motion(6, 5, SAMPLES, 0.2, PERIOD * SAMPLES)
     load = simulator.inverse_dynamics(robot, bodies, planned)
-    rotor = RotorMotion(
+    rotor = Motion(
         planned.q + load / STIFFNESS,
         planned.dq + derivative(load, 1) / STIFFNESS,
         planned.ddq + derivative(load, 2) / STIFFNESS,

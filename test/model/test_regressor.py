@@ -20,7 +20,7 @@ from robot_identification.model import (
 )
 from robot_identification.model.regressor import (
     block_slices, energy_regressor, inertial_regressor, initial_friction_states, Motion,
-    observation_matrix, prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque,
+    observation_matrix, prior_inertial_parameters, rigid_torque, standard_torque,
     static_regressor,
 )
 
@@ -189,7 +189,7 @@ def test_samples_of_unequal_shape_are_refused():
     with pytest.raises(UsageError, match='one shape'):
         Motion(*short)
     with pytest.raises(UsageError, match='one shape'):
-        Motion(*np.zeros((3, 3, 2)), rotor=RotorMotion(*short))
+        Motion(*np.zeros((3, 3, 2)), rotor=Motion(*short))
 
 
 # --- rotors with their own motion ----------------------------------------------------------
@@ -197,7 +197,7 @@ def test_samples_of_unequal_shape_are_refused():
 
 def with_rotors(motion, rng, bend=0.1):
     """Return a motion whose rotors are a little apart from the links."""
-    return replace(motion, rotor=RotorMotion(*(
+    return replace(motion, rotor=Motion(*(
         values + bend * rng.normal(size=values.shape)
         for values in (motion.q, motion.dq, motion.ddq)
     )))
@@ -212,7 +212,7 @@ def test_rotors_that_turn_as_links_change_nothing(ur5, rng):
     """One encoder is two that agree, to the last bit; but for the load, see below."""
     motion = random_motion(rng, 40, 6)
     motion = replace(motion, starts=(0, 17))
-    same = replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq))
+    same = replace(motion, rotor=Motion(motion.q, motion.dq, motion.ddq))
     parameters = drive_parameters()
     np.testing.assert_array_equal(
         observation_matrix(ur5, parameters, same), observation_matrix(ur5, parameters, motion)

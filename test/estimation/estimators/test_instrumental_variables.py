@@ -18,7 +18,7 @@ from robot_identification.estimation.estimators.instrumental_variables import (
     fit_spline, gather_instruments, InstrumentalVariables,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.model.regressor import RotorMotion
+from robot_identification.model.regressor import Motion
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -175,7 +175,7 @@ def test_joints_with_two_encoders_are_refused(smooth_arm):
     dataset = smooth_arm.dataset(0, 0.0)
     motion = dataset.motion
     elastic = replace(
-        dataset, motion=replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq))
+        dataset, motion=replace(motion, rotor=Motion(motion.q, motion.dq, motion.ddq))
     )
     with pytest.raises(UsageError, match='made up: estimator iv takes joints as rigid'):
         InstrumentalVariables().estimate(smooth_arm.observe([elastic]).factor())
