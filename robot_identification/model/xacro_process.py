@@ -11,7 +11,7 @@ its program beside the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 import importlib
 import json
@@ -61,11 +61,12 @@ def find_packages(xacro: Any, own: list[str], around: list[str], missing: str) -
 
     @cache
     def find(package: str) -> str:
-        return (
-            _package_among(package, map(Path, own)) or _installed(installed, package)
-            or _package_among(package, _folders_below(around))
-            or _folder_named(package, own, around) or f'{missing}/{package}'
-        )
+        here, called_so = _search(package, map(Path, own))
+        found = here or _installed(installed, package)
+        if found is None:
+            found, other = _search(package, _folders_below(around))
+            found = found or called_so or other
+        return found or f'{missing}/{package}'
 
     arguments._eval_find = find
     arguments._eval_dict['find'] = find
@@ -92,26 +93,28 @@ def _installed(find: Callable[[str], str], package: str) -> str | None:
         return None
 
 
-def _package_among(package: str, folders: Any) -> str | None:
+def _search(package: str, folders: Iterable[Path]) -> tuple[str | None, str | None]:
+    """Return the folder of a package, or the first one called so, as copies without XML are."""
+    called_so = None
     for folder in folders:
-        try:
-            text = (folder / 'package.xml').read_text(encoding='utf-8', errors='replace')
-        except OSError:
-            continue
-        found = re.search(r'<name>\s*([^<\s]+)\s*</name>', text)
-        if found is not None and found[1] == package:
-            return str(folder)
-    return None
+        if _name_in_xml(folder) == package:
+            return str(folder), None
+        if called_so is None and folder.name == package:
+            called_so = str(folder)
+    return None, called_so
 
 
-def _folder_named(package: str, own: list[str], around: list[str]) -> str | None:
-    """Return a folder with the name of a package, as copies without package.xml have."""
-    places = (*map(Path, own), *_folders_below(around, packages=False))
-    return next((str(place) for place in places if place.name == package), None)
+def _name_in_xml(folder: Path) -> str | None:
+    try:
+        text = (folder / 'package.xml').read_text(encoding='utf-8', errors='replace')
+    except OSError:
+        return None
+    found = re.search(r'<name>\s*([^<\s]+)\s*</name>', text)
+    return None if found is None else found[1]
 
 
-def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
-    """Yield folders level by level below each of `tops`: those with a package.xml, or all."""
+def _folders_below(tops: list[str]) -> Iterator[Path]:
+    """Yield each of `tops` and the folders in it, level by level."""
     seen, end = 0, time.monotonic() + SEARCH_SECONDS
     done: set[str] = set()
     for top in tops:
@@ -124,32 +127,24 @@ def _folders_below(tops: list[str], *, packages: bool = True) -> Iterator[Path]:
                 # Some workspaces have fewer folders.
                 if seen > 20_000 or time.monotonic() > end:
                     return
-                if place in done:
-                    continue
-                done.add(place)
-                names, has_package = _entries(place)
-                if has_package or not packages:
+                if place not in done:
+                    done.add(place)
                     yield Path(place)
-                below += [f'{place}/{name}' for name in names]
+                    below += [f'{place}/{name}' for name in _names_of_folders(place)]
             level = below
 
 
-def _entries(place: str) -> tuple[list[str], bool]:
-    """Return the folders in a folder that can hold packages, and whether it is one."""
-    names, has_package = [], False
+def _names_of_folders(place: str) -> list[str]:
+    """Return the folders in a folder that can hold packages."""
     try:
         with os.scandir(place) as entries:
-            for entry in entries:
-                if entry.name == 'package.xml':
-                    has_package = True
-                elif (
-                    entry.is_dir(follow_symlinks=False) and not entry.name.startswith('.')
-                    and entry.name not in ('build', 'log', 'meshes', 'node_modules')
-                ):
-                    names.append(entry.name)
+            return sorted(
+                entry.name for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith('.')
+                and entry.name not in ('build', 'log', 'meshes', 'node_modules')
+            )
     except OSError:
-        return [], False
-    return sorted(names), has_package
+        return []
 
 
 if __name__ == '__main__':

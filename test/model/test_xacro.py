@@ -123,7 +123,7 @@ def test_the_search_for_a_package_ends_in_time(tmp_path, monkeypatch):
     package = tmp_path / 'there'
     package.mkdir()
     (package / 'package.xml').write_text('<package><name>there</name></package>')
-    assert list(xacro_process._folders_below([str(tmp_path)])) == [package]
+    assert list(xacro_process._folders_below([str(tmp_path)])) == [tmp_path, package]
     monkeypatch.setattr(xacro_process, 'SEARCH_SECONDS', -1.0)
     assert list(xacro_process._folders_below([str(tmp_path)])) == []
 
