@@ -24,7 +24,7 @@ from reproductions.raviola_2021_structure import (
 )
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.judgement import Identification
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import map_base_parameters
 from robot_identification.model.frames import link_frames

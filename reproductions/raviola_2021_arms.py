@@ -21,7 +21,7 @@ from reproductions.raviola_2021_printed import (
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.judgement import Identification
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.recipe import Recipe

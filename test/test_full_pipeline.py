@@ -15,7 +15,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import true_base_parameters
-from robot_identification.estimation.identifiability import reference_scale
+from robot_identification.estimation.fitting import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.pipeline import identify, validate

@@ -21,7 +21,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver, execute, true_base_parameters
-from robot_identification.estimation.identifiability import reference_scale
+from robot_identification.estimation.fitting import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.registry import load_robot

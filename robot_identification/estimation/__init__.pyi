@@ -15,14 +15,13 @@ from .estimators.least_squares import WeightedLeastSquares as WeightedLeastSquar
 from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
 from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
-from .identification import Identification as Identification
 from .inputs import (
     choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,
     read_inputs as read_inputs, take_position_errors as take_position_errors,
 )
 from .judgement import (
-    examine_fit as examine_fit, judge_identification as judge_identification,
-    make_model as make_model,
+    examine_fit as examine_fit, Identification as Identification,
+    judge_identification as judge_identification, make_model as make_model,
 )
 from .method import (
     AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,
@@ -46,11 +45,9 @@ from .selection import (
 from .solving import solve_bounded as solve_bounded, solve_weighted as solve_weighted
 from .uncertainty.covariance import Covariance as Covariance, covariance_of as covariance_of
 from .uncertainty.intervals import (
-    confidence_intervals as confidence_intervals, joint_test as joint_test,
-    JointTest as JointTest, nested_test as nested_test,
-)
-from .uncertainty.needed_terms import (
-    covariance_from_model as covariance_from_model, find_needed_terms as find_needed_terms,
+    confidence_intervals as confidence_intervals, covariance_from_model as covariance_from_model,
+    find_needed_terms as find_needed_terms, joint_test as joint_test, JointTest as JointTest,
+    nested_test as nested_test,
 )
 from .uncertainty.scatter import (
     choose_lag as choose_lag, moving_sums as moving_sums, problem_of as problem_of,

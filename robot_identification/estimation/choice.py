@@ -14,7 +14,6 @@ from robot_identification.estimation.correction_groups import AcceptedGroup
 from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
-from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.recipe import thin_rows
@@ -28,6 +27,17 @@ SHORT_MOTION = 20.0
 MOST_CONTRADICTING = 0.5
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A question that held-out blocks decided."""
+
+    question: str  # what was to be chosen
+    names: tuple[str, ...]  # the candidates
+    scores: tuple[float, ...]  # mean NRMSE of each on held-out blocks
+    chosen: str  # the one taken
+    rule: str  # by which it was
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,14 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation.choice import (
-    Choice, seconds_fitted, with_prior_weight,
+    Candidates, Choice, seconds_fitted, with_prior_weight,
 )
 from robot_identification.estimation.correction_groups import (
     AcceptedGroup, choose_groups, fit_groups, gather_columns, predict_held_out, Residuals,
     residuals_at,
 )
 from robot_identification.estimation.fitting import make_trial
-from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe, thin_rows
 from robot_identification.model import (

@@ -22,7 +22,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
-from robot_identification.estimation.sample_count import FEWEST_FITTED
+from robot_identification.estimation.selection import FEWEST_FITTED
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.parallel import run_jobs
 from robot_identification.processing import (

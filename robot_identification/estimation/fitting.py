@@ -9,7 +9,7 @@ Every choice that is made from data is made here, inside the training samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,22 +19,16 @@ from robot_identification.estimation.bags import training_data
 from robot_identification.estimation.estimate import Estimate, Estimator, StagedEstimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.identifiability import (
-    IdentifiableProblem, restrict_to_identifiable,
-)
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (
     BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, make_standard_parameters,
-    reduce_to_base, RobotModel, StandardParameters,
+    observation_matrix, random_motion, reduce_to_base, RobotModel, StandardParameters,
 )
-from robot_identification.processing import (
-    Dataset,
-)
-from robot_identification.validation import (
-    errors_at, Folds, hold_out, limit_outliers, Trial,
-)
+from robot_identification.processing import Dataset
+from robot_identification.validation import errors_at, Folds, hold_out, limit_outliers, Trial
+import scipy
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
@@ -44,6 +38,94 @@ LOAD_TOLERANCE, MOST_LOAD_ITERATIONS = 1.0e-4, 10
 DEVIATION_TOLERANCE = 0.1
 # Share of it that it falls to at most in one pass: of rows without noise it would be zero.
 LEAST_DEVIATION = 1.0e-6
+# Part of a column, in units of what a lively motion (3 rad/s, 5 rad/s^2) would put into it, that
+# the columns before it leave unexplained. The shared recordings of real arms have 1e-3 and more;
+# a stationary joint's sensor noise reaches 1e-6.
+LOSS_TOLERANCE = 1.0e-5
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiableProblem:
+    """A problem all of whose parameters the data determine."""
+
+    problem: IdentificationProblem  # with the reduced base parameters
+    unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
+    stationary_joints: tuple[str, ...]  # joints that hardly moved
+
+
+def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
+    """Return what a lively motion puts into each base column, (b,), as RMS per sample."""
+    samples = 100
+    motion = random_motion(robot, samples, np.random.default_rng(1))
+    tau_rigid = np.ones((samples, robot.n))
+    W = observation_matrix(robot, reduction.parameters, motion, None, tau_rigid)
+    scale: FloatArray = np.linalg.norm(W[:, reduction.independent], axis=0) / np.sqrt(samples)
+    return scale
+
+
+def restrict_to_identifiable(
+    robot: RobotModel,
+    problem: IdentificationProblem,
+    stationary_joints: Sequence[int],
+    known: Mapping[str, float] | None = None,
+) -> IdentifiableProblem:
+    """
+    Leave out what the data do not determine, folding it into what they do.
+
+    Friction and reflected inertia of `stationary_joints` are not shown. Base parameters that are
+    `known` need not be shown; they stay, but for those that are zero.
+    """
+    reduction = problem.reduction
+    parameters = reduction.parameters
+    given = np.array([name in (known or {}) for name in reduction.names])
+    used = np.array([(known or {}).get(name, 0.0) != 0.0 for name in reduction.names])
+    hidden = {
+        column
+        for term, columns in parameters.friction_columns
+        if term.joint in stationary_joints
+        for column in range(columns.start, columns.stop)
+    }
+    if parameters.reflected_inertia:
+        start = parameters.reflected_inertia_slice.start
+        hidden |= {start + joint for joint in stationary_joints}
+    seen = np.array([column not in hidden for column in reduction.independent])
+    # A dictionary has more terms than any data tell apart; its fit chooses among them.
+    chosen_by_fit = {
+        column
+        for term, columns in parameters.friction_columns
+        if not term.law.is_structural
+        for column in range(columns.start, columns.stop)
+    }
+    tested = ~given & np.array(
+        [column not in chosen_by_fit for column in reduction.independent], dtype=bool
+    )
+    seen = np.where(given, used, seen)
+    R, _ = problem.stacked(np.ones(robot.n))
+    reference = reference_scale(robot, reduction)
+    scaled = R[:, : reduction.rank] / reference / np.sqrt(problem.samples.max())
+    scaled = np.where(seen & tested, scaled, 0.0)
+    triangle, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
+    joints = tuple(robot.joint_names[joint] for joint in stationary_joints)
+    kept = np.sort(pivots[:rank])
+    unidentifiable = np.setdiff1d(np.flatnonzero(tested), kept)
+    if not unidentifiable.size and seen.all():
+        return IdentifiableProblem(problem, (), joints)
+    folded = np.linalg.lstsq(scaled[:, kept], scaled[:, unidentifiable], rcond=None)[0]
+    folded = folded * reference[unidentifiable] / reference[kept][:, None]
+    folded[np.abs(folded) < 1e-6] = 0.0
+    K = reduction.K.copy()
+    K[kept] += folded @ reduction.K[unidentifiable]
+    kept = np.sort(np.concatenate([kept, np.flatnonzero(seen & ~tested)]))
+    smaller = replace(reduction, K=K[kept], independent=reduction.independent[kept])
+    names = tuple(reduction.names[i] for i in unidentifiable) + tuple(
+        # Not every term by its own name: none of the joint's friction is seen.
+        f'{term.law.name}{term.joint + 1}'
+        for term in parameters.friction
+        if term.joint in stationary_joints and not term.law.is_structural
+    )
+    return IdentifiableProblem(problem.select(kept, smaller), names, joints)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,11 +16,11 @@ from robot_identification.estimation.acceptance import (
     ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.band import deviation_figures, parameter_figures
-from robot_identification.estimation.choice import Choice
+from robot_identification.estimation.choice import Candidates, Choice
 from robot_identification.estimation.corrections import fit_corrections, joints_of_one_motion
+from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
-from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import (
@@ -32,11 +32,12 @@ from robot_identification.estimation.recommendations import (
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource
-from robot_identification.processing import have_rotors
+from robot_identification.processing import Dataset, have_rotors
+from robot_identification.texts import short_repr
 from robot_identification.validation import (
-    BAD, bandwidth_of, describe_two_encoder_figures, Findings, Folds, judge, Limit, PAYLOAD,
-    score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial, two_encoder_figures,
-    Verdict, with_structure,
+    BAD, BagErrors, bandwidth_of, describe_two_encoder_figures, Findings, Folds, judge, Limit,
+    PAYLOAD, score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
+    two_encoder_figures, Verdict, with_structure,
 )
 
 # The verdict names no more recommended motions than this.
@@ -47,6 +48,56 @@ RECOMMENDATIONS_IN_VERDICT = 3
 WORSE = 1.5
 # A block is named with so many joints at most.
 MOST_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    All that one identification found; the report draws it.
+
+    Attributes
+    ----------
+    model : IdentifiedModel
+        The result.
+    estimate : Estimate
+        with singular values and residual deviation.
+    datasets : tuple of Dataset
+        The training data.
+    cross_validation : tuple of BagErrors
+        Errors on held-out blocks of the training data, by bag.
+    prior : tuple of BagErrors
+        Errors of the URDF's inertial parameters with friction fitted to the same data.
+    unidentifiable : tuple of str
+        Base parameters that the data do not determine.
+    stationary_joints : tuple of str
+        Joints that hardly moved.
+    verdict : Verdict
+        In words.
+    notes : tuple of str
+        What a reader should know.
+    candidates : tuple of Candidates
+        What was chosen on held-out blocks.
+    decided_by_prior : tuple of str
+        Parameters of which the URDF says more than the data.
+    recommendations : tuple of Recommendation
+        Motions that would show what the data did not.
+
+    """
+
+    model: IdentifiedModel
+    estimate: Estimate
+    datasets: tuple[Dataset, ...]
+    cross_validation: tuple[BagErrors, ...]
+    prior: tuple[BagErrors, ...]
+    unidentifiable: tuple[str, ...]
+    stationary_joints: tuple[str, ...]
+    verdict: Verdict
+    notes: tuple[str, ...]
+    candidates: tuple[Candidates, ...] = ()
+    decided_by_prior: tuple[str, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+
+    __repr__ = short_repr
 
 
 class MadeModel(NamedTuple):

@@ -13,37 +13,15 @@ from robot_identification.estimation.estimators.conic import solve_program
 from robot_identification.estimation.estimators.consistent_problem import (
     PSEUDO_INERTIA_MAP, upper_triangle,
 )
+from robot_identification.estimation.prior import MASS_FLOOR, prior_deviation
 from robot_identification.model import (
     BaseReduction, prior_inertial_parameters, pseudo_inertia, RobotModel, smallest_eigenvalues,
 )
 import scipy
 
-# How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its
-# largest principal inertia. Floors keep massless links finite.
-MASS_SHARE, CENTRE_DISTANCE, INERTIA_SHARE = 0.3, 0.15, 0.3
-MASS_FLOOR, INERTIA_FLOOR = 0.01, 1.0e-4
-# Friction and reflected inertia have no prior.
-NO_PRIOR = 1.0e3
 # Least eigenvalue of a pseudo-inertia over the size of the prior's: far above the solver's
 # tolerance, far below any real body.
 CONSISTENCY_MARGIN = 1.0e-6
-
-
-def prior_deviation(robot: RobotModel, size: int) -> FloatArray:
-    """Return how far each of `size` standard parameters may be from the URDF's, as deviations."""
-    deviation = np.full(size, NO_PRIOR)
-    for link, values in enumerate(prior_inertial_parameters(robot).reshape(-1, 10)):
-        mass = max(values[0], MASS_FLOOR)
-        tensor = np.array([
-            [values[4], values[5], values[7]],
-            [values[5], values[6], values[8]],
-            [values[7], values[8], values[9]],
-        ])
-        inertia = max(np.linalg.eigvalsh(tensor)[-1], INERTIA_FLOOR)
-        deviation[10 * link] = MASS_SHARE * mass
-        deviation[10 * link + 1: 10 * link + 4] = CENTRE_DISTANCE * mass
-        deviation[10 * link + 4: 10 * link + 10] = INERTIA_SHARE * inertia
-    return deviation
 
 
 def project_on_prior(

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation import ESTIMATORS, TrainingData
-from robot_identification.estimation.fitting import cross_validate, fit_parameters, observe
-from robot_identification.estimation.identifiability import (
-    reference_scale, restrict_to_identifiable,
+from robot_identification.estimation.fitting import (
+    cross_validate, fit_parameters, observe, reference_scale, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
     build_problem, IdentificationProblem, TriangularFactor,

@@ -11,7 +11,7 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation import covariance_of, ESTIMATORS, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.estimate import PriorTerm
-from robot_identification.estimation.identifiability import restrict_to_identifiable
+from robot_identification.estimation.fitting import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recommendations import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization

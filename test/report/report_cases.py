@@ -9,7 +9,7 @@ from pathlib import Path
 from builders import joint, link, robot_urdf
 import numpy as np
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.judgement import Identification
 from robot_identification.estimation.problem import build_problem
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, residual_covariance

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from report import report_cases
-from robot_identification.estimation.uncertainty.needed_terms import (
+from robot_identification.estimation.uncertainty.intervals import (
     covariance_from_model, find_needed_terms, schwarz_criterion,
 )
 from robot_identification.files import dump_yaml

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from report import report_cases
 from robot_identification.cli.demo_truth import GroundTruthComparison
+from robot_identification.estimation.choice import Candidates
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.identification import Candidates
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import EFFORT_UNITS, make_standard_parameters

@@ -13,12 +13,12 @@ from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimate import (
     check_count, check_positive, Estimate, Estimator, PriorTerm,
 )
+from robot_identification.estimation.prior import prior_deviation
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
     describe_estimate, least_squares, need_observations, propagate, renew_weights,
     residual_deviation, rows_per_joint,
 )
-from robot_identification.estimation.standard import prior_deviation
 from robot_identification.model import BaseReduction, prior_inertial_parameters
 import scipy
 

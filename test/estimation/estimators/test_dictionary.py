@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
 from robot_identification.estimation.arguments import IdentifyArguments
-from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.band import parameter_figures
+from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
