@@ -28,8 +28,8 @@ from robot_identification.export.changes import change_of_link, ChangedFiles, Li
 from robot_identification.export.xml_editor import comment_text, XmlEditor
 from robot_identification.files import read_text
 from robot_identification.model import (
-    IdentifiedModel, make_robot_model, parse_urdf, prior_inertial_parameters, RobotModel,
-    smallest_eigenvalues, Urdf,
+    IdentifiedModel, make_robot_model, parse_urdf, pose_in, prior_inertial_parameters, RobotModel,
+    smallest_eigenvalues, tensor_in, Urdf,
 )
 
 SIGNATURE = 'Identified by robot_identification.'
@@ -258,21 +258,10 @@ def _own_parameters(link: Any) -> FloatArray:
     inertial = link.find('inertial')
     if inertial is None:
         return np.zeros(10)
-    origin = inertial.find('origin')
-    values = {'xyz': '0 0 0', 'rpy': '0 0 0'} if origin is None else dict(origin.attrib)
-    centre = np.array([float(x) for x in values.get('xyz', '0 0 0').split()])
-    rotation = pin.rpy.rpyToMatrix(
-        *(float(x) for x in values.get('rpy', '0 0 0').split())
-    )
-    tensor = {k: float(v) for k, v in inertial.find('inertia').attrib.items()}
-    about_centre = np.array([
-        [tensor['ixx'], tensor['ixy'], tensor['ixz']],
-        [tensor['ixy'], tensor['iyy'], tensor['iyz']],
-        [tensor['ixz'], tensor['iyz'], tensor['izz']],
-    ])
+    pose, mass = pose_in(inertial.find('origin')), float(inertial.find('mass').get('value'))
+    centre = pose.translation
     # By hand: Pinocchio refuses moments that rounding made negative, as those of a mere mass.
-    mass = float(inertial.find('mass').get('value'))
-    about_frame = rotation @ about_centre @ rotation.T + mass * (
+    about_frame = pose.rotation @ tensor_in(inertial.find('inertia')) @ pose.rotation.T + mass * (
         centre @ centre * np.eye(3) - np.outer(centre, centre)
     )
     rows, columns = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)

@@ -113,6 +113,7 @@ from .urdf import (
     parse_robot_xml as parse_robot_xml, parse_urdf as parse_urdf, read_urdf as read_urdf,
     Urdf as Urdf,
 )
+from .urdf_elements import pose_in as pose_in, tensor_in as tensor_in
 from .urdf_variants import (
     for_pinocchio as for_pinocchio, for_simulation as for_simulation, mount_tool as mount_tool,
     Tool as Tool, with_prefix as with_prefix, without_prefix as without_prefix,
