@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Helpers of all figures, and the smaller ones: panels that `plot` draws, and matplotlib's.
+Helpers of all figures, and the smaller ones.
 
-matplotlib is loaded with the first figure that needs it: it takes as long to load as the rest of
-the package, and most commands draw nothing. Nothing here touches pyplot's global state. Figures
-hold no text of the user's: joint and bag names stand in the page around them.
+Figures of pages hold no text of the user's: joint and bag names stand around them. matplotlib
+draws the PNG of a motion alone; it takes as long to load as the rest of the package. Nothing here
+touches pyplot's global state.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-import io
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from markupsafe import escape, Markup
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report.plot import Drawing, Panel, Picture, PREDICTED
@@ -108,24 +105,3 @@ def new_figure(width: float, height: float, resolution: float) -> Figure:
     figure = Figure(figsize=(width, height), dpi=resolution, layout='constrained')
     FigureCanvasAgg(figure)
     return figure
-
-
-def picture_of(figure: Figure, alternative: str) -> Picture:
-    """
-    Return a figure of `new_figure` as a picture inside the page, without a title.
-
-    Curves and dots need few colours: with a palette a picture takes a third of the bytes. The
-    same figure gives the same bytes.
-    """
-    from PIL import Image
-
-    canvas: Any = figure.canvas
-    canvas.draw()
-    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
-    buffer = io.BytesIO()
-    image.quantize(64, dither=Image.Dither.NONE).save(buffer, format='png')
-    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
-    return Picture(
-        Markup(f'<img src="data:image/png;base64,{encoded}" alt="{escape(alternative)}">'),
-        '', alternative,
-    )

@@ -189,7 +189,7 @@ class Panel:
 
     def bars(self, edges: FloatArray, heights: FloatArray, colour: str) -> None:
         """Fill the bins (m,) of a histogram between edges (m + 1,)."""
-        self._fill(
+        self.fill(
             np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(heights, 2), [0.0]]), colour
         )
 
@@ -216,9 +216,10 @@ class Panel:
 
     def area(self, x: FloatArray, low: FloatArray, high: FloatArray, colour: str) -> None:
         """Fill what lies between two curves over the same x."""
-        self._fill(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]), colour)
+        self.fill(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]), colour)
 
-    def _fill(self, x: FloatArray, y: FloatArray, colour: str) -> None:
+    def fill(self, x: FloatArray, y: FloatArray, colour: str) -> None:
+        """Fill a polygon."""
         self._add(x, y, f'fill="{_ink(colour)}" stroke="none"')
 
     def label(self, vertical: str, horizontal: str) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import io
 from itertools import product
 from typing import TYPE_CHECKING
@@ -18,18 +18,17 @@ from robot_identification.excitation import (
     Experiment, motion_limits, Obstacle, tool_frame, tool_path, Trajectory,
 )
 from robot_identification.model import rigid_torque, RobotModel
-from robot_identification.report.figures import (
-    GAP, MARGINS, new_figure, picture_of, WIDE_LABELS,
+from robot_identification.report.figures import GAP, MARGINS, new_figure, WIDE_LABELS, WIDTH
+from robot_identification.report.plot import (
+    Drawing, GRID, MEASURED, Picture, PREDICTED, RESIDUAL,
 )
-from robot_identification.report.figures import WIDTH as PAGE_WIDTH
-from robot_identification.report.plot import Drawing, Picture
 import scipy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
+CURVE, LIMIT, BEGIN = PREDICTED, RESIDUAL, '#009e73'
 FONT_SIZE = 9  # [points]
 INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
 # Name, values (m, n), lower and upper limits (n,) and unit.
@@ -105,7 +104,7 @@ def joint_pictures(
     t, rows = _curves(robot, trajectory, experiment)
     pictures = []
     for joint, name in enumerate(robot.joint_names):
-        drawing = Drawing(PAGE_WIDTH, 4.4)
+        drawing = Drawing(WIDTH, 4.4)
         panels = drawing.panels(
             (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(rows), gaps=(0.0, GAP)
         )
@@ -130,13 +129,46 @@ def path_pictures(
     robot: RobotModel, trajectory: Trajectory, experiment: Experiment
 ) -> tuple[Picture, ...]:
     """Draw the path of the tool in three projections for a page; see `plot_trajectory`."""
-    figures = [new_figure(0.8 * PAGE_WIDTH, 0.75 * PAGE_WIDTH, 110.0) for _ in VIEWS]
-    _draw_path([figure.subplots() for figure in figures], robot, trajectory, experiment)
-    seen = ('from above', 'from the side', 'from the front')
-    return tuple(
-        picture_of(figure, f'Path of the tool {view}')
-        for figure, view in zip(figures, seen, strict=True)
-    )
+    path, ends, half = _seen_path(robot, trajectory)
+    seen, pictures = ('from above', 'from the side', 'from the front'), []
+    for (across, up), view in zip(VIEWS, seen, strict=True):
+        drawing = Drawing(0.8 * WIDTH, 0.8 * WIDTH - MARGINS[0] + MARGINS[1])
+        panel, = drawing.panels(MARGINS)
+        for outline in _outlines(experiment, [across, up]):
+            x, y = np.vstack([outline, outline[:1]]).T
+            panel.fill(x, y, GRID)
+            panel.curve(x, y, MEASURED, 0.8)
+        panel.curve(path[:, across], path[:, up], CURVE, 1.2)
+        panel.dots(path[:1, across], path[:1, up], BEGIN, 6.0)
+        side = 0.02 * half * np.array([-1.0, -1.0, 1.0, 1.0])
+        panel.fill(side, np.roll(side, 1), '#000')
+        panel.x.set_limits(*ends[:, across])
+        panel.y.set_limits(*ends[:, up])
+        panel.label(f'{"xyz"[up]} [m]', f'{"xyz"[across]} [m]')
+        pictures.append(drawing.picture('', f'Path of the tool {view}'))
+    return tuple(pictures)
+
+
+def _seen_path(
+    robot: RobotModel, trajectory: Trajectory
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the path (m, 3) of the tool, both ends (2, 3) of what is shown, and half of it."""
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    path = tool_path(robot, trajectory.sample(t).q)
+    # The base is the origin of the root frame, and of what people measure from.
+    shown = np.vstack([path, np.zeros(3)])
+    # Half as much again is seen around it: walls of a cell are larger than the arm.
+    half = 0.75 * max(float(np.ptp(shown, axis=0).max()), 0.1)
+    centre = 0.5 * (shown.max(axis=0) + shown.min(axis=0))
+    return path, np.array([centre - half, centre + half]), half
+
+
+def _outlines(experiment: Experiment, plane: Sequence[int]) -> Iterator[FloatArray]:
+    """Yield the corners (k, 2) of the boxes that stand in a cell, as they are seen."""
+    for obstacle in experiment.obstacles:
+        if not obstacle.link:
+            corners = box_corners(obstacle)[:, plane]
+            yield corners[scipy.spatial.ConvexHull(corners).vertices]
 
 
 def _draw_joints(
@@ -171,27 +203,15 @@ def _near_limits(values: FloatArray, *limits: float) -> list[float]:
 def _draw_path(
     panels: Sequence[Axes], robot: RobotModel, trajectory: Trajectory, experiment: Experiment
 ) -> None:
-    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
-    path = tool_path(robot, trajectory.sample(t).q)
-    # The base is the origin of the root frame, and of what people measure from.
-    shown = np.vstack([path, np.zeros(3)])
-    centre = 0.5 * (shown.max(axis=0) + shown.min(axis=0))
-    # Half as much again is seen around it: walls of a cell are larger than the arm.
-    half = 0.75 * max(float(np.ptp(shown, axis=0).max()), 0.1)
-    standing = [one for one in experiment.obstacles if not one.link]
+    path, ends, _ = _seen_path(robot, trajectory)
     for axes, (across, up) in zip(panels, VIEWS, strict=True):
-        plane = [across, up]
-        for obstacle in standing:
-            outline = box_corners(obstacle)[:, plane]
-            axes.fill(
-                *outline[scipy.spatial.ConvexHull(outline).vertices].T, facecolor=OBSTACLE,
-                edgecolor='#606060', alpha=0.3,
-            )
-        axes.plot(*path[:, plane].T, color=CURVE, linewidth=1.2)
-        axes.plot(*path[0, plane], 'o', color=BEGIN, markersize=6)
+        for outline in _outlines(experiment, [across, up]):
+            axes.fill(*outline.T, facecolor='#b0b0b0', edgecolor='#606060', alpha=0.3)
+        axes.plot(path[:, across], path[:, up], color=CURVE, linewidth=1.2)
+        axes.plot(path[0, across], path[0, up], 'o', color=BEGIN, markersize=6)
         axes.plot(0.0, 0.0, 's', color='black', markersize=6)
-        axes.set_xlim(centre[across] - half, centre[across] + half)
-        axes.set_ylim(centre[up] - half, centre[up] + half)
+        axes.set_xlim(*ends[:, across])
+        axes.set_ylim(*ends[:, up])
         axes.set_aspect('equal')
         axes.set_xlabel(f'{"xyz"[across]} [m]', fontsize=FONT_SIZE)
         axes.set_ylabel(f'{"xyz"[up]} [m]', fontsize=FONT_SIZE)
