@@ -25,7 +25,7 @@ from .text_report import (
     short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,
     summary_text as summary_text, validation_text as validation_text,
 )
-from .trajectory_figure import trajectory_png as trajectory_png
 from .trajectory_report import (
     criteria_columns as criteria_columns, render_trajectory_report as render_trajectory_report,
+    trajectory_png as trajectory_png,
 )

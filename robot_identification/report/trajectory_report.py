@@ -1,30 +1,51 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Report of a trajectory: is it proved safe, what will it show, and how to run it."""
+"""Report and picture of a motion: is it proved safe, what will it show, and how to run it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import io
+from itertools import product
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.excitation import (
     CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, Experiment,
-    Trajectory, UNITS_NOTE, WeakParameter,
+    motion_limits, Obstacle, tool_frame, tool_path, Trajectory, UNITS_NOTE, WeakParameter,
 )
-from robot_identification.model import describe_placeholders, RobotModel
+from robot_identification.model import describe_placeholders, rigid_torque, RobotModel
+from robot_identification.report.figures import GAP, MARGINS, new_figure, WIDE_LABELS, WIDTH
 from robot_identification.report.formatting import NOT_AVAILABLE, number, percent
 from robot_identification.report.page import render_page
 from robot_identification.report.parameters import WEAK_SHARE
-from robot_identification.report.trajectory_figure import joint_pictures, path_pictures
+from robot_identification.report.plot import (
+    Drawing, GRID, MEASURED, Picture, PREDICTED, RESIDUAL,
+)
 from robot_identification.validation import Verdict
+import scipy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LIMIT_UNITS = {
     'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s²', 'torque': 'N m',
     'jerk': 'rad/s³',
 }
+CURVE, LIMIT, BEGIN = PREDICTED, RESIDUAL, '#009e73'
+FONT_SIZE = 9  # [points]
+INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
+# Name, values (m, n), lower and upper limits (n,) and unit.
+Curves = tuple[str, FloatArray, FloatArray, FloatArray, str]
+# Axes of the root frame, across and up.
+VIEWS = ((0, 1), (0, 2), (1, 2))
 
 
 @dataclass(frozen=True)
@@ -203,3 +224,206 @@ def _cell(value: float | None) -> str:
     if value is None or math.isnan(value):
         return NOT_AVAILABLE
     return number(value, 4) if math.isfinite(value) else 'infinite'
+
+
+def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> Figure:
+    """
+    Draw one period of a motion, certified or not.
+
+    A row for each joint: position, velocity and acceleration over time, with the limits that the
+    experiment's margins and windows leave as dashed lines. Below, the path of the tool in three
+    projections, with the boxes of the cell. Raises UsageError if the experiment names an unknown
+    joint.
+    """
+    above, below = 1.15 * robot.n + 0.6, 4.3  # heights of joints and path [inch]
+    figure = new_figure(11.0, above + below, 130.0)
+    rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, below]))
+    rows[0].suptitle(
+        f'{robot.name}: {trajectory.form.name}, {trajectory.form.duration:g} s, '
+        f'{trajectory.periods} period{"s" if trajectory.periods > 1 else ""} (dashed: what '
+        'limits, margins and windows leave)',
+        fontsize=FONT_SIZE + 2, parse_math=False,
+    )
+    _draw_joints(
+        rows[0].subplots(robot.n, 3, sharex=True, squeeze=False), robot,
+        *_curves(robot, trajectory, experiment),
+    )
+    rows[1].suptitle(
+        f'path of {tool_frame(robot)} in the root frame (dot: start and end; square: base; grey: '
+        'obstacles)',
+        fontsize=FONT_SIZE + 2, parse_math=False,
+    )
+    _draw_path(rows[1].subplots(1, len(VIEWS), squeeze=False)[0], robot, trajectory, experiment)
+    return figure
+
+
+def trajectory_png(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> bytes:
+    """Return the picture of a motion as PNG; the same motion gives the same bytes."""
+    buffer = io.BytesIO()
+    plot_trajectory(robot, trajectory, experiment).savefig(
+        buffer, format='png', metadata={'Software': None}
+    )
+    return buffer.getvalue()
+
+
+def _curves(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[FloatArray, tuple[Curves, ...]]:
+    """Return times (m,), and position, velocity, acceleration and torque of all joints there."""
+    limits = motion_limits(robot, experiment)
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    motion = trajectory.sample(t)
+    torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
+    return t, (
+        ('position', motion.q, limits.lower, limits.upper, 'rad'),
+        ('velocity', motion.dq, -limits.velocity, limits.velocity, 'rad/s'),
+        ('acceleration', motion.ddq, -limits.acceleration, limits.acceleration, 'rad/s²'),
+        ('torque', torque, -limits.torque, limits.torque, 'N m'),
+    )
+
+
+def joint_pictures(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[Picture, ...]:
+    """
+    Draw position, velocity, acceleration and torque of every joint over one period.
+
+    Torques are those of the description's bodies, without friction.
+    """
+    t, rows = _curves(robot, trajectory, experiment)
+    pictures = []
+    for joint, name in enumerate(robot.joint_names):
+        drawing = Drawing(WIDTH, 4.4)
+        panels = drawing.panels(
+            (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(rows), gaps=(0.0, GAP)
+        )
+        for panel, (what, values, lower, upper, unit) in zip(panels, rows, strict=True):
+            panel.curve(t, values[:, joint], CURVE, 1.2, name=what)
+            for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
+                panel.curve(t[[0, -1]], np.full(2, limit), LIMIT, 1.0, dashed=True)
+            panel.y.margin = 0.12
+            panel.x.numbered = panel is panels[-1]
+            panel.label(
+                f'[{robot.unit(unit, joint)}]', 'time [s]' if panel is panels[-1] else ''
+            )
+        pictures.append(drawing.picture(
+            name,
+            f'Position, velocity, acceleration and torque of {name} over one period, limits '
+            'dashed',
+        ))
+    return tuple(pictures)
+
+
+def path_pictures(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[Picture, ...]:
+    """Draw the path of the tool in three projections for a page; see `plot_trajectory`."""
+    path, ends, half = _seen_path(robot, trajectory)
+    seen, pictures = ('from above', 'from the side', 'from the front'), []
+    for (across, up), view in zip(VIEWS, seen, strict=True):
+        drawing = Drawing(0.8 * WIDTH, 0.8 * WIDTH - MARGINS[0] + MARGINS[1])
+        panel, = drawing.panels(MARGINS)
+        for outline in _outlines(experiment, [across, up]):
+            x, y = np.vstack([outline, outline[:1]]).T
+            panel.fill(x, y, GRID)
+            panel.curve(x, y, MEASURED, 0.8)
+        panel.curve(path[:, across], path[:, up], CURVE, 1.2)
+        panel.dots(path[:1, across], path[:1, up], BEGIN, 6.0)
+        side = 0.02 * half * np.array([-1.0, -1.0, 1.0, 1.0])
+        panel.fill(side, np.roll(side, 1), '#000')
+        panel.x.set_limits(*ends[:, across])
+        panel.y.set_limits(*ends[:, up])
+        panel.label(f'{"xyz"[up]} [m]', f'{"xyz"[across]} [m]')
+        pictures.append(drawing.picture('', f'Path of the tool {view}'))
+    return tuple(pictures)
+
+
+def _seen_path(
+    robot: RobotModel, trajectory: Trajectory
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the path (m, 3) of the tool, both ends (2, 3) of what is shown, and half of it."""
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    path = tool_path(robot, trajectory.sample(t).q)
+    # The base is the origin of the root frame, and of what people measure from.
+    shown = np.vstack([path, np.zeros(3)])
+    # Half as much again is seen around it: walls of a cell are larger than the arm.
+    half = 0.75 * max(float(np.ptp(shown, axis=0).max()), 0.1)
+    centre = 0.5 * (shown.max(axis=0) + shown.min(axis=0))
+    return path, np.array([centre - half, centre + half]), half
+
+
+def _outlines(experiment: Experiment, plane: Sequence[int]) -> Iterator[FloatArray]:
+    """Yield the corners (k, 2) of the boxes that stand in a cell, as they are seen."""
+    for obstacle in experiment.obstacles:
+        if not obstacle.link:
+            corners = box_corners(obstacle)[:, plane]
+            yield corners[scipy.spatial.ConvexHull(corners).vertices]
+
+
+def _draw_joints(
+    panels: NDArray[np.object_], robot: RobotModel, t: FloatArray, rows: Sequence[Curves]
+) -> None:
+    for column, (title, values, lower, upper, unit) in enumerate(rows[:3]):
+        for joint in range(robot.n):
+            axes = panels[joint, column]
+            axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
+            for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
+                axes.axhline(limit, color=LIMIT, linewidth=1.0, linestyle='--')
+            axes.margins(x=0.0, y=0.12)
+            _tidy(axes)
+        panels[0, column].set_title(
+            f'{title} [{robot.units(unit)}]', fontsize=FONT_SIZE + 1
+        )
+        panels[-1, column].set_xlabel('time [s]', fontsize=FONT_SIZE)
+    for joint, name in enumerate(robot.joint_names):
+        panels[joint, 0].set_ylabel(
+            _in_lines(name), fontsize=FONT_SIZE, rotation=0, ha='right', va='center',
+            parse_math=False,
+        )
+
+
+def _near_limits(values: FloatArray, *limits: float) -> list[float]:
+    """Return the limits within four times what is used; others leave the panel to the motion."""
+    middle = 0.5 * (values.max() + values.min())
+    reach = max(2.0 * float(np.ptp(values)), 1e-3)
+    return [limit for limit in limits if abs(limit - middle) <= reach]
+
+
+def _draw_path(
+    panels: Sequence[Axes], robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> None:
+    path, ends, _ = _seen_path(robot, trajectory)
+    for axes, (across, up) in zip(panels, VIEWS, strict=True):
+        for outline in _outlines(experiment, [across, up]):
+            axes.fill(*outline.T, facecolor='#b0b0b0', edgecolor='#606060', alpha=0.3)
+        axes.plot(path[:, across], path[:, up], color=CURVE, linewidth=1.2)
+        axes.plot(path[0, across], path[0, up], 'o', color=BEGIN, markersize=6)
+        axes.plot(0.0, 0.0, 's', color='black', markersize=6)
+        axes.set_xlim(*ends[:, across])
+        axes.set_ylim(*ends[:, up])
+        axes.set_aspect('equal')
+        axes.set_xlabel(f'{"xyz"[across]} [m]', fontsize=FONT_SIZE)
+        axes.set_ylabel(f'{"xyz"[up]} [m]', fontsize=FONT_SIZE)
+        _tidy(axes)
+
+
+def box_corners(obstacle: Obstacle) -> FloatArray:
+    """Return the eight corners of a box in the frame it stands in [m], shape (8, 3)."""
+    signs = np.array(list(product((-0.5, 0.5), repeat=3)))
+    corners: FloatArray = (
+        signs * obstacle.size @ pin.rpy.rpyToMatrix(*obstacle.rpy).T + obstacle.xyz
+    )
+    return corners
+
+
+def _in_lines(name: str) -> str:
+    """Return a joint's name in lines that fit beside a panel."""
+    return name.replace('_joint', '\njoint') if len(name) > 14 else name
+
+
+def _tidy(axes: Axes) -> None:
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, color='#e0e0e0', linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)

@@ -22,7 +22,7 @@ from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.effort_figures import arm_drawing, joint_positions, project, SIZE
-from robot_identification.report.trajectory_figure import (
+from robot_identification.report.trajectory_report import (
     box_corners, plot_trajectory, trajectory_png,
 )
 
