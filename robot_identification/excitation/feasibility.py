@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Limits that the motions of an experiment have to keep, and how much of them one uses, at its extrema.
+Limits that the motions of an experiment keep, and how much of them one uses, at its extrema.
 
 Samples a millisecond apart miss an extremum by a millionth. Here every extremum that could be the
 largest is searched between its neighbours, so that a motion of which the samples keep a limit and
@@ -52,9 +52,9 @@ class Feasibility:
     All that a motion of an experiment has to keep, in a search and in its certificate.
 
     `robot` is mounted as in the experiment; `limits` are those of the joints with their margins
-    taken off, `path` those of functions of the state, torques among them, and `collision` is of bodies
-    that must not touch, None where that is not checked. Raises UsageError if the experiment names what
-    the arm does not have.
+    taken off, `path` those of functions of the state, torques among them, and `collision` is of
+    bodies that must not touch, None where that is not checked. Raises UsageError if the experiment
+    names what the arm does not have.
     """
 
     def __init__(self, robot: RobotModel, experiment: Experiment) -> None:

@@ -204,73 +204,58 @@ def dissipated_power(
     return power
 
 
-def find_reversed_axes(evidence: Evidence) -> list[Candidate]:
+def find_reversed_joints(evidence: Evidence) -> list[Candidate]:
     """
-    Return the joints whose axis is better reversed.
+    Return the joints whose axis, or whose position and velocity, are better reversed.
 
-    Position, velocity and effort of such a joint agree with each other, so that it has the right
-    friction: only the torques that its position causes elsewhere show it.
+    Position, velocity and effort of a joint with a reversed axis agree with each other, so that it
+    has the right friction: only the torques that its position causes elsewhere show it. Of one
+    whose effort is not reversed, friction drives then; other hypotheses, such as exchanged joints,
+    explain a part of either, and the best one is returned.
     """
-    return _reversed(
-        evidence, 'axis', '{} may turn the other way than its axis in the URDF',
-        'gain in log likelihood when it is reversed', LEAST_BODY_GAIN,
-        'correct its axis in the URDF or the sign of its position, velocity and effort in the '
-        'driver', with_effort=True,
-    )
+    axes, motions = [], []
+    for joint, name in enumerate(evidence.robot.joint_names):
+        with_effort, without = _gains_reversed(evidence, joint)
+        look = f'move {name} to a positive position, look which way it turns, and correct'
+        if with_effort >= LEAST_BODY_GAIN:
+            axes.append(Candidate(DataWarning(
+                'axis', (name,), f'{name} may turn the other way than its axis in the URDF',
+                'gain in log likelihood when it is reversed', '', with_effort, LEAST_BODY_GAIN,
+                f'{look} its axis in the URDF or the sign of its position, velocity and effort in '
+                'the driver',
+            ), with_effort))
+        if without >= LEAST_GAIN:
+            motions.append(Candidate(DataWarning(
+                'sign', (name,), f'position and velocity of {name} may have the wrong sign',
+                'gain in log likelihood with the other sign', '', without, LEAST_GAIN,
+                f'{look} the sign of its position and velocity in the driver, or its axis in the '
+                'URDF and the sign of its effort',
+            ), without))
+    return [*axes, *sorted(motions, key=lambda one: -one.gain)[:1]]
 
 
-def find_reversed_motions(evidence: Evidence) -> list[Candidate]:
+def _gains_reversed(evidence: Evidence, joint: int) -> tuple[float, float]:
     """
-    Return the joint whose position and velocity are better reversed, and not its effort.
+    Return by how much more likely the data are with a joint reversed, with its effort and without.
 
-    Its friction then drives, and its position causes other torques elsewhere: other hypotheses,
-    such as exchanged joints, explain a part of either.
-    """
-    found = _reversed(
-        evidence, 'sign', 'position and velocity of {} may have the wrong sign',
-        'gain in log likelihood with the other sign', LEAST_GAIN,
-        'correct the sign of its position and velocity in the driver, or its axis in the URDF and '
-        'the sign of its effort', with_effort=False,
-    )
-    return sorted(found, key=lambda one: -one.gain)[:1]
-
-
-def _reversed(
-    evidence: Evidence, name: str, suspicion: str, quantity: str, least: float, remedy: str, *,
-    with_effort: bool,
-) -> list[Candidate]:
-    gains = [
-        _gain_reversed(evidence, joint, with_effort=with_effort)
-        for joint in range(evidence.robot.n)
-    ]
-    return [
-        Candidate(DataWarning(
-            name, (joint,), suspicion.format(joint), quantity, '', gain, least,
-            f'move {joint} to a positive position, look which way it turns, and {remedy}',
-        ), gain)
-        for joint, gain in zip(evidence.robot.joint_names, gains, strict=True) if gain >= least
-    ]
-
-
-def _gain_reversed(evidence: Evidence, joint: int, *, with_effort: bool) -> float:
-    """
-    Return by how much more likely the data are with a joint reversed; 0 if little better.
-
-    So it is where the friction of the joint would drive it then.
+    It is 0 where that is little better, or the friction of the joint would drive it then.
     """
     motion = evidence.motion
     sign = np.where(evidence.only(joint), -1.0, 1.0)
     other = Motion(motion.q * sign, motion.dq * sign, motion.ddq * sign)
-    torque = evidence.torque * sign if with_effort else evidence.torque
-    fit = evidence.explain(evidence.reduce(
-        evidence.regressor(other), evidence.in_band(torque)[:, :, None],
-        # Friction turns with the joint: its columns span the same either way.
-        add_load(evidence.unloaded, evidence.robot, other, evidence.windows),
-    ))
-    if evidence.fall(fit) < LEAST_FALL or evidence.gain(fit) <= 0.0:
-        return 0.0
-    power = dissipated_power(evidence, other, torque, fit)
-    return evidence.gain(fit) if power[joint] >= -DISSIPATED else 0.0
+    rows = evidence.regressor(other)
+    # Friction turns with the joint: its columns span the same either way.
+    friction = add_load(evidence.unloaded, evidence.robot, other, evidence.windows)
+    gains = []
+    for torque in (evidence.torque * sign, evidence.torque):
+        fit = evidence.explain(
+            evidence.reduce(rows, evidence.in_band(torque)[:, :, None], friction)
+        )
+        better = evidence.fall(fit) >= LEAST_FALL and evidence.gain(fit) > 0.0 and (
+            dissipated_power(evidence, other, torque, fit)[joint] >= -DISSIPATED
+        )
+        gains.append(evidence.gain(fit) if better else 0.0)
+    return gains[0], gains[1]
 
 
 def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
