@@ -16,7 +16,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import MARGINS, WIDTH
 from robot_identification.report.formatting import (
-    effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
+    effort_unit_text, fixed, NOT_AVAILABLE, number, percent,
 )
 from robot_identification.report.plot import Drawing, Picture, PREDICTED, RESIDUAL
 from robot_identification.report.residuals import segment_length, SPECTRUM_POINTS
@@ -83,14 +83,6 @@ def corrections_section(
         effort_unit_text(model.effort_unit), number(after[0].split, 2), tuple(rows),
         tuple(groups), tuple(pictures),
     )
-
-
-def corrections_lines(section: CorrectionsSection) -> list[str]:
-    """Return the table as text."""
-    lines = [*text_table(*section.table(' > ', f' [{section.unit}]')), '']
-    for joint, groups in section.groups:
-        lines += wrap(f'{joint}: {groups}')
-    return lines
 
 
 def _groups(model: IdentifiedModel, joint: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
 from robot_identification.model import IdentifiedModel
-from robot_identification.report.corrections import corrections_lines, corrections_section
+from robot_identification.report.corrections import corrections_section
 from robot_identification.report.data_quality import training_bags
 from robot_identification.report.explanation import score_fit, Scored, urdf_words
 from robot_identification.report.formatting import (
@@ -19,7 +19,7 @@ from robot_identification.report.formatting import (
     text_table, wrap,
 )
 from robot_identification.report.friction import friction_table, FrictionTable
-from robot_identification.report.parameters import Coefficient, inertial_coefficients
+from robot_identification.report.parameters import inertial_coefficients
 from robot_identification.report.residuals import collect_residuals, whiteness_words
 from robot_identification.validation import BagErrors, Validation, Verdict
 
@@ -48,10 +48,7 @@ def results_text(
         lines += _error_lines(held_out, prior.nrmse, prior.nrmse_mean, fit.errors)
     lines += _correction_lines(identification, fitted)
     lines += _residual_lines(fitted)
-    lines += _section('Base parameters')
-    lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "
-                  'in the report and in the model file.')
-    lines += ['', *_coefficient_table(inertial_coefficients(model))]
+    lines += _parameter_lines(model)
     lines += _friction_lines(model)
     lines += _choice_lines(identification)
     lines += _recommendation_lines(identification)
@@ -210,7 +207,9 @@ def _correction_lines(identification: Identification, fitted: Sequence[Scored]) 
               'blocks. Coherence is that of the residual with measured minus smooth velocity, the '
               f'mean above {section.split} Hz.'),
         '',
-        *corrections_lines(section),
+        *text_table(*section.table(' > ', f' [{section.unit}]')),
+        '',
+        *(line for joint, groups in section.groups for line in wrap(f'{joint}: {groups}')),
     ]
 
 
@@ -266,21 +265,26 @@ def _detail_lines(errors: BagErrors) -> list[str]:
     ]
 
 
-def _error_words(model: IdentifiedModel) -> str:
-    if model.covariance_kind == 'residual':
-        return 'Standard errors assume white residuals; true errors can be several times larger.'
-    return 'Standard errors count residuals that are correlated in time as what they are.'
-
-
-def _coefficient_table(entries: Sequence[Coefficient]) -> list[str]:
-    return text_table(
-        ('name', 'value', '', 'std error', 'relative', 'unit', 'note'),
-        [
-            (entry.name, number(entry.value, 4), '+-', number(entry.standard_error, 2),
-             percent(entry.relative), entry.unit, 'weak' if entry.weak else '')
-            for entry in entries
-        ],
+def _parameter_lines(model: IdentifiedModel) -> list[str]:
+    errors = (
+        'Standard errors assume white residuals; true errors can be several times larger.'
+        if model.covariance_kind == 'residual' else
+        'Standard errors count residuals that are correlated in time as what they are.'
     )
+    return [
+        *_section('Base parameters'),
+        *wrap(f"Stated in the URDF's joint frames. {errors} The combinations are in the report "
+              'and in the model file.'),
+        '',
+        *text_table(
+            ('name', 'value', '', 'std error', 'relative', 'unit', 'note'),
+            [
+                (entry.name, number(entry.value, 4), '+-', number(entry.standard_error, 2),
+                 percent(entry.relative), entry.unit, 'weak' if entry.weak else '')
+                for entry in inertial_coefficients(model)
+            ],
+        ),
+    ]
 
 
 def _friction_lines(model: IdentifiedModel) -> list[str]:
@@ -289,56 +293,40 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
         return []
     lines = _section('Friction')
     # More would not fit beside each other.
-    if len(table.columns) > 3:
-        return [*lines, *_nearest_lines(table), *_term_table(table)]
-    header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
-    rows = [
-        (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
-    ]
-    return [*lines, *text_table(header, rows)]
+    if len(table.columns) <= 3:
+        header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
+        return [*lines, *text_table(header, [
+            (joint, *(
+                f'{number(one.value)} +- {number(one.standard_error, 2)}' if one else NOT_AVAILABLE
+                for one in entries
+            )) for joint, entries in table.rows
+        ])]
+    if table.nearest:
+        coulomb, viscous, speed = table.nearest_units
+        header = ('joint', f'Coulomb [{coulomb}]', f'viscous [{viscous}]', f'up to [{speed}]')
+        lines += [
+            'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
+            *text_table(header, table.nearest), '', 'All terms',
+        ]
+    return [*lines, *_term_table(table)]
 
 
 def _term_table(table: FrictionTable) -> list[str]:
     """Return one line for each term, the joint on the first of its own."""
     width = max(len(entry.term) for _, entries in table.groups for entry in entries)
-    rows = [
-        (
-            joint if first == 0 else '', entry.term.ljust(width), entry.constant,
-            *_value_cells(entry.coefficient),
-        )
-        for joint, entries in table.groups
-        for first, entry in enumerate(entries)
-    ]
+    rows = []
+    for joint, entries in table.groups:
+        for first, entry in enumerate(entries):
+            one = entry.coefficient
+            rows.append((
+                joint if first == 0 else '', entry.term.ljust(width), entry.constant,
+                *((NOT_AVAILABLE, '', '', '') if one is None else (
+                    number(one.value), number(one.standard_error, 2), one.unit,
+                    'weak' if one.weak else '',
+                )),
+            ))
     header = ('joint', 'term'.ljust(width), 'constant', 'value', 'std error', 'unit', 'note')
     return text_table(header, rows)
-
-
-def _value_cells(entry: Coefficient | None) -> tuple[str, str, str, str]:
-    if entry is None:
-        return NOT_AVAILABLE, '', '', ''
-    return (
-        number(entry.value), number(entry.standard_error, 2), entry.unit,
-        'weak' if entry.weak else '',
-    )
-
-
-def _nearest_lines(table: FrictionTable) -> list[str]:
-    if not table.nearest:
-        return []
-    coulomb, viscous, speed = table.nearest_units
-    header = ('joint', f'Coulomb [{coulomb}]', f'viscous [{viscous}]', f'up to [{speed}]')
-    return [
-        'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
-        *text_table(header, table.nearest),
-        '',
-        'All terms',
-    ]
-
-
-def _friction_cell(entry: Coefficient | None) -> str:
-    if entry is None:
-        return 'n/a'
-    return f'{number(entry.value)} +- {number(entry.standard_error, 2)}'
 
 
 def _choice_lines(identification: Identification) -> list[str]:

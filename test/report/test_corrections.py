@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robot_identification.model.corrections import Corrections
 from robot_identification.report.corrections import (
-    _mean_coherence, _spectra, corrections_lines, corrections_section,
+    _mean_coherence, _spectra, corrections_section,
 )
 from robot_identification.report.explanation import score_fit
 from robot_identification.report.reports import render_identification_report
@@ -66,7 +66,7 @@ def test_report_and_results_have_it(identification, fitted):
         results_text(identification, fitted),
     )
     assert '<h2 id="corrections">' in page
-    assert all(line in text for line in corrections_lines(section))
+    assert all(' > '.join(pair) in text for _, pairs in section.rows for pair in pairs)
     for one in identification.model.corrections.offline:
         assert one.group.name in page and one.group.name in text
 
