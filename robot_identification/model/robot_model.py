@@ -381,12 +381,11 @@ def _check_faults(urdf: Urdf, wanted: tuple[str, ...]) -> None:
 def _check_merged(urdf: Urdf, wanted: tuple[str, ...], model: Any) -> tuple[str, ...]:
     """Refuse moving bodies that are none with all their links; return remarks on single links."""
     remarks = []
+    joints = {link.name: link.joint for link in urdf.links}
     for fault in (fault for fault in urdf.faults if fault.of_inertia):
         # The last joint that carries it.
-        carrier = next((
-            joint for joint in reversed(wanted)
-            if fault.name in reach_of_joints(urdf, (joint,)).carried_links
-        ), None)
+        chain = urdf.chains.get(str(joints[fault.name]), ())
+        carrier = next((joint for joint in reversed(chain) if joint in wanted), None)
         if carrier is None:
             continue
         body = model.inertias[model.getJointId(carrier)]
