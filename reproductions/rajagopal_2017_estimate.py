@@ -31,9 +31,9 @@ from robot_identification.excitation.experiment_file import find_experiment, loa
 from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.consistency import find_implausibilities
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters, StandardParameters
-from robot_identification.model.consistency import find_implausibilities
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, rigid_torque, standard_torque,
 )

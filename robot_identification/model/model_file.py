@@ -21,7 +21,7 @@ from robot_identification.files import (
     to_numbers, to_plain, to_switch,
 )
 from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
-from robot_identification.model.corrections import Corrections, CORRECTIONS, JointCorrection
+from robot_identification.model.corrections import CORRECTIONS, Corrections, JointCorrection
 from robot_identification.model.discrepancy import discrepancy_from_content
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import check_positive

@@ -23,6 +23,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.texts import short_repr
 
+
 class EffortUnit(NamedTuple):
     """Meaning of an effort in a unit."""
 

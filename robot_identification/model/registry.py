@@ -26,10 +26,10 @@ from robot_identification.files import (
 )
 from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from robot_identification.model.link_table import read_link_table
+from robot_identification.model.parameters import STATED_UNITS
 from robot_identification.model.robot_model import (
     Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,
 )
-from robot_identification.model.parameters import STATED_UNITS
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 from robot_identification.texts import suggestion
 

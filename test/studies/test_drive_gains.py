@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.model.parameters import NamedJoints
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )
-from robot_identification.model.parameters import NamedJoints
 from robot_identification.recording.recording import Channel, Recording
 from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,

@@ -94,7 +94,7 @@ def derivative(
     kind: str, dq: FloatArray, constants: Sequence[float], by: int | None = None
 ) -> FloatArray:
     """
-    Return the derivative (N,) of a curve by the velocity, or by the constant number `by`.
+    Return how a curve changes with the velocity (N,), or with the constant number `by`.
 
     It is zero where the curve jumps. A step along the imaginary axis has no difference that loses
     digits, however small it is: W. Squire and G. Trapp, "Using complex variables to estimate
