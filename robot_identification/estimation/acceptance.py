@@ -83,7 +83,7 @@ def find_consistent_parameters(
 def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, Any]:
     """Return what consistency costs, in numbers; nothing without a fit of its own."""
     return {
-        'solver': None if fit is None else fit.solver,
+        'solver': None if fit is None else 'log-Cholesky coordinates',
         'pull': None if fit is None else fit.regularization,
         'divergence': None if fit is None else fit.divergence,
         'squared_residuals': 0.0 if fit is None else fit.cost,

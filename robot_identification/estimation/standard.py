@@ -1,16 +1,21 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From base parameters back to standard ones, with the CAD prior's help."""
+"""
+From base parameters back to standard ones, with the CAD prior's help.
+
+Bodies with exactly some base parameters are found by a conic program, solved by clarabel. What the
+solver says of itself is not believed: optimality is computed again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.estimators.conic import solve_program
-from robot_identification.estimation.estimators.consistent_problem import (
+from robot_identification.estimation.estimators.log_cholesky import (
     PSEUDO_INERTIA_MAP, upper_triangle,
 )
 from robot_identification.estimation.prior import MASS_FLOOR, prior_deviation
@@ -22,6 +27,9 @@ import scipy
 # Least eigenvalue of a pseudo-inertia over the size of the prior's: far above the solver's
 # tolerance, far below any real body.
 CONSISTENCY_MARGIN = 1.0e-6
+# Relative disagreement of primal and dual value, and of the dual equations, up to which a
+# solution is one. The solver aims at a thousandth of it.
+OPTIMALITY_TOLERANCE = 1.0e-5
 
 
 def project_on_prior(
@@ -154,3 +162,40 @@ def consistent_standard_parameters(
     if rotors:
         reasons.append('the reflected inertia is negative at ' + ', '.join(rotors))
     return None, 'no consistent parameters: ' + '; '.join(reasons)
+
+
+def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
+    """
+    Return x of ``min x'Px/2 + q'x, b - Ax in K`` by clarabel; None without it or an optimum.
+
+    `state` takes the module, for its cones, and returns P, q, A, b and the list of cones. Whether
+    x is feasible is left to the caller, which knows the meaning of the unknowns.
+    """
+    try:
+        import clarabel
+    except ImportError:
+        return None
+    P, q, A, b, cones = state(clarabel)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
+    x, dual = np.array(solution.x), np.array(solution.z)
+    return x if is_optimal(P, q, A, b, x, dual) else None
+
+
+def is_optimal(
+    P: scipy.sparse.csc_matrix, q: FloatArray, A: scipy.sparse.csc_matrix, b: FloatArray,
+    x: FloatArray, dual: FloatArray,
+) -> bool:
+    """Return whether primal and dual solution of a program agree, computed again."""
+    if not (np.all(np.isfinite(x)) and np.all(np.isfinite(dual))):
+        return False
+    gradient, pressure = P @ x + q, A.T @ dual
+    size = 1.0 + max(np.abs(P @ x).max(), np.abs(pressure).max(), np.abs(q).max())
+    quadratic = float(x @ (P @ x))
+    primal, dual_value = 0.5 * quadratic + q @ x, -0.5 * quadratic - b @ dual
+    gap = abs(primal - dual_value) / (1.0 + min(abs(primal), abs(dual_value)))
+    return bool(
+        np.abs(gradient + pressure).max() <= OPTIMALITY_TOLERANCE * size
+        and gap <= OPTIMALITY_TOLERANCE
+    )
