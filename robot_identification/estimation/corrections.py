@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -132,24 +131,17 @@ def _with_groups(
     )
 
 
-class FittedCorrections(NamedTuple):
-    """Corrections, and how much worse live prediction is."""
-
-    corrections: Corrections
-    # (2, n) RMS of the residuals of causal over that of zero-phase kinematics while the joint
-    # moves, with corrections and without; None where a velocity was not recorded, or a delay of
-    # the effort is compensated, which live prediction does not do for corrections.
-    live_ratios: FloatArray | None
-
-
 def fit_corrections(
     model: IdentifiedModel, choice: Choice, rows: Sequence[BoolArray], recipe: Recipe
-) -> FittedCorrections:
+) -> tuple[Corrections, FloatArray | None]:
     """
     Fit the corrections of a choice to the residuals of a model at rows (N,) of its datasets.
 
     Those of live prediction are chosen once more, among the same groups, on the residuals of
-    causal kinematics; there are none where a velocity was not recorded.
+    causal kinematics; there are none where a velocity was not recorded. Second is how much worse
+    live prediction is, (2, n): RMS of the residuals of causal over that of zero-phase kinematics
+    while the joint moves, with corrections and without; None where a velocity was not recorded, or
+    a delay of the effort is compensated, which live prediction does not do for corrections.
     """
     datasets = choice.datasets
     folds, rigid = Folds(recipe.folds, recipe.gap), independent_bodies(model.robot)
@@ -165,9 +157,7 @@ def fit_corrections(
     offline = fit_groups(smooth, choice.groups, recipe.huber)
     signals = [one for one in map(causal_signals, datasets) if one is not None]
     if len(signals) < len(datasets) or choice.delay != 0.0:
-        return FittedCorrections(
-            Corrections(rate, offline, offline_limit=_largest(smooth, offline)), None
-        )
+        return Corrections(rate, offline, offline_limit=_largest(smooth, offline)), None
     causal = residuals_at(
         model.robot, datasets, rows,
         [
@@ -181,15 +171,13 @@ def fit_corrections(
         kinds = [type(one.group) for one in choice.groups if one.joint == joint]
         groups += choose_groups(causal, kinds, joint, recipe.huber)
     live = fit_groups(causal, groups, recipe.huber)
-    return FittedCorrections(
-        Corrections(
-            rate, offline, live, _largest(smooth, offline), _largest(causal, live)
-        ),
-        np.array([
-            _rms_moving(causal, with_live) / _rms_moving(smooth, with_offline)
-            for with_live, with_offline in ((live, offline), ((), ()))
-        ]),
-    )
+    ratios = np.array([
+        _rms_moving(causal, with_live) / _rms_moving(smooth, with_offline)
+        for with_live, with_offline in ((live, offline), ((), ()))
+    ])
+    return Corrections(
+        rate, offline, live, _largest(smooth, offline), _largest(causal, live)
+    ), ratios
 
 
 def _corrections_at(

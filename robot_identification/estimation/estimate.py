@@ -192,28 +192,12 @@ def check_count(value: Any, lowest: int, what: str) -> None:
 
 
 def check_positive(value: Any, what: str) -> None:
-    """
-    Check an option that is a positive number, infinity included.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-
-    """
+    """Raise UsageError unless an option is a positive number, infinity included."""
     if not is_number(value) or not value > 0.0:
         raise UsageError(f'{what} is {value!r}, it must be a positive number')
 
 
 def check_not_negative(value: Any, what: str) -> None:
-    """
-    Check an option that is a finite number of at least zero.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-
-    """
+    """Raise UsageError unless an option is a finite number of at least zero."""
     if not is_number(value) or not 0.0 <= value < math.inf:
         raise UsageError(f'{what} is {value!r}, it must be a finite number of at least 0')

@@ -53,8 +53,7 @@ class TotalLeastSquares(Estimator):
     # Noise of a column over its root mean square, as a part of the same ratio of the torque: 1 is
     # the textbook's, with columns of unit length, 0 is weighted least squares.
     relative_noise: float = 0.1
-    exact: tuple[str, ...] = ()  # base parameters without noise in their columns, besides offsets
-    # In the place of these: standard deviation of the noise in the column of each base parameter
+    # In the place of it: standard deviation of the noise in the column of each base parameter
     # [N m per unit of the parameter], none where it is not named, and of each joint's torque
     # [N m]. One factor on both changes nothing.
     noise: Mapping[str, float] | None = None
@@ -68,10 +67,6 @@ class TotalLeastSquares(Estimator):
             raise UsageError(
                 'tls needs noise and torque_noise together, as only their ratio counts: give '
                 'both, or relative_noise alone'
-            )
-        if self.noise is not None and self.exact:
-            raise UsageError(
-                'tls has both noise and exact: leave out exact, columns without a noise have none'
             )
         for name, value in (self.noise or {}).items():
             check_not_negative(value, f'noise of {name} of tls')
@@ -120,11 +115,11 @@ class TotalLeastSquares(Estimator):
     def _noisy(self, problem: IdentificationProblem) -> BoolArray:
         """Return which unknowns have noisy columns, (size,); refuse options that do not fit."""
         names = problem.reduction.names
-        unknown = [name for name in self.noise or self.exact if name not in names]
+        unknown = [name for name in self.noise or () if name not in names]
         if unknown:
             raise UsageError(
-                f'{"noise" if self.noise else "exact"} of tls names {", ".join(unknown)}: the '
-                f'base parameters here are {", ".join(names)}'
+                f'noise of tls names {", ".join(unknown)}: the base parameters here are '
+                f'{", ".join(names)}'
             )
         if self.torque_noise is not None and len(self.torque_noise) != problem.n:
             raise UsageError(
@@ -133,10 +128,9 @@ class TotalLeastSquares(Estimator):
             )
         offsets = _offsets(problem.reduction.parameters)[problem.reduction.independent]
         noisy = np.zeros(problem.size, dtype=bool)
-        for at, name in enumerate(names):
-            noisy[at] = self.noise.get(name, 0.0) > 0.0 if self.noise is not None else (
-                self.relative_noise > 0.0 and not offsets[at] and name not in self.exact
-            )
+        noisy[: len(names)] = ~offsets & (self.relative_noise > 0.0)
+        if self.noise is not None:
+            noisy[: len(names)] = [self.noise.get(name, 0.0) > 0.0 for name in names]
         return noisy
 
     def _scaling(

@@ -165,10 +165,14 @@ def test_only_the_ratio_of_noises_counts():
 
 
 def test_columns_without_noise_are_left_as_they_are():
-    """Named exact, a column's own residual is not correlated with it; a noisy one's is."""
+    """The residual is not correlated with a column without noise; it is with a noisy one."""
     # The condition of least squares holds in exact columns to rounding.
     problem, _ = noisy_case(5)
-    estimate = TotalLeastSquares(exact=('my1',), relative_noise=1.0).estimate(problem)
+    noise = dict(zip(NAMES, NOISE[:NOISY], strict=True))
+    del noise['my1']
+    estimate = TotalLeastSquares(
+        noise=noise, torque_noise=tuple(NOISE[NOISY:])
+    ).estimate(problem)
     R, z = problem.stacked(estimate.weights)
     cosine = R.T @ (R @ estimate.theta - z) / np.linalg.norm(R, axis=0) / np.linalg.norm(z)
     np.testing.assert_allclose(cosine[[2, 4, 5]], 0.0, atol=1e-12)
@@ -216,12 +220,7 @@ def test_uncertain_ratios_are_stated():
     ({'torque_noise': (1.0, 1.0)}, 'noise and torque_noise together'),
     ({'noise': {'m1': -1.0}, 'torque_noise': (1.0, 1.0)}, 'noise of m1 of tls is -1.0'),
     ({'noise': {'m1': 1.0}, 'torque_noise': (0.0, 1.0)}, 'torque_noise of tls is 0.0'),
-    (
-        {'noise': {'m1': 1.0}, 'torque_noise': (1.0, 1.0), 'exact': ('mx1',)},
-        'both noise and exact',
-    ),
     ({'noise': {'m9': 1.0}, 'torque_noise': (1.0, 1.0)}, r'noise of tls names m9: .* are m1, mx1'),
-    ({'exact': ('fc1',)}, 'exact of tls names fc1'),
     ({'noise': {'m1': 1.0}, 'torque_noise': (1.0,)}, '1 numbers for 2 joints'),
 ])
 def test_options_are_refused_by_name(options, message):
