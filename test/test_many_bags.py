@@ -25,7 +25,7 @@ from robot_identification import parallel
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import bags
 from robot_identification.estimation.bags import Bag, BagSource, survey_bag
-from robot_identification.estimation.estimators.robust import HuberWeights, SizeMedian
+from robot_identification.estimation.estimators.huber import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.inputs import spread_evenly
 from robot_identification.estimation.method import IdentifyOptions
@@ -41,9 +41,7 @@ from robot_identification.pipeline import identify
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
 from robot_identification.simulation.ground_truth import draw_truth
-from scheduled_jobs import (
-    blocked_signals, dask_cluster, kill_always, Number, refuse, square,
-)
+from scheduled_jobs import blocked_signals, dask_cluster, kill_always, Number, refuse, square
 
 # Choices are not what is tested here.
 QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 4}

@@ -11,8 +11,8 @@ from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent import (
     ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,
 )
+from .estimators.huber import NORMAL_DEVIATION as NORMAL_DEVIATION
 from .estimators.least_squares import WeightedLeastSquares as WeightedLeastSquares
-from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
 from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
 from .inputs import (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION
+from robot_identification.estimation.estimators.huber import NORMAL_DEVIATION
 from robot_identification.model import (
     CorrectionGroup, CorrectionSignals, Evidence, JointCorrection, RobotModel,
 )

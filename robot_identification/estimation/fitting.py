@@ -18,7 +18,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.bags import training_data
 from robot_identification.estimation.estimate import Estimate, Estimator, StagedEstimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
-from robot_identification.estimation.estimators.robust import HuberWeights
+from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoders

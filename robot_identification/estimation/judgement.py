@@ -12,9 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation.acceptance import (
-    ConsistentParameters, find_consistent_parameters,
-)
 from robot_identification.estimation.band import deviation_figures, parameter_figures
 from robot_identification.estimation.choice import Candidates, Choice
 from robot_identification.estimation.corrections import fit_corrections, joints_of_one_motion
@@ -29,6 +26,9 @@ from robot_identification.estimation.quality import (
 )
 from robot_identification.estimation.recommendations import (
     prior_decided, recommend, Recommendation,
+)
+from robot_identification.estimation.standard import (
+    ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation import Recipe, WeightedLeastSquares
-from robot_identification.estimation.acceptance import find_consistent_parameters, is_accepted
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.fitting import cross_validate, fit_parameters
+from robot_identification.estimation.standard import find_consistent_parameters, is_accepted
 from robot_identification.model import load_model, smallest_eigenvalues
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.validation.folds import Folds, Trial

@@ -8,9 +8,8 @@ from dataclasses import replace
 from known_models import base_of, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.estimation import problem as module
-from robot_identification.estimation import rows as rows_module
-from robot_identification.estimation.estimators.robust import HuberWeights
+from robot_identification.estimation import problem as module, rows as rows_module
+from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.problem import combine_factors, Observations
 from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
 from robot_identification.model import (

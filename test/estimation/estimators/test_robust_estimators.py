@@ -4,16 +4,14 @@
 """Robust estimators solve their equations, and outliers cost them little."""
 
 from estimation.arm_problems import arm_problem, NOISE, noisy_problem, predict, simulated_arm
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.estimators.huber import HuberRegression
-from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.robust import (
-    HuberWeights, NORMAL_DEVIATION, SizeMedian,
+from robot_identification.estimation.estimators.huber import (
+    HuberRegression, HuberWeights, NORMAL_DEVIATION, SizeMedian,
 )
+from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.model import observation_matrix
 
 SEEDS = st.integers(0, 2**32 - 1)
