@@ -96,13 +96,7 @@ class Estimate:
         """
         Return the estimate without base parameters that are zero.
 
-        Parameters
-        ----------
-        chosen : ndarray of int, shape (m,)
-            Base parameters that stay.
-        problem : IdentificationProblem
-            The same problem with these alone.
-
+        Those that are `chosen` (m,) stay; `problem` is the same problem with these alone.
         """
         b = len(self.theta)
         unknowns = np.concatenate([chosen, np.arange(b, b + len(self.nuisance))])

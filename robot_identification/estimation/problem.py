@@ -65,15 +65,7 @@ class TriangularFactor:
     __repr__ = short_repr
 
     def select(self, chosen: IntArray) -> TriangularFactor:
-        """
-        Return the factor of a problem with fewer unknowns.
-
-        Parameters
-        ----------
-        chosen : ndarray of int, shape (m,)
-            Unknowns that stay, in their new order.
-
-        """
+        """Return the factor for the unknowns `chosen` (m,) that stay, in their new order."""
         place = {int(column): at for at, column in enumerate(self.columns)}
         kept = [new for new, old in enumerate(chosen) if int(old) in place]
         at = [place[int(chosen[new])] for new in kept] + [len(self.columns)]
@@ -231,11 +223,7 @@ class Observations:
         """
         Return a part of the rows; matrices that are kept are not computed again.
 
-        Parameters
-        ----------
-        rows : sequence of ndarray of bool, shape (N,)
-            Samples to take of each recording, among those that are there.
-
+        `rows` (N,) mask the samples to take of each recording, among those that are there.
         """
         data = [
             replace(part, rows=chosen)
@@ -299,12 +287,8 @@ class Observations:
         """
         Yield what a function makes of the rows: of all, or of each recording by itself.
 
-        Parameters
-        ----------
-        function : callable
-            Takes rows in the same unknowns; with an executor it must be picklable. What it returns
-            for several recordings must be the sum of what it returns for each.
-
+        It takes rows in the same unknowns; with an executor it must be picklable. What it returns
+        for several recordings must be the sum of what it returns for each.
         """
         if self.executor is None:
             yield function(self)
@@ -316,22 +300,9 @@ class Observations:
 
     def matrix(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
         """
-        Return the observation matrix of rows of a joint under the load of an estimate.
+        Return the observation matrix (m, k) of m rows of a joint under a load [N m per parameter].
 
-        Parameters
-        ----------
-        joint : int
-            The joint.
-        rows : JointRows
-            m rows of it.
-        theta : ndarray, shape (size,), optional
-            Unknowns whose rigid torque is the load; by default the URDF's is.
-
-        Returns
-        -------
-        ndarray, shape (m, k)
-            Observation matrix [N m per parameter].
-
+        The load is the rigid torque of the unknowns `theta` (size,), or the URDF's.
         """
         matrix: FloatArray = self._table(joint, rows, theta)[:, :-1]
         return matrix
@@ -402,15 +373,9 @@ class Observations:
         self, theta: FloatArray | None, weigh: Weighing | None
     ) -> list[list[QRAccumulator]]:
         """
-        Pass over the rows and reduce them by joint and by block of time.
+        Pass over the rows and reduce them by joint and by block of time; see `factor`.
 
         Where a motion repeats itself, they are also reduced by parts of its period, after these.
-
-        Parameters
-        ----------
-        theta, weigh
-            As in `factor`.
-
         """
         if self.executor is not None:
             return self._reduce_elsewhere(theta, weigh)
@@ -457,19 +422,10 @@ class Observations:
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
         """
-        Pass over the rows and return the torque of an estimate there.
+        Pass over the rows and return the torque of unknowns `theta` (size,) there.
 
-        Parameters
-        ----------
-        theta : ndarray, shape (size,)
-            Unknowns.
-
-        Returns
-        -------
-        list of ndarray, shape (m, n)
-            Joint torques at the m samples taken of each recording, in their order [N m]; NaN
-            where a joint has no row.
-
+        It is that of the joints at the m samples taken of each recording, in their order, (m, n)
+        [N m]; NaN where a joint has no row.
         """
         torques = [np.full((part.count, self.robot.n), np.nan) for part in self._parts]
         bag, ranks = -1, np.zeros(0, dtype=int)
@@ -634,37 +590,11 @@ class IdentificationProblem:
         return self.reduction.rank + self.nuisance
 
     def squared_residuals(self, theta: FloatArray) -> FloatArray:
-        """
-        Return the sum of squared residuals of each joint.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (size,)
-            Unknowns.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Sums of squares [N^2 m^2].
-
-        """
+        """Return the sum (n,) of squared residuals of unknowns (size,) by joint [N^2 m^2]."""
         return _squared_residuals(self.factors, theta)
 
     def squared_residuals_by_block(self, theta: FloatArray) -> FloatArray:
-        """
-        Return the sums of squared residuals in each block of time.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (size,)
-            Unknowns.
-
-        Returns
-        -------
-        ndarray, shape (blocks, n)
-            Sums of squares [N^2 m^2].
-
-        """
+        """Return the same sums in each block of time, shape (blocks, n) [N^2 m^2]."""
         return np.array([_squared_residuals(block, theta) for block in self.blocks])
 
     @property
@@ -674,35 +604,15 @@ class IdentificationProblem:
 
     def stacked(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
-        Return an equivalent small least-squares problem with weighted joints.
+        Return matrix R (m, size) and side z (m,) of an equivalent least-squares problem.
 
-        Parameters
-        ----------
-        weights : ndarray, shape (n,)
-            Factor on the rows of each joint, 1 / (standard deviation of its noise).
-
-        Returns
-        -------
-        R : ndarray, shape (sum of k_j + 1, size)
-            Matrix.
-        z : ndarray, shape (sum of k_j + 1,)
-            Right-hand side.
-
+        It has ``m = sum(k_j + 1)`` rows. `weights` (n,) are factors on the rows of each joint, one
+        over the standard deviation of its noise.
         """
         return stack_factors(self.factors, weights, self.size)
 
     def select(self, chosen: IntArray, reduction: BaseReduction) -> IdentificationProblem:
-        """
-        Return the problem with fewer base parameters.
-
-        Parameters
-        ----------
-        chosen : ndarray of int, shape (m,)
-            Base parameters that stay.
-        reduction : BaseReduction
-            Their meaning, of rank m.
-
-        """
+        """Return the problem with `chosen` (m,) base parameters, whose meaning has rank m."""
         b = self.reduction.rank
         unknowns = np.concatenate([chosen, np.arange(b, b + self.nuisance)])
         observations = self.observations
