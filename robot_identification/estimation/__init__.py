@@ -4,8 +4,9 @@
 """
 From datasets to parameters and their errors.
 
-The problem (problem, observations, linear), what is chosen from data (fitting, choice, recipe),
-and in rooms of their own the estimators, the uncertainty of estimates, and comparisons of models.
+The way of `identify`: what is read (inputs, bags), chosen (selection, choice, corrections), fitted
+(fitted_recordings, fitting; rows and problem are what is solved), made into bodies (standard) and
+judged (judgement, quality, band). Estimators and the uncertainty of estimates have folders.
 """
 
 from robot_identification.lazy import lazy_names
