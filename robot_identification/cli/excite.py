@@ -11,35 +11,29 @@ from pathlib import Path
 import re
 from typing import Any
 
-import numpy as np
-from robot_identification import design_excitation, load_experiment, read_recording
+from robot_identification import design_excitation, load_experiment
 from robot_identification.cli.command import add_command
 from robot_identification.cli.excite_after import (
     add_after_option, describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
 )
 from robot_identification.cli.excite_text import (
-    describe_certificate, describe_evaluation, describe_motion, describe_search, describe_tracking,
-    evaluation_json, tracking_json,
+    describe_certificate, describe_evaluation, describe_motion, describe_search, evaluation_json,
 )
 from robot_identification.cli.options import add_force_option, add_json_option, add_robot_options
 from robot_identification.cli.output import (
     end_progress_line, print_json, progress_line, say, show, warn,
 )
-from robot_identification.errors import DataError, IdentificationError, UsageError
-from robot_identification.estimation import IdentifyArguments
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import (
-    certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
+    certify, DesignArguments, dump_trajectory, evaluate_motion, Evaluation,
     Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion,
     Knowledge, load_trajectory, make_generic_experiment, Progress, Trajectory, trajectory_csv,
     weak_parameters, Weakness,
 )
 from robot_identification.files import check_writable, read_text, write_files
-from robot_identification.model import describe_placeholders, KinematicFilter, Motion, RobotModel
+from robot_identification.model import describe_placeholders, RobotModel
 from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import available_processors
-from robot_identification.processing import check_robot_name, Dataset, process, track
-from robot_identification.recording import is_table, parse_joint_names
-from robot_identification.report import render_trajectory_report, trajectory_png
 
 # Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
 DEFAULT_RATE = 125.0
@@ -112,7 +106,12 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--joint-names', metavar='BAG=MODEL,..', help="where the bag's joint names differ"
     )
-    add_arguments(parser, IdentifyArguments, ('start', 'stop'))
+    for name, end in (('start', 'first'), ('stop', 'last')):
+        group.add_argument(
+            f'--{name}', type=float, metavar='S',
+            help=f'{name} of the window of the bag after the first joint state [s] (default: the '
+            f'{end} joint state)',
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,11 @@ def run(args: argparse.Namespace) -> int:
     if args.evaluate is None:
         trajectory = _design(design, robot, experiment, known)
     elif _is_bag(args.evaluate):
-        return _judge_bag(args, robot, experiment)
+        # Only recordings need what reads and smooths them.
+        from robot_identification.cli.excite_recording import judge_recording
+
+        planned = None if args.planned is None else _read_motion(args.planned, robot)
+        return judge_recording(args, robot, experiment, planned)
     else:
         found = _read_motion(args.evaluate, robot)
         try:
@@ -208,6 +211,9 @@ def _check_combination(args: argparse.Namespace) -> None:
                 f'{option} is for motions, and {args.evaluate} is a bag: leave it out' if bag
                 else f'{option} is for bags: name one with --evaluate, or leave it out'
             )
+    for name, value in (('--start', args.start), ('--stop', args.stop)):
+        if value is not None and not 0.0 <= value < float('inf'):
+            raise UsageError(f'{name} is {value:g} s, allowed are 0 and more')
     if None not in (args.start, args.stop) and not args.start < args.stop:
         raise UsageError(f'--start {args.start:g} must be before --stop {args.stop:g}')
 
@@ -233,6 +239,8 @@ def _show_progress(progress: Progress) -> None:
 
 
 def _is_bag(path: Path) -> bool:
+    from robot_identification.recording import is_table
+
     # CSV files are samples of a motion here, as `excite --csv` writes them.
     is_log = is_table(path) and path.suffix.lower() not in MOTION_SUFFIXES
     return path.is_dir() or path.suffix in BAG_SUFFIXES or is_log
@@ -271,8 +279,12 @@ def _contents(args: argparse.Namespace, judged: _Judged) -> dict[Path, str | byt
         rate = args.rate or (robot.sampling_rate if robot.sampling_rate > 0 else DEFAULT_RATE)
         contents[args.csv] = trajectory_csv(trajectory, rate)
     if args.picture is not None:
+        from robot_identification.report import trajectory_png
+
         contents[args.picture] = trajectory_png(robot, trajectory, judged.experiment)
     if args.report is not None:
+        from robot_identification.report import render_trajectory_report
+
         contents[args.report] = render_trajectory_report(
             robot, trajectory, judged.experiment, judged.evaluation,
             path='' if args.output is None else str(args.output), refused=judged.refused,
@@ -312,51 +324,3 @@ def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
         # With an error nothing stands on stdout that could be taken for a result.
         say(describe_motion(judged.trajectory, None) + ', not certified')
         say(describe_evaluation(judged.evaluation))
-
-
-def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experiment) -> int:
-    dataset, notes = _load_bag(args, robot)
-    rows, motion = dataset.fitted, dataset.motion
-    moved = Motion(motion.q[rows], motion.dq[rows], motion.ddq[rows])
-    recorded = evaluate_recording(robot, experiment, moved, dataset.rate, args.torque_noise)
-    planned, tracking = None, None
-    if args.planned is not None:
-        trajectory = _read_motion(args.planned, robot)
-        planned = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
-        tracking = track(trajectory, dataset)
-    for note in notes:
-        warn(note)
-    if args.json:
-        content: dict[str, Any] = {
-            'bag': args.evaluate, 'samples': len(moved), 'rate': dataset.rate,
-            'evaluation': evaluation_json(recorded),
-        }
-        if planned is not None:
-            content |= {
-                'planned': evaluation_json(planned),
-                'tracking': tracking_json(robot.joint_names, tracking),
-            }
-        print_json(content)
-        return 0
-    show(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
-    show(describe_evaluation(recorded, None if planned is None else {'planned': planned.dense}))
-    if planned is not None:
-        show(describe_tracking(robot, tracking))
-    return 0
-
-
-def _load_bag(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tuple[str, ...]]:
-    """Return the executed motion of a bag, smoothed as `identify` does by default."""
-    recording = read_recording(
-        args.evaluate, robot.joint_names, topic=args.topic,
-        names=parse_joint_names(args.joint_names), encoders=robot.encoders,
-    )
-    note = check_robot_name(recording, robot.name)
-    # A motion is judged by itself: mock hardware publishes no effort, or zero.
-    dataset = process(
-        recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop,
-        with_effort=bool(np.any(np.nan_to_num(recording.effort))),
-    )
-    if not dataset.fitted.any():
-        raise DataError(f'{args.evaluate}: no joint moves: record a motion, or widen the window')
-    return dataset, tuple(text for text in (note, *dataset.notes) if text)

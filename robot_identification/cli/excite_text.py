@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 from robot_identification.excitation import (
-    CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, evaluation_content,
-    Progress, rounded, Trajectory, UNITS_NOTE,
+    CRITERIA, criteria_columns, describe_certificate_gaps, describe_waived_collision, Evaluation,
+    evaluation_content, Progress, rounded, Trajectory, UNITS_NOTE,
 )
-from robot_identification.model import RobotModel
-from robot_identification.processing import Tracking
-from robot_identification.report import criteria_columns
 
 WIDTH = 99  # of the lines [characters]
 Columns = Mapping[str, Mapping[str, float | None]]
@@ -139,20 +136,6 @@ def _noise(noise: Sequence[float] | np.ndarray) -> str:
     return values[0] if len(set(values)) == 1 else ', '.join(values)
 
 
-def describe_tracking(robot: RobotModel, tracking: Tracking | None) -> str:
-    """Return how a recording followed what was planned, in words."""
-    if tracking is None:
-        return '  tracking error: not known, the recording does not hold the planned motion'
-    lines = [f'  tracking error, the motion began {tracking.start:.3f} s after the first sample:']
-    lines += [
-        f'    {joint}: rms {rms:.3g} {unit}, at most {worst:.3g} {unit}'
-        for joint, unit, rms, worst in zip(
-            robot.joint_names, robot.position_units, tracking.rms, tracking.worst, strict=True
-        )
-    ]
-    return '\n'.join(lines)
-
-
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     """Return an evaluation as JSON has it: with all parameters, and what criteria mean."""
     return {
@@ -171,14 +154,4 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
             }
             for one in evaluation.weak
         ],
-    }
-
-
-def tracking_json(joint_names: Sequence[str], tracking: Tracking | None) -> dict[str, Any] | None:
-    """Return a tracking error as JSON has it."""
-    if tracking is None:
-        return None
-    return {
-        'start': tracking.start, 'joints': list(joint_names), 'rms': tracking.rms,
-        'worst': tracking.worst,
     }

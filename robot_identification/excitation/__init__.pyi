@@ -21,7 +21,8 @@ from .constraints import (
 from .criteria import CRITERIA as CRITERIA
 from .design import design_excitation as design_excitation
 from .evaluation import (
-    criteria_of as criteria_of, evaluate_motion as evaluate_motion,
+    criteria_columns as criteria_columns, criteria_of as criteria_of,
+    evaluate_motion as evaluate_motion,
     evaluate_recording as evaluate_recording, Evaluation as Evaluation,
     evaluation_content as evaluation_content, rounded as rounded, UNITS_NOTE as UNITS_NOTE,
     WeakParameter as WeakParameter,

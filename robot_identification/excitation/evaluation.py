@@ -214,6 +214,18 @@ def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def criteria_columns(
+    evaluation: Evaluation, more: Mapping[str, Mapping[str, float | None]] | None = None
+) -> dict[str, Mapping[str, float | None]]:
+    """Return criteria by the titles of their columns, those of other motions (`more`) first."""
+    columns = dict(more or {})
+    columns['dense' if evaluation.optimized else 'recorded'] = evaluation.dense
+    for one in evaluation.optimized:
+        ends = 'with both ends' if one.both_ends else 'at k T/N'
+        columns[f'{one.samples} {ends}'] = one.criteria
+    return columns
+
+
 def criteria_content(criteria: Criteria) -> dict[str, float | None]:
     """Return criteria with six digits, null where they are infinite."""
     return {name: rounded(value) for name, value in criteria.items()}

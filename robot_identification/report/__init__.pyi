@@ -26,6 +26,5 @@ from .text_report import (
     summary_text as summary_text, validation_text as validation_text,
 )
 from .trajectory_report import (
-    criteria_columns as criteria_columns, render_trajectory_report as render_trajectory_report,
-    trajectory_png as trajectory_png,
+    render_trajectory_report as render_trajectory_report, trajectory_png as trajectory_png,
 )

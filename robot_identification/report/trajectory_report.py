@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation import (
-    CRITERIA, describe_certificate_gaps, describe_waived_collision, Evaluation, Experiment,
-    motion_limits, Obstacle, tool_frame, tool_path, Trajectory, UNITS_NOTE, WeakParameter,
+    CRITERIA, criteria_columns, describe_certificate_gaps, describe_waived_collision, Evaluation,
+    Experiment, motion_limits, Obstacle, tool_frame, tool_path, Trajectory, UNITS_NOTE,
+    WeakParameter,
 )
 from robot_identification.model import describe_placeholders, rigid_torque, RobotModel
 from robot_identification.report.figures import GAP, MARGINS, new_figure, WIDE_LABELS, WIDTH
@@ -206,18 +207,6 @@ def _clearance_words(certificate: Mapping[str, Any]) -> tuple[str, ...]:
         f'instant; nearest come {" and ".join(entry["pair"])}, '
         f'{number(entry["nearest"])} m at {entry["time"]:.2f} s',
     )
-
-
-def criteria_columns(
-    evaluation: Evaluation, more: Mapping[str, Mapping[str, float | None]] | None = None
-) -> dict[str, Mapping[str, float | None]]:
-    """Return criteria by the titles of their columns, those of other motions (`more`) first."""
-    columns = dict(more or {})
-    columns['dense' if evaluation.optimized else 'recorded'] = evaluation.dense
-    for one in evaluation.optimized:
-        ends = 'with both ends' if one.both_ends else 'at k T/N'
-        columns[f'{one.samples} {ends}'] = one.criteria
-    return columns
 
 
 def _cell(value: float | None) -> str:

@@ -217,7 +217,10 @@ def test_pictures_and_samples_are_written(command, motion, evaluate, tmp_path):
     assert samples.read_text() == text
 
 
-@pytest.mark.parametrize('interrupted', ['render_trajectory_report', 'trajectory_csv'])
+@pytest.mark.parametrize('interrupted', [
+    'robot_identification.report.render_trajectory_report',
+    'robot_identification.cli.excite.trajectory_csv',
+])
 def test_an_interrupt_leaves_no_file_of_several(
     command, motion, evaluate, tmp_path, monkeypatch, interrupted
 ):
@@ -225,7 +228,7 @@ def test_an_interrupt_leaves_no_file_of_several(
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(excite, interrupted, interrupt)
+    monkeypatch.setattr(interrupted, interrupt)
     before = contents(tmp_path)
     found = command(
         *evaluate, motion, '-o', tmp_path / 't.yaml',
