@@ -17,7 +17,7 @@ from robot_identification.cli.options import model_file, robot_from_options
 from robot_identification.cli.output import warn
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
-    Experiment, knowledge_of_model, next_experiment, PriorKnowledge, WEAK_SHARE, Weakness,
+    Experiment, Knowledge, knowledge_of_model, next_experiment, WEAK_SHARE, Weakness,
 )
 from robot_identification.model import gravity_of_mounting, RobotModel
 
@@ -59,7 +59,7 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
 
 def knowledge_from_option(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment
-) -> tuple[Experiment, PriorKnowledge | None]:
+) -> tuple[Experiment, Knowledge | None]:
     """Return the experiment of the next motion and what --after knows; None without it."""
     if args.after is None:
         return experiment, None

@@ -61,22 +61,8 @@ def certify(
     """
     Check a motion on a dense grid and return it with its certificate.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        Margins and criterion.
-    trajectory : Trajectory
-        The motion.
-    search : dict
-        How it was found.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If it breaks a limit; every broken one is named.
-
+    Margins and criterion are those of the experiment; `search` says how the motion was found.
+    Raises UnsafeMotionError if it breaks a limit; every broken one is named.
     """
     return certificate_of(
         Feasibility(robot, experiment), BaseColumns(robot, experiment), trajectory, search

@@ -154,9 +154,9 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
             f'the experiment limits {", ".join(unknown)}; {robot.name} has the joints '
             f'{", ".join(robot.joint_names)}'
         )
-    limits, margins = tightened(robot, experiment.extra_limits), experiment.margins
-    lower = np.where(np.isfinite(limits.lower), limits.lower + margins.position, -FREE_POSITION)
-    upper = np.where(np.isfinite(limits.upper), limits.upper - margins.position, FREE_POSITION)
+    limits, margins = hardware_limits(robot, experiment.extra_limits), experiment.margins
+    lower = limits.lower + np.where(np.isfinite(robot.limits.lower), margins.position, 0.0)
+    upper = limits.upper - np.where(np.isfinite(robot.limits.upper), margins.position, 0.0)
     for joint, (low, high) in experiment.window.items():
         index = robot.joint_names.index(joint)
         lower[index], upper[index] = max(lower[index], low), min(upper[index], high)
@@ -168,13 +168,10 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
             f'{upper[empty[0]]:.3f} {robot.position_units[empty[0]]}: widen its window or the '
             'margin'
         )
-    return MotionLimits(
-        lower=lower,
-        upper=upper,
-        velocity=limits.velocity * margins.velocity,
+    return replace(
+        limits, lower=lower, upper=upper, velocity=limits.velocity * margins.velocity,
         acceleration=limits.acceleration * margins.acceleration,
-        torque=limits.effort * margins.torque,
-        jerk=jerk_limits(robot, experiment.extra_limits),
+        torque=limits.torque * margins.torque,
     )
 
 

@@ -19,25 +19,8 @@ from robot_identification.excitation.collision import links_without_shapes
 from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.experiment_plan import usual_window
-from robot_identification.excitation.margins import (
-    describe_share, holding_share, MARGINS, narrow_margin,
-)
+from robot_identification.excitation.margins import adapt_margins, MARGINS
 from robot_identification.model import RobotModel
-
-# Period of the base harmonic [s]; chosen: that of the shipped experiments at least, and a minute
-# for slow arms.
-SHORTEST_PERIOD, LONGEST_PERIOD = 10.0, 60.0
-# A joint is to sweep so much of its range to either side [rad or m] by the base harmonic; chosen:
-# the torque of gravity changes well over some 60 degrees.
-SWEPT = 1.0
-# Of the rests before it: poses, length of a rest [s], and time to a pose as share of the period;
-# chosen: a few rests do, and poses are as far off as joints get in that time.
-STOPS, STOP_DWELL, STOP_SHARE = 3, 0.5, 0.1
-# Slow reversals after these, and the time from one to the next [s]; chosen: some four seconds.
-REVERSALS, REVERSAL_TIME = 4, 0.8
-# Velocity [rad/s] or [m/s] and acceleration [rad/s^2] or [m/s^2] where none is stated, by kind of
-# joint; chosen: slow for any arm.
-UNSTATED = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
 
 
 class GenericExperiment(NamedTuple):
@@ -64,14 +47,14 @@ def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
         'description': f'generic motion of {robot.name} from the limits of its description',
         'trajectory': {'form': 'fourier', 'harmonics': 5, 'base_period': period},
         'segments': [
-            {'name': 'stops', 'poses': STOPS, 'dwell': STOP_DWELL,
-             'move_time': STOP_SHARE * period},
-            {'name': 'slow_reversals', 'reversals': REVERSALS, 'move_time': REVERSAL_TIME},
+            # A few rests do, and poses are as far off as joints get in that time.
+            {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 0.1 * period},
+            {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8},
             # Last, so that what `auto` holds out of a recording is motion.
             'fourier',
         ],
         'gravity': [float(value) for value in robot.gravity],
-        'margins': {**MARGINS, 'position': narrow_margin(robot)},
+        'margins': dict(MARGINS),
         'limits': limits,
         'window': {joint: list(ends) for joint, ends in window.items()},
         'criterion': 'log_determinant',
@@ -79,12 +62,9 @@ def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
         'collision': 'off' if open_.bare_links else 'on',
         'generic': True,
     }
-    share = holding_share(robot, content, 'the generic experiment')
-    if share != content['margins']['torque']:
-        content['margins']['torque'] = share
-        notes.append(describe_share(share))
+    content['margins'], remarks = adapt_margins(robot, content)
     experiment = read_experiment(content, 'the generic experiment')
-    return GenericExperiment(experiment, content, tuple(notes))
+    return GenericExperiment(experiment, content, (*notes, *remarks))
 
 
 class OpenChoices(NamedTuple):
@@ -99,6 +79,8 @@ class OpenChoices(NamedTuple):
 def find_open_choices(robot: RobotModel) -> OpenChoices:
     """Return what a description leaves open: limits of velocity and acceleration, and shapes."""
     kinds = {joint.name: joint.kind for joint in robot.urdf.joints}
+    # Slow for any arm.
+    usual = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
     limits: dict[str, dict[str, float]] = {}
     notes = []
     for index, (kind, stated, units) in enumerate((
@@ -106,7 +88,7 @@ def find_open_choices(robot: RobotModel) -> OpenChoices:
         ('acceleration', robot.limits.acceleration, 'rad/s^2 (m/s^2)'),
     )):
         found = {
-            joint: UNSTATED[kinds[joint]][index]
+            joint: usual[kinds[joint]][index]
             for joint, limit in zip(robot.joint_names, stated, strict=True)
             if not np.isfinite(limit)
         }
@@ -128,11 +110,16 @@ def _period(
     robot: RobotModel, window: Mapping[str, tuple[float, float]],
     limits: Mapping[str, Mapping[str, float]],
 ) -> float:
-    """Return a period [s] in which the base harmonic of every joint sweeps its window."""
+    """
+    Return a period [s] in which the base harmonic of every joint sweeps its window.
+
+    A sweep of 1 rad (or m) to either side is enough: the torque of gravity changes well over some
+    60 degrees. The period is that of the shipped experiments at least, and a minute at most.
+    """
     chosen = limits.get('velocity', {})
     slowest = max(
-        2.0 * math.pi * min(SWEPT, 0.5 * (window[joint][1] - window[joint][0]))
+        2.0 * math.pi * min(1.0, 0.5 * (window[joint][1] - window[joint][0]))
         / (MARGINS['velocity'] * chosen.get(joint, float(stated)))
         for joint, stated in zip(robot.joint_names, robot.limits.velocity, strict=True)
     )
-    return float(min(max(math.ceil(slowest), SHORTEST_PERIOD), LONGEST_PERIOD))
+    return float(min(max(math.ceil(slowest), 10.0), 60.0))

@@ -51,16 +51,21 @@ def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduc
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """Information of earlier recordings, for a motion that adds to it."""
+    """Information of earlier recordings about b base parameters, for a motion that adds to it."""
 
     # (r, b): square root of the information about the base parameters, in their order.
     rows: FloatArray
     # (n,): what rows of the new motion are multiplied with, by joint: the inverse of the noise
     # [1/(N m)], times the square root of the recorded samples for each sample of the criterion.
     weights: FloatArray
-    # (b,): errors of the base parameters that are as bad as each other, SI units: the criterion is
-    # that of parameters counted in these, so that sums of variances mean something.
+    # (b,): errors of the base parameters that are as bad as each other, SI units: a larger one is
+    # weak, see `allowed_errors`. The criterion is that of parameters counted in these, so that
+    # sums of variances mean something.
     allowed: FloatArray
+    theta: FloatArray  # (b,): as identified, zero where nothing is known, SI units
+    noise: FloatArray  # (n,): standard deviation of the measured torques [N m]
+    rate: float  # of recorded samples [Hz]
+    notes: tuple[str, ...] = ()  # for the reader
 
 
 class BaseColumns:

@@ -42,16 +42,8 @@ SHORTEST_APPROACH = 1.0  # duration of the way to the start [s]; chosen: calm ev
 
 # Random poses of the range; chosen: shares are known to 1 %.
 POSES = 2000
-# From so many of the poses that need least a descent looks for one that can be held.
-DESCENTS = 5
 # With fewer poses held than this a search among them is worth a warning.
 FEW_HELD = 0.5
-# Torques that are allowed, as shares of their limits; the first that leaves a pose to rest in.
-TORQUE_SHARES = (MARGINS['torque'], TORQUE_SHARE, 0.95)
-# Share of the narrowest range that the margin takes at most; chosen: four fifths are left.
-NARROW = 0.1
-# Share of a range that the usual margins at its ends may take; chosen: half is left to move in.
-USUAL_PART = 0.5
 
 
 @dataclass(frozen=True)
@@ -110,7 +102,8 @@ def find_holding(robot: RobotModel, limits: MotionLimits, margin: float = 1.0) -
     place = np.unravel_index(np.argmax(shares), shares.shape)
     torque, joint = torques[place[0]], int(place[1])
     if held == 0.0:
-        least = _least_torques(robot, limits, poses[np.argsort(needed)[:DESCENTS]])
+        # From some of those that need least.
+        least = _least_torques(robot, limits, poses[np.argsort(needed)[:5]])
         if np.all(least <= limits.torque):
             # A pose that a descent found is rarer than one of the random ones.
             held = 1.0 / POSES
@@ -157,57 +150,35 @@ def _least_torques(robot: RobotModel, limits: MotionLimits, starts: FloatArray) 
     return least
 
 
-def narrow_margin(robot: RobotModel) -> float:
-    """Return the distance to keep from the ends of all ranges [rad or m]."""
-    spans = robot.limits.upper - robot.limits.lower
-    return float(f'{min(MARGINS["position"], NARROW * float(spans.min())):.3g}')
-
-
-def holding_share(robot: RobotModel, content: Mapping[str, Any], source: str) -> float:
-    """
-    Return the share of the torque limits that leaves an experiment a pose to rest in.
-
-    The largest one where none does. `content` is that of an experiment file, `source` its name in
-    errors.
-    """
-    for share in TORQUE_SHARES:
-        margins = {**content['margins'], 'torque': share}
-        experiment = read_experiment({**content, 'margins': margins}, source)
-        if find_experiment_holding(robot, experiment).held > 0.0:
-            break
-    return share
-
-
-def describe_share(share: float) -> str:
-    """Return in words why an arm uses another share of its torques than the usual one."""
-    return (
-        f'{share:.0%} of the torque limits are allowed instead of {MARGINS["torque"]:.0%}: with '
-        'less no pose could be held against gravity'
-    )
-
-
 def adapt_margins(
     robot: RobotModel, content: Mapping[str, Any]
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """
-    Return the margins of a study, and remarks on those that are not the usual ones.
+    Return the margins of an experiment, and remarks on those that are not the usual ones.
 
-    Other than in a generic experiment the usual margin is kept wherever it leaves half of a range,
-    since the runner of a real arm asks for it. `content` is that of one of its motions.
+    The usual margin is kept wherever it leaves half of a range, since the runner of a real arm
+    asks for it, and the usual share of the torque limits wherever it leaves a pose to rest in.
+    `content` is that of the experiment.
     """
     margins, remarks = dict(MARGINS), []
     spans = robot.limits.upper - robot.limits.lower
-    if 2.0 * margins['position'] > USUAL_PART * float(spans.min()):
-        margins['position'] = narrow_margin(robot)
-        narrowest = int(spans.argmin())
-        unit = robot.position_units[narrowest]
+    narrowest = int(spans.argmin())
+    if 4.0 * margins['position'] > spans[narrowest]:
+        # Four fifths of the range are left.
+        margins['position'] = float(f'{0.1 * spans[narrowest]:.3g}')
         remarks.append(
             f'{margins["position"]:g} rad (m) are kept from the position limits instead of '
             f'{MARGINS["position"]:g}: {robot.joint_names[narrowest]} has a range of '
-            f'{spans[narrowest]:.4g} {unit}'
+            f'{spans[narrowest]:.4g} {robot.position_units[narrowest]}'
         )
-    share = holding_share(robot, {**content, 'margins': margins}, 'the answers')
-    if share != margins['torque']:
+    for share in (MARGINS['torque'], TORQUE_SHARE, 0.95):
         margins['torque'] = share
-        remarks.append(describe_share(share))
+        experiment = read_experiment({**content, 'margins': margins}, 'the experiment')
+        if find_experiment_holding(robot, experiment).held > 0.0:
+            break
+    if margins['torque'] != MARGINS['torque']:
+        remarks.append(
+            f'{margins["torque"]:.0%} of the torque limits are allowed instead of '
+            f'{MARGINS["torque"]:.0%}: with less no pose could be held against gravity'
+        )
     return margins, tuple(remarks)

@@ -46,30 +46,6 @@ PASSAGES = ('width', 'zero_velocity')
 # Joint placements [m, and parts of a direction] that are one geometry: calibrated arms are a few
 # millimetres off.
 SAME_GEOMETRY = 0.01
-# Parts of a base parameter that another mounting shows and this one does not; less is rounding,
-# or an axis a little off the parallel.
-HIDDEN, HIDDEN_CALIBRATED = 1.0e-6, 0.02
-# Random samples by which the size of a torque is judged; velocity [rad/s] and acceleration
-# [rad/s^2] of joints without a limit. Chosen: about the speed of a UR's joints.
-REFERENCE_SAMPLES = 300
-REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
-
-
-@dataclass(frozen=True, eq=False)
-class PriorKnowledge(Knowledge):
-    """
-    Information of earlier recordings, and the data for computing the gain of a motion.
-
-    `rows`, `weights` and `allowed` are those of `Knowledge`; a parameter with a larger error than
-    allowed is weak, see `allowed_errors`. `theta` (b,) are the base parameters of the experiment
-    as identified, zero where nothing is known, SI units; `noise` (n,) is the standard deviation of
-    the measured torques [N m], `rate` that of recorded samples [Hz]; `notes` are for the reader.
-    """
-
-    theta: FloatArray
-    noise: FloatArray
-    rate: float
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +111,7 @@ def knowledge_of_model(
     *,
     noise: FloatArray | None = None,
     rate: float | None = None,
-) -> PriorKnowledge:
+) -> Knowledge:
     """
     Return the information of an identified model about an experiment's base parameters.
 
@@ -182,7 +158,7 @@ def knowledge_of_model(
     unknown = [reduction.names[i] for i in np.flatnonzero(growth.undetermined)]
     if unknown:
         notes.append(f'the model does not determine {", ".join(unknown)}')
-    return PriorKnowledge(
+    return Knowledge(
         rows, _weights(experiment, robot.n, noise, rate),
         _allowed_errors(base, motion_limits(robot, experiment), theta, noise), theta, noise, rate,
         tuple(notes),
@@ -191,7 +167,7 @@ def knowledge_of_model(
 
 def no_knowledge(
     robot: RobotModel, experiment: Experiment, noise: FloatArray, rate: float
-) -> PriorKnowledge:
+) -> Knowledge:
     """
     Return the knowledge before the first motion: none.
 
@@ -202,7 +178,7 @@ def no_knowledge(
     theta = np.zeros(base.reduction.rank)
     weights = _weights(experiment, robot.n, noise, rate)
     allowed = _allowed_errors(base, motion_limits(robot, experiment), theta, noise)
-    return PriorKnowledge(np.zeros((0, len(theta))), weights, allowed, theta, noise, rate)
+    return Knowledge(np.zeros((0, len(theta))), weights, allowed, theta, noise, rate)
 
 
 def _allowed_errors(
@@ -231,19 +207,23 @@ def allowed_errors(rows: FloatArray, theta: FloatArray, noise: FloatArray) -> Fl
 
 
 def reference_motion(limits: MotionLimits) -> Motion:
-    """Return random poses, speeds and accelerations within limits, each by itself."""
-    rng = np.random.default_rng(0)
-    shape = (REFERENCE_SAMPLES, len(limits.lower))
+    """
+    Return random poses, speeds and accelerations within limits, each by itself.
+
+    Joints without a limit have about the speed [rad/s] and acceleration [rad/s^2] of a UR's.
+    """
+    rng, samples = np.random.default_rng(0), 300
+    shape = (samples, len(limits.lower))
     velocity, acceleration = (
         np.where(np.isfinite(limit), limit, usual) for limit, usual in (
-            (limits.velocity, REFERENCE_VELOCITY), (limits.acceleration, REFERENCE_ACCELERATION)
+            (limits.velocity, 3.0), (limits.acceleration, 5.0)
         )
     )
     return Motion(
         rng.uniform(limits.lower, limits.upper, shape),
         rng.uniform(-velocity, velocity, shape),
         rng.uniform(-acceleration, acceleration, shape),
-        starts=tuple(range(REFERENCE_SAMPLES)),
+        starts=tuple(range(samples)),
     )
 
 
@@ -251,7 +231,7 @@ def weak_parameters(
     robot: RobotModel,
     experiment: Experiment,
     trajectory: Trajectory,
-    known: PriorKnowledge,
+    known: Knowledge,
 ) -> Weakness:
     """
     Return how well a motion shows each base parameter and how long it would have to run.
@@ -421,5 +401,6 @@ def _open_directions(
     shared = list(columns.values())
     hidden = seen[:, shared] @ scipy.linalg.null_space(reduction.K[:, shared])
     left, size, _ = np.linalg.svd(hidden, full_matrices=False)
-    tolerance = HIDDEN if reduction.exact else HIDDEN_CALIBRATED
+    # Less is rounding, or an axis a little off the parallel.
+    tolerance = 1.0e-6 if reduction.exact else 0.02
     return np.hstack([left[:, size > tolerance], np.eye(len(K))[:, open_terms]])

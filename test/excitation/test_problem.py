@@ -203,7 +203,7 @@ def test_what_is_known_stands_below_the_new_rows(make, rng):
     b = bare.columns.reduction.rank
     known = Knowledge(
         3.0 * rng.standard_normal((b + 2, b)), np.array([1.0, 5.0, 0.1, 1.0, 2.0, 10.0]),
-        rng.uniform(0.1, 3.0, b),
+        rng.uniform(0.1, 3.0, b), np.zeros(b), np.ones(6), 100.0,
     )
     problem = make(knowledge=known, samples=(30, 20))
     x = problem.draw(rng)
