@@ -36,18 +36,12 @@ SAMPLES = 60
 # halve the standard error.
 WORTH_RECOMMENDING = 4.0
 EXTRA_SAMPLES = 2000  # twenty seconds at 100 Hz
-# Largest gain that is stated: it is infinite where the data hold no information.
-MOST_GAIN = 1.0e6
 # A change of the motion without which less than this part of the information is left is needed.
 NEEDED_SHARE, MOST_CHANGES = 0.75, 3
 # Lively and slow motion of a single joint: speed [rad/s], way to either side [rad].
 FAST, SLOW, TINY = (2.0, 1.0), (0.05, 0.1), (0.02, 0.005)
 # Speeds below this are slow [rad/s]; one kind of motion that fills less of the time is missing.
 SLOW_SPEED, MISSING_SHARE = 0.1, 0.05
-# A joint that stays within this range has hardly turned [rad].
-NARROW_RANGE = 1.0
-# Largest load of a joint whose limit is not known [N m].
-USUAL_LOAD = 50.0
 # Part of a column's usual length by which one that the data do not hold is held at all.
 HELD = 1.0e-6
 
@@ -116,7 +110,8 @@ def recommend(
     found = [
         Recommendation(
             tuple(name for name, _ in members), finding, motion,
-            min(*(gain for _, gain in members), MOST_GAIN),
+            # It is infinite where the data hold no information.
+            min(*(gain for _, gain in members), 1.0e6),
         )
         for (finding, motion), members in groups.items()
     ]
@@ -319,7 +314,7 @@ class _Question:
                 moved.append(text)
             if 'position' in quantities:
                 placed.append(
-                    f'{name} away from {np.mean(q):.2g} {unit}' if np.ptp(q) < NARROW_RANGE
+                    f'{name} away from {np.mean(q):.2g} {unit}' if np.ptp(q) < 1.0
                     else f'{name} beyond {q.min():.2g} to {q.max():.2g} {unit}'
                 )
         if moved and placed:
@@ -332,7 +327,7 @@ class _Question:
         allowed = self.robot.limits.velocity[joint]
         fast = min(FAST[0], allowed) if np.isfinite(allowed) else FAST[0]
         limit = self.robot.limits.effort[joint]
-        load = limit if np.isfinite(limit) and limit > 0.0 else USUAL_LOAD
+        load = limit if np.isfinite(limit) and limit > 0.0 else 50.0
         phase = np.linspace(0.0, 4.0 * np.pi, 400)
         temperature = np.full(phase.size, 25.0)
         for text, speed, way, factor, warming in (

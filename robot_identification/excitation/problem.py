@@ -49,9 +49,6 @@ PATH_RESERVE = 0.98  # share of the limit
 # reserve.
 REPAIR_SAMPLES = 20
 RESERVE = 0.995  # share of the limit
-# Path constraints are no linear functions of the amplitudes: motions are made smaller until they
-# hold.
-SHRINKING = (1.0, 0.99, 0.97, 0.94, 0.9)
 # The proof of the certificate has finer speeds than that of the search [m].
 SEARCH_CLEARANCE = 0.0005
 # What a search keeps beyond the clearance between its instants [m].
@@ -66,26 +63,16 @@ WATCHED, WATCHED_POSES = 0.05, 1000
 SOFTNESS = 0.15
 # Steps among obstacles are at most this long [rad, root mean square].
 FIRST_RADIUS = 0.3
-# Share of the largest singular value below which a fit leaves combinations of amplitudes alone: of
-# half a period of a series one hardly moves the velocity, and positions would pay for it.
-INDEPENDENT = 0.02
 # Directions in which amplitudes (a, b) are seen by conservative limits, and how much of one at
 # least: the limits are kept with 2 % to spare.
 DIRECTIONS = [(np.cos(angle), np.sin(angle)) for angle in np.arange(16) * np.pi / 8.0]
 DIRECTIONS_COSINE = np.cos(np.pi / 16.0)
 # Random poses in which a free middle of a motion is looked for; chosen: one in a hundred is found.
 CENTRE_TRIES = 500
-# Factor of the amplitudes of a draw that touches something, and how often: down to a twentieth.
-CLEARING, CLEARING_STEPS = 0.6, 6
-# Draws of an ordered form, of which the first that suits it is taken.
-ORDERED_TRIES = 50
 # Broken clearances count in shares of this length [m].
 LENGTH = 0.1
 # Optimizers that do nothing to what was drawn but scale it, as ordered forms need it.
 ONLY_SCALING = ('random',)
-# Singular values at both ends that a polish bounds.
-POLISHED_ENDS = (4, 8)
-EXTREMES = dict.fromkeys(('condition_number', 'condition_number_scaled'), POLISHED_ENDS)
 
 
 class TrajectoryProblem:
@@ -189,7 +176,7 @@ class TrajectoryProblem:
     @property
     def extremes(self) -> tuple[int, int]:
         """Return how many of the largest and smallest singular values the criterion is about."""
-        return EXTREMES.get(self.experiment.criterion, (0, 0))
+        return (4, 8) if self.experiment.criterion.startswith('condition_number') else (0, 0)
 
     def coefficients(self, x: FloatArray) -> FloatArray:
         """Return the coefficients of the form, shape (n, c) [rad], of a candidate."""
@@ -207,7 +194,8 @@ class TrajectoryProblem:
         Raises an `UnsafeMotionError` if the arm touches something wherever its middle is placed.
         """
         full = self._draw_once(rng)
-        for _ in range(ORDERED_TRIES):
+        # Of an ordered form the first that suits it.
+        for _ in range(50):
             if self.form.suits(full @ self._shape.T):
                 break
             full = self._draw_once(rng)
@@ -228,11 +216,11 @@ class TrajectoryProblem:
         if self.form.is_ordered:
             full = self._arrange(full)
         full = self._scale(full, rng.uniform(0.4, 1.0, self.robot.n))
-        for _ in range(CLEARING_STEPS):
+        for _ in range(6):
             if self._keeps_clear(self._near @ full.T, self._kept_distance):
                 break
-            # Smaller motions about a clear pose are clear at last.
-            full[:, 1:] *= CLEARING
+            # Smaller motions about a clear pose are clear at last: down to a twentieth.
+            full[:, 1:] *= 0.6
         return full
 
     def fit(self, order: int, shares: FloatArray) -> FloatArray:
@@ -248,7 +236,9 @@ class TrajectoryProblem:
         full = self._fixed.copy()
         full[:, 0] = np.where(self._free[:, 0], middle, full[:, 0])
         wanted = shares * np.where(np.isfinite(bound), bound, 1.0)
-        full[:, 1:] = np.linalg.lstsq(basis[:, 1:], wanted, rcond=INDEPENDENT)[0].T
+        # Of half a period of a series one combination of amplitudes hardly moves the velocity, and
+        # positions would pay for it.
+        full[:, 1:] = np.linalg.lstsq(basis[:, 1:], wanted, rcond=0.02)[0].T
         return full[self._free]
 
     def objective(self, x: FloatArray) -> float:
@@ -431,7 +421,8 @@ class TrajectoryProblem:
         if np.any(full[:, 0] <= self.limits.lower) or np.any(full[:, 0] >= self.limits.upper):
             return None
         full = self._scale(full, np.ones(self.robot.n), only_down=True)
-        for share in SHRINKING:
+        # Path constraints are no linear functions of the amplitudes.
+        for share in (1.0, 0.99, 0.97, 0.94, 0.9):
             smaller = np.hstack([full[:, :1], share * full[:, 1:]])
             motion = Motion(*(basis @ smaller.T for basis in self._repair[:3]))
             kept = all(_is_kept(constraint, motion) for constraint, _ in self._constraints)

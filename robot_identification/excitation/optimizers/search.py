@@ -33,12 +33,6 @@ from robot_identification.options import check_options, option
 from robot_identification.parallel import ending_signals_wait, LOCAL, open_executor
 
 GENERIC = 'generic'  # name of the experiment that needs no file
-# Processes of a search: more than any computer at hand has processors.
-MOST_PROCESSES = 1024
-# Evaluations where time is the limit: more than ten days of them at a millisecond each.
-UNLIMITED = 10**9
-# Processes take a few seconds to start [s], as long as some hundred evaluations.
-SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
 
 ALIKE = 1.0e-2  # candidates nearer than this share of their length are one
 
@@ -312,7 +306,7 @@ class DesignArguments:
     )
     processes: int | None = option(
         int, 'number of worker processes; the result does not depend on it', minimum=1,
-        maximum=MOST_PROCESSES, metavar='N',
+        maximum=1024, metavar='N',
         otherwise='as many as there are processors, and 1, this process, for short searches',
     )
 
@@ -327,10 +321,11 @@ class DesignArguments:
         seconds = math.inf if self.time_limit is None else self.time_limit
         if self.max_evaluations is not None:
             return Budget(self.max_evaluations, seconds)
-        return Budget(seconds=seconds) if seconds == math.inf else Budget(UNLIMITED, seconds)
+        # Where time is the limit, more evaluations than ten days have milliseconds.
+        return Budget(seconds=seconds) if seconds == math.inf else Budget(10**9, seconds)
 
     @property
     def is_short(self) -> bool:
-        """Return whether one process is done before others would have started."""
+        """Return whether one process is done before others would have started, in seconds."""
         budget = self.budget
-        return budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS
+        return budget.seconds < 10.0 or budget.evaluations < 300

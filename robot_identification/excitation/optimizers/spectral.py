@@ -26,8 +26,6 @@ from robot_identification.excitation.problem import TrajectoryProblem
 STAGES = ((2.0, 30), (8.0, 30), (32.0, 40))
 # Criteria that have no extremes are smooth by themselves.
 SMOOTH_STAGES = ((2.0, 60), (8.0, 60))
-# Random motions before the first descent.
-FIRST_LOOKS = 8
 # Of random velocities: their number, and their size as a share of the limit.
 KNOTS, BAND = (12, 40), (0.2, 0.9)
 
@@ -105,7 +103,7 @@ class Spectral(Optimizer):
         ]
         if state.rounds == 0:
             # A safe motion within a second, even if all descents fail.
-            jobs += [Job(look, problem.draw(rng)) for _ in range(FIRST_LOOKS)]
+            jobs += [Job(look, problem.draw(rng)) for _ in range(8)]
         stages = STAGES if any(problem.extremes) else SMOOTH_STAGES
         for k in range(self.starts):
             start = self._start(problem, state.archive, k, rng)

@@ -8,9 +8,10 @@ Most of a search's limits are far away at any time: a subproblem is solved with 
 again with those that its step would break, until it breaks none.
 
 Subproblems are strictly convex and solved by DAQP [2]_, which finds the limits that count, or by
-an interior point [3]_ without it, which takes ten times as long. SciPy has no such solver: its
-NNLS, to which the dual can be reduced, finds no minimum of a fifth of these programs, whose
-curvature is nearly singular, and breaks limits in a tenth of the others (1.17).
+an interior point [3]_ without it, which takes five times as long. SciPy has no such solver: its
+SLSQP takes fifty times as long, and its NNLS, to which the dual can be reduced, finds no minimum
+of a third of these programs, whose curvature is nearly singular, and breaks limits in others
+(1.17); ProxQP takes twenty times as long.
 
 References
 ----------
@@ -31,34 +32,16 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 import scipy
 
-# DAQP's word for no lower bound.
-UNBOUNDED = -1.0e30
-# Of the interior point: most steps, of which it takes a dozen; residuals and complementarity at
-# which it ends, above rounding; and how near a step comes to a limit.
-MOST_STEPS, PRECISION, NEARLY = 60, 1.0e-10, 0.99
-# Numbers of the steps: chosen, as textbooks do; those of docs/benchmarks.md were made with them.
-# Shares of the gain that the model foresaw from which a step counts, and below and above which
-# the box shrinks and grows, and its factors.
-WORTHWHILE, POOR, GOOD = 0.05, 0.25, 0.6
+# Residuals and complementarity at which the interior point ends, above rounding.
+PRECISION = 1.0e-10
+# Of the steps, chosen as textbooks do; the numbers of docs/benchmarks.md were made with them. The
+# half width of the box shrinks by the first factor and grows by the second.
 SHRINK, GROW = 0.4, 2.0
-LEAST_RADIUS = 2.0e-3  # of the box at which a search ends, in the coefficients' unit
 # Largest breach of a limit after a step that started within limits, as a share or in the
-# coefficients' unit: it is scaled away in the end.
-BROKEN = 0.02
-KEPT = 2.0e-3  # sum of breaches at which limits count as kept
-# What a breach costs per unit of the multipliers, how slowly that falls, and its bounds: above the
-# highest the objective would have no effect.
-PENALTY, FORGET, LEAST_PENALTY, MOST_PENALTY = 1.5, 0.5, 0.1, 30.0
-# Price of giving up a part of what is broken already, in penalties, and its curvature in prices.
-RELAXED, BENT = 10.0, 0.01
-# Limits within so many of the last steps, and at least within this, are near.
-NEAR_STEPS, NEAR = 3.0, 0.05
-MOST_TRIES = 8  # sets of limits that one subproblem is solved with
-SEEN = 1.0e-7  # by how much a step breaks a limit that was left out
+# coefficients' unit: it is scaled away in the end. Sum of breaches at which limits count as kept.
+BROKEN, KEPT = 0.02, 2.0e-3
 # Powell's damping keeps the curvature along a step above this share of the model's.
 DAMPING = 0.2
-CURVATURE = (1.0e-2, 1.0e2)  # bounds of the first curvature
-NO_STEP = 1.0e-16  # curvature of a step that is no step
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +64,8 @@ def _by_daqp(solver: Any, program: QuadraticProgram) -> tuple[FloatArray, FloatA
     bounds = program.bounds
     d, _, flag, more = solver.solve(
         program.hessian, program.gradient, np.ascontiguousarray(program.rows), bounds,
-        np.full(len(bounds), UNBOUNDED), np.zeros(len(bounds), dtype=np.int32),
+        # That is no lower bound.
+        np.full(len(bounds), -1.0e30), np.zeros(len(bounds), dtype=np.int32),
     )
     if flag < 1 or not np.all(np.isfinite(d)):
         return None
@@ -98,7 +82,8 @@ def _by_interior_point(program: QuadraticProgram) -> tuple[FloatArray, FloatArra
     ))
     # Unknowns, what is left of each limit, and multipliers.
     d, s, z = np.zeros(len(H)), np.maximum(program.bounds, 1.0), np.ones(len(G))
-    for _ in range(MOST_STEPS):
+    # It takes a dozen steps.
+    for _ in range(60):
         by_d = H @ d + program.gradient + G.T @ z
         by_z = G @ d + s - program.bounds
         gap = float(s @ z) / count
@@ -118,7 +103,8 @@ def _by_interior_point(program: QuadraticProgram) -> tuple[FloatArray, FloatArra
             if not last:
                 left = float((s + far * ds) @ (z + far * dz)) / count
                 product = product + ds * dz - (left / gap) ** 3 * gap
-        far = min(1.0, NEARLY * far)
+        # Not to the limit itself.
+        far = min(1.0, 0.99 * far)
         d, s, z = d + far * move, s + far * ds, z + far * dz
     return None
 
@@ -208,7 +194,7 @@ class TrustRegion:
         at, small = self._look(z), 0
         if not np.isfinite(at.value):
             return z
-        while self.evaluations < self._pace.evaluations and self._radius >= LEAST_RADIUS:
+        while self.evaluations < self._pace.evaluations and self._radius >= 2.0e-3:
             step = self._step(at)
             if step is None:
                 if self.curvature is None:
@@ -228,7 +214,7 @@ class TrustRegion:
             share = gain / max(foreseen, self._pace.tolerance)
             kept = new.largest <= max(BROKEN, at.largest)
             self._resize(share if kept else 0.0)
-            if not kept or share <= WORTHWHILE:
+            if not kept or share <= 0.05:
                 continue
             at = new
             small = small + 1 if gain < self._pace.tolerance and at.breach < KEPT else 0
@@ -248,35 +234,38 @@ class TrustRegion:
     def _foresee(self, at: _Point, step: _Step) -> float:
         """Return what the model gains by a step, at a penalty that outweighs the limits."""
         if step.given_up < 0.01:
-            wanted = max(PENALTY * step.largest, FORGET * self._penalty, LEAST_PENALTY)
+            wanted = max(1.5 * step.largest, 0.5 * self._penalty, 0.1)
         else:
             wanted = 2.0 * self._penalty
-        self._penalty = min(wanted, MOST_PENALTY)
+        # With more the objective would have no effect.
+        self._penalty = min(wanted, 30.0)
         d = step.d
         lower = at.slope @ d + 0.5 * d @ self._hessian(len(d)) @ d
         return float((1.0 - step.given_up) * self._penalty * at.breach - lower)
 
     def _resize(self, share: float) -> None:
-        if share < POOR:
+        """Shrink or grow the box by the share of the foreseen gain that a step made."""
+        if share < 0.25:
             self._radius = SHRINK * self._last
-        elif share > GOOD and self._last > 0.9 * self._radius:
+        elif share > 0.6 and self._last > 0.9 * self._radius:
             self._radius = min(GROW * self._radius, self._pace.largest)
 
     def _step(self, at: _Point) -> _Step | None:
         """Return the best step of the model within the linearized limits and the box."""
         room = np.concatenate([at.linear, np.full(2 * self._program.boxed, self._radius)])
         rows, left = np.vstack([self._rows, at.J]), np.concatenate([room, -at.g])
-        near = left < max(NEAR, NEAR_STEPS * self._last)
+        # Limits within some of the last steps.
+        near = left < max(0.05, 3.0 * self._last)
         broken = np.maximum(-left, 0.0)
         size = len(at.z)
         multipliers = np.zeros(len(rows))
-        for _ in range(MOST_TRIES):
+        for _ in range(8):
             found = self._program_of(at, rows[near], left[near], broken[near]).solve()
             if found is None:
                 return None
             d, given_up = found[0][:size], float(np.maximum(found[0][size:], 0.0).sum())
             multipliers[near] = found[1][: int(near.sum())]
-            missed = (rows @ d - left - given_up * broken > SEEN) & ~near
+            missed = (rows @ d - left - given_up * broken > 1.0e-7) & ~near
             if not missed.any():
                 break
             near |= missed
@@ -289,9 +278,10 @@ class TrustRegion:
         size, hessian = len(at.z), self._hessian(len(at.z))
         if not broken.any():
             return QuadraticProgram(hessian, at.slope, rows, left)
-        price = RELAXED * max(self._penalty, 1.0) * max(at.breach, KEPT)
+        # Of giving up what is broken already: ten times the penalty, with a little curvature.
+        price = 10.0 * max(self._penalty, 1.0) * max(at.breach, KEPT)
         relaxed = np.zeros((size + 1, size + 1))
-        relaxed[:size, :size], relaxed[size, size] = hessian, BENT * price
+        relaxed[:size, :size], relaxed[size, size] = hessian, 0.01 * price
         positive = -np.eye(size + 1)[size:]
         return QuadraticProgram(
             relaxed, np.append(at.slope, price),
@@ -305,10 +295,10 @@ class TrustRegion:
         seen = float(d @ change)
         if self.curvature is None:
             first = seen / float(d @ d) if seen > 0.0 else 1.0
-            self.curvature = float(np.clip(first, *CURVATURE)) * np.eye(len(d))
+            self.curvature = float(np.clip(first, 1.0e-2, 1.0e2)) * np.eye(len(d))
         bent = self.curvature @ d
         expected = float(d @ bent)
-        if expected < NO_STEP:
+        if expected < 1.0e-16:
             return
         if seen < DAMPING * expected:
             share = (1.0 - DAMPING) * expected / (expected - seen)
