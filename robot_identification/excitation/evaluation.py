@@ -28,10 +28,6 @@ DENSE_RATE = 125.0
 MAXIMUM_SAMPLES = 20_000
 # Noise of a drive as a share of its torque limit, where nothing more is stated.
 NOISE_SHARE = 0.01
-# Of a drive whose limit is not known [N m].
-UNKNOWN_NOISE = 1.0
-# Parameters in the table of the weakest; chosen: what a reader takes in.
-WEAKEST = 5
 # Prior values smaller than this part of the largest of their unit are zeros of a drawing.
 NO_VALUE = 1.0e-6
 UNITS_NOTE = (
@@ -85,7 +81,7 @@ class Evaluation:
     @property
     def weakest(self) -> tuple[WeakParameter, ...]:
         """Return the weakest base parameters, five at most."""
-        return tuple(one for one in self.weak if not np.isnan(one.share))[:WEAKEST]
+        return tuple(one for one in self.weak if not np.isnan(one.share))[:5]
 
 
 @one_blas_thread()
@@ -163,7 +159,7 @@ def drive_noise(robot: RobotModel, torque_noise: float | None = None) -> FloatAr
     if torque_noise is not None:
         return np.full(robot.n, torque_noise)
     limits = robot.limits.effort
-    return np.where(np.isfinite(limits), NOISE_SHARE * limits, UNKNOWN_NOISE)
+    return np.where(np.isfinite(limits), NOISE_SHARE * limits, 1.0)
 
 
 def _weakest_first(columns: BaseColumns, errors: FloatArray) -> tuple[WeakParameter, ...]:

@@ -32,18 +32,15 @@ import scipy
 HALVINGS = 20
 # What extrema between samples may add to a share without being looked for.
 NEGLIGIBLE = 1.0e-10
-# A millisecond's parabola is near the truth: it may be twice as high above the samples.
-PARABOLA_RESERVE = 2.0
-SEARCH_TOLERANCE = 1.0e-9  # of the instant [s]
-
-
-# Limits hold in a search on a coarse grid, and are proved on this one at least [Hz].
-CERTIFICATE_RATE = 1000.0
 
 
 def certificate_times(form: Parametrization) -> FloatArray:
-    """Return even instants [s] from start to end of a form, between which it hardly turns."""
-    rate = max(CERTIFICATE_RATE, form.grid_samples / form.duration)
+    """
+    Return even instants [s] from start to end of a form, between which it hardly turns.
+
+    Limits hold in a search on a coarse grid, and are proved on this one, of 1 kHz at least.
+    """
+    rate = max(1000.0, form.grid_samples / form.duration)
     return np.linspace(0.0, form.duration, int(np.ceil(form.duration * rate)) + 1)
 
 
@@ -244,8 +241,9 @@ def _peaks(
     last = len(times) - 1
     bend = np.pad(np.abs(np.diff(size, 2, axis=0)), ((1, 1), (0, 0)), mode='edge')
     around = np.pad(size, ((1, 1), (0, 0)), constant_values=-np.inf)
-    # A parabola's peak is above the largest of three samples by an eighth of their bend at most.
-    gain = PARABOLA_RESERVE * bend / 8.0
+    # A parabola's peak is above the largest of three samples by an eighth of their bend at most; a
+    # millisecond's is near the truth, which may be twice as high above them.
+    gain = 2.0 * bend / 8.0
     candidates = (
         (size >= around[:-2]) & (size >= around[2:])
         & (gain > NEGLIGIBLE) & (size + gain > size.max(axis=0) + NEGLIGIBLE)
@@ -255,7 +253,7 @@ def _peaks(
         found = scipy.optimize.minimize_scalar(
             lambda t, sign=sign, column=column: -sign * course.at(np.array([t]))[0, column],
             bounds=(times[max(k - 1, 0)], times[min(k + 1, last)]), method='bounded',
-            options={'xatol': SEARCH_TOLERANCE},
+            options={'xatol': 1.0e-9},
         )
         value = -sign * found.fun
         before = largest[column]

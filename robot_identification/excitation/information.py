@@ -28,14 +28,11 @@ from robot_identification.model import (
 )
 import scipy
 
-# Eigenvalues of a correlation matrix, next to the largest one, that rounding has made.
+# Eigenvalues of a correlation matrix next to the largest one, and columns next to the longest one,
+# that rounding has made.
 ROUNDING = 1.0e-13
-# Negative eigenvalues beyond this make a matrix no covariance.
-INDEFINITE = 1.0e-8
 # Scaled singular values of information, next to the largest one, below which there is none.
 NO_INFORMATION = 1.0e-10
-# Columns next to the longest one that rounding has made.
-NO_COLUMN = 1.0e-13
 # What of a parameter lies in directions without information.
 TOUCHED = 1.0e-7
 
@@ -135,7 +132,7 @@ def standard_errors(rows: FloatArray) -> FloatArray:
     """Return the standard errors (b,) of parameters by information (m, b), else infinite."""
     lengths = np.linalg.norm(rows, axis=0)
     # Of unit length, rounding would look like a column that is seen.
-    seen = np.where(lengths > NO_COLUMN * lengths.max(initial=0.0), rows, 0.0)
+    seen = np.where(lengths > ROUNDING * lengths.max(initial=0.0), rows, 0.0)
     size = _sizes(seen)
     _, singular, right = np.linalg.svd(np.linalg.qr(seen * size, mode='r'))
     # Fewer rows than columns leave some parameters without a value at all.
@@ -228,7 +225,7 @@ def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:
     size = np.sqrt(variance)
     scaled = covariance / size / size[:, None]
     values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
-    if values[0] < -INDEFINITE * values[-1]:
+    if values[0] < -1.0e-8 * values[-1]:
         raise DescriptionError(
             f'the covariance is none: its correlation matrix has the eigenvalue {values[0]:.2e}, '
             'none may be negative'

@@ -25,8 +25,6 @@ from robot_identification.excitation.experiment import (
 )
 from robot_identification.model import Motion, rigid_torque, RobotModel
 
-# Of a side with an open one opposite: so far inside of it the share is 0 [m or rad].
-OPEN_SIDE_DEPTH = 1.0
 # A speed has a corner at rest. Its square root is taken of the square plus that of this share of
 # the limit: 5e-9 of the limit too much where it counts.
 REST_SHARE = 1.0e-4
@@ -306,7 +304,8 @@ def _sides(
     axes, zero, scale = [], [], []
     for axis, (low, high) in enumerate(zip(lower, upper, strict=True)):
         closed = np.isfinite(low) and np.isfinite(high)
-        depth = 0.5 * (high - low) if closed else OPEN_SIDE_DEPTH
+        # Of a side with an open one opposite the share is 0 a metre or radian inside of it.
+        depth = 0.5 * (high - low) if closed else 1.0
         for side, inwards in ((low, depth), (high, -depth)):
             if np.isfinite(side):
                 axes.append(axis)

@@ -30,7 +30,9 @@ from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.excitation.information import BaseColumns, Knowledge
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.parametrization import (
+    Parametrization, SAMPLES_OF_A_COEFFICIENT,
+)
 from robot_identification.excitation.path_constraints import PathConstraint
 from robot_identification.model import Motion, Passage, RobotModel
 
@@ -45,10 +47,9 @@ SEARCH_SAMPLES = 6
 # they keep in reserve is for peaks in between.
 PATH_SAMPLES = 12
 PATH_RESERVE = 0.98  # share of the limit
-# Instants of the scaling, for each coefficient of the form; it misses peaks by less than the
-# reserve.
-REPAIR_SAMPLES = 20
-RESERVE = 0.995  # share of the limit
+# Share of the limit that a scaled motion uses at most: peaks between the samples of a form are
+# missed by less.
+RESERVE = 0.995
 # The proof of the certificate has finer speeds than that of the search [m].
 SEARCH_CLEARANCE = 0.0005
 # What a search keeps beyond the clearance between its instants [m].
@@ -61,7 +62,7 @@ WATCHED, WATCHED_POSES = 0.05, 1000
 # Share of the velocity limit, or of 1 rad/s where there is none, within which friction reverses
 # in a descent of sharpness 1.
 SOFTNESS = 0.15
-# Steps among obstacles are at most this long [rad, root mean square].
+# Longest first step of a search, and longest of all among obstacles [rad, root mean square].
 FIRST_RADIUS = 0.3
 # Directions in which amplitudes (a, b) are seen by conservative limits, and how much of one at
 # least: the limits are kept with 2 % to spare.
@@ -126,7 +127,7 @@ class TrajectoryProblem:
             self._grid(PATH_SAMPLES if self.obstructed else SEARCH_SAMPLES)
         )
         self._samples = self._bases(times)
-        self._repair_times = self._grid(REPAIR_SAMPLES)
+        self._repair_times = self._grid(SAMPLES_OF_A_COEFFICIENT)
         self._repair = self._bases(self._repair_times)
         self._fix_centres()
         path = self._bases(self._grid(PATH_SAMPLES))
@@ -223,16 +224,15 @@ class TrajectoryProblem:
             full[:, 1:] *= 0.6
         return full
 
-    def fit(self, order: int, shares: FloatArray) -> FloatArray:
+    def fit(self, shares: FloatArray) -> FloatArray:
         """
-        Return the candidate whose samples are nearest to `shares` (N, n) of the limits.
+        Return the candidate whose velocities are nearest to `shares` (N, n) of their limits.
 
-        They are of position (from the middle of the range, as shares of half of it), velocity or
-        acceleration (`order` 0, 1, 2), evenly from start to end. The limits may be broken.
+        They are evenly spaced from start to end, about the middle of the range. The limits may be
+        broken.
         """
-        middle = self.limits.centre('position')
-        bound = self.limits.reach(KINDS[order])
-        basis = self._bases(np.linspace(0.0, self.form.duration, len(shares)))[order]
+        middle, bound = self.limits.centre('position'), self.limits.velocity
+        basis = self._bases(np.linspace(0.0, self.form.duration, len(shares)))[1]
         full = self._fixed.copy()
         full[:, 0] = np.where(self._free[:, 0], middle, full[:, 0])
         wanted = shares * np.where(np.isfinite(bound), bound, 1.0)
@@ -447,7 +447,7 @@ class TrajectoryProblem:
 
     def _grid(self, samples: int) -> FloatArray:
         """Return even instants, of which `samples` are for each coefficient of most forms [s]."""
-        count = samples * self.form.grid_samples // REPAIR_SAMPLES
+        count = samples * self.form.grid_samples // SAMPLES_OF_A_COEFFICIENT
         return np.linspace(0.0, self.form.duration, count + 1)
 
     def _bases(self, times: FloatArray) -> Bases:
@@ -619,7 +619,7 @@ def _sample_sets(
 
 def equal_size(form: Parametrization) -> FloatArray:
     """Return the matrix (c, c) of ``equal @ shape.T``, coefficients of equal amplitudes."""
-    times = np.linspace(0.0, form.duration, REPAIR_SAMPLES * form.n_coefficients)
+    times = np.linspace(0.0, form.duration, SAMPLES_OF_A_COEFFICIENT * form.n_coefficients)
     B, _, _ = form.basis(times)
     triangle = np.linalg.qr(B[:, 1:], mode='r') / np.sqrt(len(B))
     triangle *= np.sign(np.diag(triangle))[:, None]

@@ -16,20 +16,13 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.optimizers.search import Candidate, Outcome
 from robot_identification.excitation.optimizers.trust_region import Pace, TrustRegion
-from robot_identification.excitation.problem import TrajectoryProblem
+from robot_identification.excitation.problem import FIRST_RADIUS, TrajectoryProblem
 
 # Numbers of the searches: chosen; those of docs/benchmarks.md were made with them.
 # Evaluations of a stage: one that has gone astray is not worth more than a new start.
 MOST_EVALUATIONS = 100
-# First and largest change of a coefficient in a step where nothing can be hit: in the
-# coefficients' unit, radians in root mean square.
-FIRST_RADIUS, LARGEST_RADIUS = 0.3, 2.0
 TOLERANCE = 1.0e-4  # of the logarithm of a criterion at which a search ends
-# Searches of a stage among obstacles: after each, collisions are seen where some were missed.
-MOST_REFINEMENTS = 4
 MOST_POLISHING = 40  # observation matrices of a polish
-# Steps of a polish may leave the limits: some of the best are scaled into them.
-BEST_OF_POLISHING = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +74,8 @@ class _Limits:
     def pace(self, evaluations: int) -> Pace:
         """Return how long a search is, and how far its steps go."""
         reach = self.problem.first_radius
-        return Pace(
-            evaluations, TOLERANCE, min(reach, FIRST_RADIUS), min(reach, LARGEST_RADIUS)
-        )
+        # Where nothing can be hit steps grow to two radians, root mean square.
+        return Pace(evaluations, TOLERANCE, FIRST_RADIUS, min(reach, 2.0))
 
 
 class _Smoothed(_Limits):
@@ -102,7 +94,8 @@ def descend(problem: TrajectoryProblem, job: Descent) -> Outcome:
     program = _Smoothed(problem)
     x, evaluations, curvature = job.start, 0, None
     for program.sharpness, most in job.stages:
-        for _ in range(MOST_REFINEMENTS):
+        # After each search collisions are seen where some were missed.
+        for _ in range(4):
             search = TrustRegion(program, program.pace(min(most, MOST_EVALUATIONS)))
             search.curvature = curvature
             x = search.run(problem.lift(x))[:problem.size]
@@ -122,7 +115,8 @@ def polish(problem: TrajectoryProblem, start: FloatArray) -> Outcome:
     """
     ends = _Ends(problem, start)
     TrustRegion(ends, ends.pace(MOST_POLISHING)).run(ends.first())
-    candidates = [make_candidate(problem, x, start) for x in ends.best(BEST_OF_POLISHING)]
+    # Steps may leave the limits: some of the best are scaled into them.
+    candidates = [make_candidate(problem, x, start) for x in ends.best(5)]
     best = min(candidates, key=lambda one: (not one.feasible, one.objective))
     return Outcome((best,), ends.looks + len(candidates))
 

@@ -19,7 +19,7 @@ from robot_identification.excitation.optimizers.spectral import draw_fitted
 from robot_identification.excitation.parametrizations.parametrization import check_count
 from robot_identification.excitation.problem import TrajectoryProblem
 
-SAMPLES, BAND = 20, (0.2, 0.9)  # random velocities (algorithm 2), and shares of the limit
+SAMPLES = 20  # random velocities (algorithm 2)
 # Of breeding: exchanges, solutions to walk from, steps from a point, and points in a row.
 EXCHANGES, WALKERS, LOOPS, DEPTH = 4, 8, 4, 2
 # The share of joints that an exchange takes from others (the paper's gamma) and the steps of a
@@ -86,7 +86,7 @@ class Memetic(Optimizer):
             return _breed(problem, state, self.population, rng)
         xs = [one.x for one in state.archive if one.start is None]
         while len(xs) < self.population:
-            xs.append(draw_fitted(problem, rng, 1, SAMPLES, BAND))
+            xs.append(draw_fitted(problem, rng, SAMPLES))
         # Of the criterion itself, kinks and all.
         return [Job(descend, Descent(x, ((np.inf, 100),))) for x in xs]
 

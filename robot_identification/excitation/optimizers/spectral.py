@@ -26,8 +26,7 @@ from robot_identification.excitation.problem import TrajectoryProblem
 STAGES = ((2.0, 30), (8.0, 30), (32.0, 40))
 # Criteria that have no extremes are smooth by themselves.
 SMOOTH_STAGES = ((2.0, 60), (8.0, 60))
-# Of random velocities: their number, and their size as a share of the limit.
-KNOTS, BAND = (12, 40), (0.2, 0.9)
+KNOTS = (12, 40)  # number of random velocities
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,18 @@ class RandomMotion(Optimizer):
 
 
 def draw_fitted(
-    problem: TrajectoryProblem, rng: np.random.Generator, order: int, samples: int,
-    band: tuple[float, float],
+    problem: TrajectoryProblem, rng: np.random.Generator, samples: int
 ) -> FloatArray:
     """
-    Return the candidate nearest to random samples, within its limits or not.
+    Return the candidate nearest to random velocities, within its limits or not.
 
-    They are `samples` for each joint, the first and the last zero, of position, velocity or
-    acceleration (`order` 0, 1, 2), with magnitudes in a band of shares of the limits.
+    They are `samples` for each joint, the first and the last zero, of 0.2 to 0.9 of the limits,
+    the band of Tika et al. 2020.
     """
     shape = (samples, len(problem.features))
-    shares = rng.uniform(*band, shape) * rng.choice([-1.0, 1.0], shape)
+    shares = rng.uniform(0.2, 0.9, shape) * rng.choice([-1.0, 1.0], shape)
     shares[[0, -1]] = 0.0
-    return problem.fit(order, shares)
+    return problem.fit(shares)
 
 
 def look(problem: TrajectoryProblem, x: FloatArray) -> Outcome:
@@ -163,9 +161,8 @@ def _draw_fast(problem: TrajectoryProblem, rng: np.random.Generator) -> FloatArr
     """
     Return the candidate nearest to random velocities that are high throughout, where it is safe.
 
-    Motions that hurry show more than any other. They are random signs times the bands of Tika et
-    al. 2020; among obstacles they mostly end in one.
+    Motions that hurry show more than any other; among obstacles they mostly end in one.
     """
     if np.isfinite(problem.first_radius):
         return problem.draw(rng)
-    return draw_fitted(problem, rng, 1, int(rng.integers(*KNOTS)), BAND)
+    return draw_fitted(problem, rng, int(rng.integers(*KNOTS)))

@@ -44,8 +44,6 @@ USUAL_PARTS = (
      'both_directions': False},
 )
 
-# Shares of the travel that a joint goes to either side; chosen: reversals of several lengths.
-SHORTEST_TRAVEL = 0.3
 
 
 @dataclass(frozen=True)
@@ -260,7 +258,8 @@ class SlowReversals(Segment):
         A joint that starts near an end of its range reverses beside its start.
         """
         shape = (len(lower), self.reversals)
-        distance = self.travel * rng.uniform(SHORTEST_TRAVEL, 1.0, shape)
+        # Reversals of several lengths.
+        distance = self.travel * rng.uniform(0.3, 1.0, shape)
         first = rng.choice([-1.0, 1.0], (len(lower), 1))
         sides = first * np.resize([1.0, -1.0], self.reversals)
         aside = np.where(upper < self.travel, -1.0, np.where(-lower < self.travel, 1.0, 0.0))

@@ -24,17 +24,8 @@ Step = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArr
 
 # Shares of a move nearer than this to a jump of the acceleration are at the jump.
 AT_JUMP = 1.0e-9
-# Twice the share of the peak of a velocity that an even grid may miss.
-PEAK_MISSED = 0.01
 # A grid of a thousand samples per second cannot miss this much of an acceleration [s].
 SHORTEST_BLEND = 0.01
-# So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
-SAMPLES_OF_A_MOVE = 40
-# Steps of a monotone motion [rad]: friction reverses in much less, and `find_dwells` sees the
-# side that a joint came from in a quarter of it.
-LEAST_STEP = 0.02
-# What is added to every drawn step, as a share of the mean one, so that few are too small.
-ADDED_STEP = 1.0
 
 PASSAGES = ('smooth', 'rest')
 DEGREE = 5  # of the splines of a smooth passage
@@ -196,7 +187,8 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def grid_samples(self) -> int:
-        return math.ceil(SAMPLES_OF_A_MOVE * self.duration / self.move_time) + 1
+        # That misses the peaks of a quintic's speed and acceleration by a third of a percent.
+        return math.ceil(40.0 * self.duration / self.move_time) + 1
 
     @property
     def itinerary(self) -> Itinerary:
@@ -223,7 +215,8 @@ class StaticPosesParametrization(Parametrization):
         if not self.monotone:
             return coefficients
         steps = np.abs(coefficients[:, 1:])
-        steps += ADDED_STEP * steps.mean(axis=1, keepdims=True)
+        # The mean is added to every drawn step, so that few are too small.
+        steps += steps.mean(axis=1, keepdims=True)
         offsets = direction[:, None] * np.cumsum(steps, axis=1)
         return np.hstack([coefficients[:, :1], offsets])
 
@@ -232,7 +225,9 @@ class StaticPosesParametrization(Parametrization):
         if not self.monotone:
             return True
         steps = np.diff(coefficients[:, 1:], prepend=0.0, axis=1)
-        return bool(np.all(steps * np.sign(steps[:, :1]) >= LEAST_STEP))
+        # Friction reverses in much less than 0.02 rad, and `find_dwells` sees the side that a
+        # joint came from in a quarter of it.
+        return bool(np.all(steps * np.sign(steps[:, :1]) >= 0.02))
 
     def options(self) -> dict[str, Any]:
         """Return the options by name, `monotone` only if it is so."""
@@ -292,7 +287,7 @@ class TrapezoidalParametrization(Parametrization):
         # Two while the arm accelerates, and one while it cruises or half a percent below the tip
         # of the triangle that is left without cruising.
         of_a_move = max(
-            20.0, 2.0 / self.blend, 1.0 / (1.0 - (2.0 - PEAK_MISSED) * self.blend)
+            20.0, 2.0 / self.blend, 1.0 / (1.0 - 1.99 * self.blend)
         )
         return math.ceil(of_a_move * self.duration / self.move_time) + 1
 

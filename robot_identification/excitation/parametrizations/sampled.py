@@ -24,8 +24,6 @@ MAXIMUM_KNOTS = 30_000
 # Limits are checked a thousand times a second. Between knots that are nearer than two of these
 # instants, a motion could do what no check sees; a thousandth is for rounding [s].
 SHORTEST_PIECE = 1.998e-3
-# Velocity and acceleration of a quintic turn at most four and three times.
-SAMPLES_OF_A_PIECE = 8
 
 # Polynomials, constants first, that are 1 in one of position, velocity and acceleration (rows) at
 # the start or the end (columns) of a piece of length 1, and 0 in all others.
@@ -67,7 +65,8 @@ class SampledParametrization(Parametrization):
     def grid_samples(self) -> int:
         """Return the number of even samples with some in every piece."""
         shortest = float(np.diff(self.times).min())
-        return math.ceil(SAMPLES_OF_A_PIECE * self.duration / shortest) + 1
+        # Velocity and acceleration of a quintic turn at most four and three times.
+        return math.ceil(8.0 * self.duration / shortest) + 1
 
     @property
     def pieces(self) -> FloatArray:

@@ -33,7 +33,7 @@ class FakeProblem:
         x = rng.uniform(-FREEDOM, FREEDOM, self.size)
         return x * min(1.0, LENGTH / np.linalg.norm(x))
 
-    def fit(self, order, shares):
+    def fit(self, shares):
         assert shares.ndim == 2
         assert shares.shape[1] == self.joints
         assert not np.any(shares[[0, -1]])

@@ -44,14 +44,13 @@ def test_random_velocities_are_within_the_band_and_zero_at_both_ends():
     seen = []
 
     class Fitted(FakeProblem):
-        def fit(self, order, shares):
-            seen.append((order, shares))
-            return super().fit(order, shares)
+        def fit(self, shares):
+            seen.append(shares)
+            return super().fit(shares)
 
     SMALL.propose(Fitted(), SearchState(), np.random.default_rng(0))
     assert len(seen) == SMALL.population
-    for order, shares in seen:
-        assert order == 1
+    for shares in seen:
         assert not np.any(shares[[0, -1]])
         inner = shares[1:-1]
         assert np.all((np.abs(inner) >= 0.2) & (np.abs(inner) <= 0.9))

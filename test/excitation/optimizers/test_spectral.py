@@ -228,7 +228,7 @@ def test_the_archive_has_the_best_that_differ():
 class Unfitted(FakeProblem):
     """A problem whose fitted candidates are as random as those drawn."""
 
-    def fit(self, order, shares):
+    def fit(self, shares):
         return self.draw(np.random.default_rng(int(1e9 * np.abs(shares).sum())))
 
 
