@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Figures of a model file for the band of its predictions, of which `validation.band` makes it.
+Figures of a model file from which `validation.band` makes the band of its predictions.
 
 These are the standard deviations of held-out errors, the part of them that the errors of the
 parameters made, and the discrepancy of the model: torque that no parameter can describe, and that

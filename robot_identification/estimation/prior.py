@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a URDF says of bodies, and how far it may be wrong: rows that regularize a fit."""
+"""Bodies of a URDF, and how far they may be wrong: rows that regularize a fit."""
 
 from __future__ import annotations
 

@@ -300,9 +300,10 @@ class Observations:
 
     def matrix(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
         """
-        Return the observation matrix (m, k) of m rows of a joint under a load [N m per parameter].
+        Return the observation matrix of rows of a joint under a load [N m per parameter].
 
-        The load is the rigid torque of the unknowns `theta` (size,), or the URDF's.
+        Of m rows its shape is (m, k). The load is the rigid torque of the unknowns `theta`
+        (size,), or the URDF's.
         """
         matrix: FloatArray = self._table(joint, rows, theta)[:, :-1]
         return matrix

@@ -4,8 +4,8 @@
 """
 Instrumental variables: rows along the smooth motion behind the recorded one, without its noise.
 
-An arm whose drives know its model follows that motion with any parameters. Of a motion
-that repeats itself it is a Fourier series, in which the noise of all samples shares a few numbers;
+An arm whose drives know its model follows that motion with any parameters. Of a motion that
+repeats itself it is a Fourier series, in which the noise of all samples shares a few numbers;
 of others a spline with knots much farther apart than samples.
 """
 
