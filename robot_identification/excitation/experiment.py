@@ -25,7 +25,6 @@ Triple = tuple[float, float, float]
 DEFAULT_CLEARANCE = 0.02
 
 
-
 @dataclass(frozen=True)
 class FrameBox:
     """A box in the root frame that the origin of the link `frame` stays in."""

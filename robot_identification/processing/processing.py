@@ -139,8 +139,11 @@ def process(
         measured_dq=table.measured_velocity(delay),
         whole=recording.whole,
     )
-    if not with_effort:
-        return dataset
+    return _check_efforts(recording, dataset, robot) if with_effort else dataset
+
+
+def _check_efforts(recording: Recording, dataset: Dataset, robot: RobotModel | None) -> Dataset:
+    """Return a dataset with what its effort contradicts; refuse angles of the arm's motors."""
     if robot is not None and recording.assumes_degrees:
         where = f'{recording.source} {recording.place}'
         check_motor_side(where, robot, *dataset.thinned(MOST_COMPARED))

@@ -34,6 +34,7 @@ from robot_identification.texts import short_repr
 from robot_identification.validation.band import BAND
 from robot_identification.validation.whiteness import autocovariance, independent_share, ljung_box
 
+
 @dataclass(frozen=True, eq=False)
 class BagErrors:
     """Errors of one bag."""

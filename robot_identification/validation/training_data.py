@@ -17,6 +17,7 @@ from robot_identification.model import IdentifiedModel, StandardParameters
 from robot_identification.processing import Dataset
 from robot_identification.recording import data_hashes
 
+
 def find_training_data(
     model: IdentifiedModel, bag: Path, start: float | None = None, stop: float | None = None
 ) -> str:

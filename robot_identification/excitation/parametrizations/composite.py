@@ -45,7 +45,6 @@ USUAL_PARTS = (
 )
 
 
-
 @dataclass(frozen=True)
 class CompositeParametrization(Parametrization):
     """
