@@ -34,8 +34,7 @@ from robot_identification.studies.drive_gains import DriveGainsOptions, run_driv
 from robot_identification.studies.energy import run_energy
 from robot_identification.studies.friction_map import FrictionMapOptions, run_friction_map
 from robot_identification.studies.payload import run_payload
-from robot_identification.studies.rollout import run_rollout
-from robot_identification.validation import RolloutOptions
+from robot_identification.studies.rollout import RolloutOptions, run_rollout
 
 UNIT = 'Nm-without-gravity'
 

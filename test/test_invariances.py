@@ -75,8 +75,8 @@ def test_one_set_of_parameters_serves_floor_and_ceiling(
     assert np.mean(errors[home]['rmse']) > 50.0 * np.mean(errors[away]['rmse'])
     # The wrong mounting does not pass without a word, the right one does.
     assert warnings[away] == ''
-    assert 'has the opposite sign of the torque of the URDF' in warnings[home]
-    assert 'the mounting (gravity)' in warnings[home]
+    assert 'measured over expected torque of the bodies is lift -1.' in warnings[home]
+    assert 'signs and mounting' in warnings[home]
 
 
 def turned_urdf(robot, rpy):

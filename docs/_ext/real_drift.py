@@ -14,8 +14,9 @@ from real_torque import parse_arguments
 from robot_identification import load_model
 from robot_identification.files import write_atomically
 from robot_identification.processing import load_for_model
-from robot_identification.studies.rollout import joint_pictures, run_rollout
-from robot_identification.validation import RolloutOptions
+from robot_identification.studies.rollout import (
+    joint_pictures, RolloutOptions, run_rollout,
+)
 
 
 def draw(model_file: Path, bag: Path, start: float, joint: str) -> str:

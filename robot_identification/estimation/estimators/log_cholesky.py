@@ -43,6 +43,9 @@ ROUNDING = 1.0e-13
 # No step changes a body by more than about this factor: from one that is shrunk to nothing there
 # is no short way back.
 LARGEST_CHANGE = 10.0
+# Other unknowns, whose columns have length one, stay where they are by so much of it where data do
+# not determine them: a step of any size would be right there, and its rounding no step.
+STAYING = 1.0e-6
 # The weight falls from a strong one to that asked for by this factor, for from far away a weak
 # one would take one step for each unit of it.
 FALL = 10.0
@@ -251,16 +254,15 @@ class _Descent:
             for link, root in enumerate(place.roots)
         ]
         root_weight = np.sqrt(0.5 * self.weight)
-        rows = np.vstack([
-            np.column_stack([*links, self.R[:, bodies:]]),
-            root_weight * np.eye(bodies, self.R.shape[1]),
-        ])
+        pull = np.append(np.full(bodies, root_weight), np.full(len(place.others), STAYING))
+        rows = np.vstack([np.column_stack([*links, self.R[:, bodies:]]), np.diag(pull)])
         slopes = np.concatenate([
             upper_triangle(root.T @ root - np.eye(4)) for root in place.roots
         ])
-        side = np.append(
-            self.z - self.R[:, :bodies] @ _triangles(place.roots), -root_weight * slopes
-        )
+        side = np.concatenate([
+            self.z - self.R[:, :bodies] @ _triangles(place.roots), -root_weight * slopes,
+            STAYING * place.others,
+        ])
         step = solve_bounded(rows, side, self.bounded, np.zeros(len(self.bounded)))
         now = np.append(np.zeros(bodies), place.others)
         return step, float(
