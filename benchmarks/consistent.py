@@ -10,6 +10,7 @@ the URDF's, under noise of 1 N m.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -33,27 +34,30 @@ WEIGHT = 100.0
 
 
 def measure(repeats: int) -> list[Figure]:
-    """Return the times of the fit, and their ratios."""
+    """Return the times of both solvers, and their ratios."""
     robot = load_robot('ur5')
     reference, weights = prior_inertial_parameters(robot), np.ones(robot.n)
     few, many = (make_problem(robot, samples) for samples in (FEW, MANY))
     given = ConsistentLeastSquares(regularization=WEIGHT)
-    least, with_few, with_many, chosen = alternate(
+    newton_alone = replace(given, solver='log_cholesky')
+    least, conic_few, conic_many, newton, chosen = alternate(
         (
             partial(solve_weighted, many, weights),
             partial(given.fit, few, weights, reference),
             partial(given.fit, many, weights, reference),
+            partial(newton_alone.fit, many, weights, reference),
             partial(ConsistentLeastSquares().fit, many, weights, reference),
         ),
         repeats,
     )
     return [
-        Figure(f'consistent fit from the factors of {MANY} samples', 'ms',
-               tuple(1e3 * value for value in with_many)),
-        Figure(f'consistent fit, {MANY} / {FEW} samples', '', ratio(with_many, with_few)),
-        Figure('consistent fit / least squares, from the factors', '', ratio(with_many, least)),
+        Figure(f'conic program from the factors of {MANY} samples', 'ms',
+               tuple(1e3 * value for value in conic_many)),
+        Figure(f'conic program, {MANY} / {FEW} samples', '', ratio(conic_many, conic_few)),
+        Figure('conic program / least squares, from the factors', '', ratio(conic_many, least)),
+        Figure('log-Cholesky / conic program', '', ratio(newton, conic_many)),
         Figure('with the choice of the regularization / with a given one', '',
-               ratio(chosen, with_many)),
+               ratio(chosen, conic_many)),
     ]
 
 

@@ -27,7 +27,6 @@ REMOVED: dict[str, str] = {
     'gls': 'use wls',
     'joint_groups': 'use wls, which takes all joints at once',
     'limit_weighted': 'use wls',
-    'log_cholesky': 'use consistent, which works in log-Cholesky coordinates',
     'profile': 'give estimator, friction and recipe',
     'recursive': 'use wls',
     'trajectories': 'use excite --after MODEL, which designs the next motion',

@@ -355,7 +355,7 @@ def test_recordings_that_cannot_be_right_are_refused_in_words(lab, fault):
 DOUBTFUL = {
     'N m for A': (
         lambda ms: with_field(ms, 'effort', lambda v: v * (12, 12, 8)),
-        'measured over expected torque of the bodies is lift ',
+        'measured over expected torque of the bodies is pan 12, lift 12',
     ),
     'a flipped effort': (
         lambda ms: with_field(ms, 'effort', lambda v: v * (1, -1, 1)),

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.estimators.log_cholesky import (
+from robot_identification.estimation.estimators.conic import solve_program
+from robot_identification.estimation.estimators.consistent_problem import (
     PSEUDO_INERTIA_MAP, upper_triangle,
 )
 from robot_identification.estimation.prior import MASS_FLOOR, prior_deviation
-from robot_identification.estimation.standard import CONSISTENCY_MARGIN, keep_base, solve_program
+from robot_identification.estimation.standard import CONSISTENCY_MARGIN, keep_base
 from robot_identification.model import IdentifiedModel, pseudo_inertia, smallest_eigenvalues
 import scipy
 

@@ -12,7 +12,7 @@ taken, if held-out blocks say that it is as good.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +20,11 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation.choice import Choice
+from robot_identification.estimation.estimators.conic import solve_program
 from robot_identification.estimation.estimators.consistent import (
     ConsistentAfter, ConsistentFit, fit_after,
 )
-from robot_identification.estimation.estimators.log_cholesky import (
+from robot_identification.estimation.estimators.consistent_problem import (
     PSEUDO_INERTIA_MAP, upper_triangle,
 )
 from robot_identification.estimation.fitted_recordings import FittedRecordings
@@ -40,9 +41,6 @@ import scipy
 # Least eigenvalue of a pseudo-inertia over the size of the prior's: far above the solver's
 # tolerance, far below any real body.
 CONSISTENCY_MARGIN = 1.0e-6
-# Relative disagreement of primal and dual value, and of the dual equations, up to which a
-# solution is one. The solver aims at a thousandth of it.
-OPTIMALITY_TOLERANCE = 1.0e-5
 
 
 def project_on_prior(
@@ -177,43 +175,6 @@ def consistent_standard_parameters(
     return None, 'no consistent parameters: ' + '; '.join(reasons)
 
 
-def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
-    """
-    Return x of ``min x'Px/2 + q'x, b - Ax in K`` by clarabel; None without it or an optimum.
-
-    `state` takes the module, for its cones, and returns P, q, A, b and the list of cones. Whether
-    x is feasible is left to the caller, which knows the meaning of the unknowns.
-    """
-    try:
-        import clarabel
-    except ImportError:
-        return None
-    P, q, A, b, cones = state(clarabel)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    x, dual = np.array(solution.x), np.array(solution.z)
-    return x if is_optimal(P, q, A, b, x, dual) else None
-
-
-def is_optimal(
-    P: scipy.sparse.csc_matrix, q: FloatArray, A: scipy.sparse.csc_matrix, b: FloatArray,
-    x: FloatArray, dual: FloatArray,
-) -> bool:
-    """Return whether primal and dual solution of a program agree, computed again."""
-    if not (np.all(np.isfinite(x)) and np.all(np.isfinite(dual))):
-        return False
-    gradient, pressure = P @ x + q, A.T @ dual
-    size = 1.0 + max(np.abs(P @ x).max(), np.abs(pressure).max(), np.abs(q).max())
-    quadratic = float(x @ (P @ x))
-    primal, dual_value = 0.5 * quadratic + q @ x, -0.5 * quadratic - b @ dual
-    gap = abs(primal - dual_value) / (1.0 + min(abs(primal), abs(dual_value)))
-    return bool(
-        np.abs(gradient + pressure).max() <= OPTIMALITY_TOLERANCE * size
-        and gap <= OPTIMALITY_TOLERANCE
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class ConsistentParameters:
     """Parameters that exports and simulators use, or the reason why there are none."""
@@ -266,7 +227,7 @@ def find_consistent_parameters(
 def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, Any]:
     """Return what consistency costs, in numbers; nothing without a fit of its own."""
     return {
-        'solver': None if fit is None else 'log-Cholesky coordinates',
+        'solver': None if fit is None else fit.solver,
         'pull': None if fit is None else fit.regularization,
         'divergence': None if fit is None else fit.divergence,
         'squared_residuals': 0.0 if fit is None else fit.cost,

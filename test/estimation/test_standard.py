@@ -12,13 +12,12 @@ from known_models import base_of
 import numpy as np
 import pytest
 from robot_identification.estimation.standard import (
-    consistent_standard_parameters, is_optimal, project_consistently, project_on_prior,
+    consistent_standard_parameters, project_consistently, project_on_prior,
 )
 from robot_identification.model import (
     make_robot_model, parse_urdf, prior_inertial_parameters, smallest_eigenvalues,
 )
 from robot_identification.simulation import draw_truth, true_inertial_parameters
-from scipy.sparse import csc_matrix
 
 
 def prior_of(robot, reduction):
@@ -112,15 +111,3 @@ def test_what_cannot_be_is_refused_by_name(ur5, reductions):
     theta, note = consistent_standard_parameters(ur5, reduction, wrong)
     assert theta is None
     assert 'reflected inertia is negative at wrist_2_joint (-0.3' in note
-
-
-def test_no_solution_is_believed_unchecked(rng):
-    """Fault 19: value, gradient and duality are computed again; NaN is no solution."""
-    P, q = csc_matrix(np.eye(2)), np.array([-1.0, -1.0])
-    A, b = csc_matrix(-np.eye(2)), np.zeros(2)
-    x, dual = np.ones(2), np.zeros(2)
-    assert is_optimal(P, q, A, b, x, dual)
-    assert not is_optimal(P, q, A, b, x * [1.001, 1.0], dual)
-    assert not is_optimal(P, q, A, b, x, np.array([0.0, 1e-3]))
-    assert not is_optimal(P, q, A, b, np.array([np.nan, 1.0]), dual)
-    assert not is_optimal(P, q, A, b, x, np.array([np.inf, 0.0]))

@@ -8,7 +8,9 @@ To add one: write its file, add one line to ESTIMATORS; the contract tests run o
 """
 
 from robot_identification.estimation.estimate import Estimator
-from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
+from robot_identification.estimation.estimators.consistent import (
+    ConsistentLeastSquares, LogCholeskyLeastSquares,
+)
 from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberRegression
@@ -26,6 +28,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     'ridge': RidgeRegression,
     'constrained': ConstrainedLeastSquares,
     'consistent': ConsistentLeastSquares,
+    'log_cholesky': LogCholeskyLeastSquares,
     'huber': HuberRegression,
     'dictionary': SparseNonnegativeRegression,
     'tls': TotalLeastSquares,

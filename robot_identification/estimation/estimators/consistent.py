@@ -14,10 +14,10 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.estimate import (
     check_count, check_positive, Estimate, Estimator, PriorTerm,
 )
+from robot_identification.estimation.estimators.conic import solve_conic
+from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
-from robot_identification.estimation.estimators.log_cholesky import (
-    ConsistentProblem, solve_log_cholesky,
-)
+from robot_identification.estimation.estimators.log_cholesky import refine, solve_log_cholesky
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
     describe_estimate, need_observations, renew_weights,
@@ -26,12 +26,15 @@ from robot_identification.model import (
     from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia, smallest_eigenvalues,
 )
 
+SOLVERS = ('auto', 'conic', 'log_cholesky')
 # Share by which the regularization may raise the squared residuals; with many samples noise
 # allows less.
 DISCREPANCY = 0.02
 # A reference body weighs at least so much [kg] and extends at least so far [m] in every
 # direction: nothing is regularized towards a body without mass or size.
 LEAST_MASS, LEAST_RADIUS = 0.01, 0.002
+# Unknowns (s,), and how they were found in words.
+Solution = tuple[FloatArray, str]
 # The weights that the discrepancy principle chooses among, in parts of the squared residual, and
 # the factor to which it finds one.
 WEIGHTS, WEIGHT_FACTOR = (1.0e-6, 1.0e4), 1.5
@@ -49,11 +52,12 @@ class ConsistentLeastSquares(Estimator):
 
     Every link's pseudo-inertia is positive definite, no rotor inertia is negative, nor is a
     friction coefficient but those of a law that may be. An entropic regularization towards the
-    URDF's bodies decides what the motion does not show. The minimum is found in log-Cholesky
-    coordinates [3]_.
+    URDF's bodies decides what the motion does not show.
 
     Attributes
     ----------
+    solver : {'auto', 'conic', 'log_cholesky'}
+        'auto' is the conic program where clarabel is installed.
     regularization : float, optional
         Weight of the divergence from the URDF's bodies, on the side of squared residuals in
         standard deviations. By default the largest that the discrepancy principle allows.
@@ -69,16 +73,19 @@ class ConsistentLeastSquares(Estimator):
        consistent inertial parameter identification", IEEE RA-L 3(1), 2018.
     .. [2] T. Lee, P. Wensing, F. Park, "Geometric robot dynamic identification: a convex
        programming approach", IEEE T-RO 36(2), 2020.
-    .. [3] C. Rucker, P. Wensing, "Smooth parameterization of rigid-body inertia", IEEE RA-L 7(2),
-       2022.
 
     """
 
+    solver: str = 'auto'
     regularization: float | None = None
     discrepancy: float = DISCREPANCY
     reweightings: int = 3
 
     def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise UsageError(
+                f'solver of consistent is {self.solver!r}, it must be one of {", ".join(SOLVERS)}'
+            )
         if self.regularization is not None:
             check_positive(self.regularization, 'regularization of consistent')
         check_positive(self.discrepancy, 'discrepancy of consistent')
@@ -103,7 +110,7 @@ class ConsistentLeastSquares(Estimator):
         Fit physically consistent bodies to a problem whose joints have weights (n,) [1 / N m].
 
         The inertial parameters of the bodies to regularize towards, `reference` (10 n,), need not
-        be possible. Raises NotIdentifiableError if the search does not end at the minimum.
+        be possible. Raises NotIdentifiableError if no solver ends at the minimum.
         """
         R, z = problem.stacked(weights)
         R = np.vstack([R, *(term.matrix for term in priors)])
@@ -117,10 +124,12 @@ class ConsistentLeastSquares(Estimator):
             # The squares of the truth are above the least ones by the share that the unknowns
             # took of the noise. With many rows that is little; a greater share would be a bias.
             noise = problem.size / max(float(np.sum(problem.samples)), 1.0)
-            weight, x = choose_regularization(squares, min(self.discrepancy, noise))
+            weight, (x, how) = choose_regularization(
+                squares, min(self.discrepancy, noise), self.solver
+            )
         else:
             weight = self.regularization
-            x = solve_log_cholesky(squares, weight)
+            x, how = solve_consistent(squares, weight, self.solver)
         theta = np.zeros(len(seen))
         theta[seen] = x
         return ConsistentFit(
@@ -129,7 +138,42 @@ class ConsistentLeastSquares(Estimator):
             regularization=weight,
             divergence=squares.divergence(x),
             cost=max(squares.squared_residual(x) / least, 1.0) - 1.0,
+            solver=how,
             notes=notes,
+        )
+
+
+@dataclass(frozen=True)
+class LogCholeskyLeastSquares(Estimator):
+    """
+    `ConsistentLeastSquares` without a conic solver, in coordinates that are always bodies [1]_.
+
+    Attributes
+    ----------
+    regularization, discrepancy, reweightings
+        As in `ConsistentLeastSquares`.
+
+    References
+    ----------
+    .. [1] C. Rucker, P. Wensing, "Smooth parameterization of rigid-body inertia", IEEE RA-L 7(2),
+       2022.
+
+    """
+
+    regularization: float | None = None
+    discrepancy: float = DISCREPANCY
+    reweightings: int = 3
+
+    def __post_init__(self) -> None:
+        self._consistent()
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate physically consistent bodies; see `Estimator.estimate`."""
+        return self._consistent().estimate(problem)
+
+    def _consistent(self) -> ConsistentLeastSquares:
+        return ConsistentLeastSquares(
+            'log_cholesky', self.regularization, self.discrepancy, self.reweightings
         )
 
 
@@ -169,14 +213,14 @@ class ConsistentFit:
     regularization: float  # weight of the divergence
     divergence: float  # of the bodies from the reference ones
     cost: float  # share of the weighted squared residuals above the least ones without conditions
+    solver: str  # in words
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """Return what the bodies cost, in words."""
         return (
-            'consistent parameters by log-Cholesky coordinates, regularization '
-            f'{self.regularization:.3g} towards the URDF: squared residuals {self.cost:.1%} above '
-            'those without conditions'
+            f'consistent parameters by {self.solver}, regularization {self.regularization:.3g} '
+            f'towards the URDF: squared residuals {self.cost:.1%} above those without conditions'
         )
 
 
@@ -224,7 +268,7 @@ def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> Consiste
     Raises
     ------
     NotIdentifiableError
-        If the search does not end at the minimum.
+        If no solver ends at the minimum.
 
     """
     free = np.asarray(np.linalg.lstsq(R, z, rcond=None)[0], dtype=np.float64)
@@ -233,25 +277,25 @@ def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> Consiste
     mass = max(abs(float(free[0])), LEAST_MASS)
     ball = from_pseudo_inertia(mass * np.diag([length**2] * 3 + [1.0]))
     squares = ConsistentProblem(R, z, ball, np.zeros(0, dtype=bool))
-    _, _, found = _hardly_regularized(squares, SQUARES_OF_BODY)
+    _, _, (found, _) = _hardly_regularized(squares, 'auto', SQUARES_OF_BODY)
     return ConsistentBody(found, squares.squared_residual(found) - squares.squared_residual(free))
 
 
 def choose_regularization(
-    squares: ConsistentProblem, discrepancy: float
-) -> tuple[float, FloatArray]:
+    squares: ConsistentProblem, discrepancy: float, solver: str = 'auto'
+) -> tuple[float, Solution]:
     """
     Return the largest weight that the residuals allow (discrepancy principle), and its solution.
 
     It may raise the squared residuals by the share `discrepancy` over those of a vanishing weight,
     and is found to WEIGHT_FACTOR, from below.
     """
-    weight, least, solution = _hardly_regularized(squares)
+    weight, least, solution = _hardly_regularized(squares, solver)
     low, high = (least * part for part in WEIGHTS)
     while high > WEIGHT_FACTOR * low:
         middle = float(np.sqrt(low * high))
-        found = solve_log_cholesky(squares, middle)
-        if squares.squared_residual(found) <= (1.0 + discrepancy) * least:
+        found = solve_consistent(squares, middle, solver)
+        if squares.squared_residual(found[0]) <= (1.0 + discrepancy) * least:
             low = weight = middle
             solution = found
         else:
@@ -260,19 +304,32 @@ def choose_regularization(
 
 
 def _hardly_regularized(
-    squares: ConsistentProblem, meaningless: float = 0.0
-) -> tuple[float, float, FloatArray]:
+    squares: ConsistentProblem, solver: str, meaningless: float = 0.0
+) -> tuple[float, float, Solution]:
     """Return a weight of a millionth of the squares, these, and the solution under it."""
     torque = max(float(squares.z @ squares.z), np.finfo(float).tiny)
     weaker = WEIGHTS[0] * torque
     while True:
         weight = weaker
-        solution = solve_log_cholesky(squares, weight)
+        solution = solve_consistent(squares, weight, solver)
         # Without noise nothing is left, and nothing is regularized.
-        least = max(squares.squared_residual(solution), meaningless, MEANINGLESS * torque)
+        least = max(squares.squared_residual(solution[0]), meaningless, MEANINGLESS * torque)
         weaker = WEIGHTS[0] * least
         if weight <= 10.0 * weaker:
             return weight, least, solution
+
+
+def solve_consistent(squares: ConsistentProblem, weight: float, solver: str = 'auto') -> Solution:
+    """
+    Return the unknowns under a weight of the regularization, positive, and how they were found.
+
+    Raises NotIdentifiableError if the solver does not end at the minimum.
+    """
+    if solver != 'log_cholesky':
+        x = solve_conic(squares, weight)
+        if x is not None:
+            return refine(squares, weight, x), 'conic program (clarabel)'
+    return solve_log_cholesky(squares, weight), 'log-Cholesky coordinates'
 
 
 def usable_reference(inertial: FloatArray, n: int) -> tuple[FloatArray, tuple[str, ...]]:

@@ -1,27 +1,31 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Consistent bodies: no others fit better, and they are as near to the URDF as data allow."""
+"""Consistent bodies: two solvers find the same ones, and neither is believed unchecked."""
 
+import sys
 from types import SimpleNamespace
 
-from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion, predict
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, lying_solver, predict,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robot_identification.estimation.estimators.conic import is_optimal, solve_conic
 from robot_identification.estimation.estimators.consistent import (
-    choose_regularization, ConsistentLeastSquares, fit_consistent_body, usable_reference,
-    WEIGHT_FACTOR,
+    choose_regularization, ConsistentLeastSquares, fit_consistent_body, solve_consistent,
+    usable_reference, WEIGHT_FACTOR,
 )
+from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
-from robot_identification.estimation.estimators.log_cholesky import (
-    ConsistentProblem, solve_log_cholesky,
-)
+from robot_identification.estimation.estimators.log_cholesky import solve_log_cholesky
 from robot_identification.model.consistency import (
     pseudo_inertia, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )
 from robot_identification.model.regressor import prior_inertial_parameters
+from scipy.sparse import csc_matrix
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -43,19 +47,20 @@ def cost(squares, x, weight):
 
 
 @given(seed=SEEDS, power=st.floats(-2.0, 4.0), rows=st.integers(15, 150))
-def test_no_possible_arm_nearby_is_better(ur5, seed, power, rows):
-    """The problem is convex: what no step improves is the best, also with few rows."""
+def test_two_solvers_agree(ur5, seed, power, rows):
+    """Fault 19: one is checked by the other, also with fewer rows than unknowns."""
+    # The conic solver is accepted at 1e-5 of its value plus one, in which a weight above one is
+    # one.
+    pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
     squares, weight = squares_of(ur5, seed, rows=rows), 10.0**power
-    x = solve_log_cholesky(squares, weight)
-    held = np.flatnonzero(squares.not_negative) + len(squares.reference)
-    assert np.isfinite(squares.divergence(x)) and np.all(x[held] >= 0.0)
-    least, rng = cost(squares, x, weight), np.random.default_rng(seed)
-    sizes = np.append(np.abs(squares.reference) + 1e-3, np.ones(4))
-    for size in (1e-1, 1e-3, 1e-5):
-        other = x + size * sizes * rng.normal(size=len(x))
-        other[held] = np.maximum(other[held], 0.0)
-        # Steps end where one promises less than 1e-9 of the value.
-        assert cost(squares, other, weight) >= least - 1e-9 * (1.0 + least)
+    conic, newton = solve_conic(squares, weight), solve_log_cholesky(squares, weight)
+    assert conic is not None
+    for x in (conic, newton):
+        assert squares.is_possible(x)
+    values = [cost(squares, x, weight) for x in (conic, newton)]
+    assert values[0] == pytest.approx(values[1], abs=1e-5 * (max(1.0, weight) + values[1]))
+    # Newton's method ends lower, or where the other does.
+    assert values[1] <= values[0] * (1.0 + 1e-9)
 
 
 @given(seed=SEEDS)
@@ -89,6 +94,48 @@ def test_possible_truth_is_found_under_a_weak_weight(ur5):
     x = solve_log_cholesky(squares, 1e-8)
     truth = np.linalg.lstsq(squares.R, squares.z, rcond=None)[0]
     np.testing.assert_allclose(x, truth, atol=1e-4)
+
+
+def test_no_solution_is_believed_unchecked(rng):
+    """Fault 19: value, gradient and duality are computed again; NaN is no solution."""
+    P, q = csc_matrix(np.eye(2)), np.array([-1.0, -1.0])
+    A, b = csc_matrix(-np.eye(2)), np.zeros(2)
+    x, dual = np.ones(2), np.zeros(2)
+    assert is_optimal(P, q, A, b, x, dual)
+    assert not is_optimal(P, q, A, b, x * [1.001, 1.0], dual)
+    assert not is_optimal(P, q, A, b, x, np.array([0.0, 1e-3]))
+    assert not is_optimal(P, q, A, b, np.array([np.nan, 1.0]), dual)
+    assert not is_optimal(P, q, A, b, x, np.array([np.inf, 0.0]))
+
+
+def test_a_solver_that_lies_is_replaced(ur5, monkeypatch):
+    """Fault 19: clarabel says 'solved' and returns rubbish: the other solver's answer is taken."""
+    clarabel = pytest.importorskip('clarabel', reason='clarabel is not installed')
+    squares = squares_of(ur5, 1)
+    honest, how = solve_consistent(squares, 10.0)
+    assert 'clarabel' in how
+
+    monkeypatch.setattr(clarabel, 'DefaultSolver', lying_solver(1.0))
+    assert solve_conic(squares, 10.0) is None
+    x, how = solve_consistent(squares, 10.0)
+    assert how == 'log-Cholesky coordinates'
+    # The conic solution is accepted at 1e-5 of its value.
+    assert cost(squares, x, 10.0) == pytest.approx(cost(squares, honest, 10.0), rel=1e-5)
+
+
+@pytest.mark.parametrize('wrong', [1.0, 3.0])
+def test_a_solution_that_is_not_the_best_is_made_so(ur5, monkeypatch, wrong):
+    """Fault 19: whatever possible point a solver calls optimal, what is returned is the best."""
+    squares = squares_of(ur5, 1)
+    point = np.append(wrong * squares.reference, np.zeros(4))
+    monkeypatch.setattr(
+        'robot_identification.estimation.estimators.consistent.solve_conic',
+        lambda squares, weight: point,
+    )
+    x, _ = solve_consistent(squares, 10.0)
+    best = cost(squares, solve_log_cholesky(squares, 10.0), 10.0)
+    # Both end where a step promises less than 1e-9 of the value.
+    assert cost(squares, x, 10.0) == pytest.approx(best, rel=1e-7)
 
 
 @pytest.mark.parametrize('seed', [0, 1])
@@ -134,12 +181,17 @@ def body_problem(seed, noise):
     return R, R @ true + noise * rng.normal(size=10), true
 
 
+@pytest.mark.parametrize('solver', ['clarabel', 'log_cholesky'])
 @given(seed=SEEDS, power=st.floats(-2.0, 3.0))
-def test_a_consistent_body_is_as_good_as_any(seed, power):
-    """No other physically consistent body fits better, however wrong the numbers."""
-    # A millionth of the squares times the divergence; measured 3e-5 of them, 1e-4 is allowed.
+def test_a_consistent_body_is_as_good_as_any(seed, solver, power):
+    """No other physically consistent body fits better, by either solver."""
+    # However wrong the numbers. A millionth of the squares times the divergence; measured 3e-5 of
+    # them, 1e-4 is allowed.
     R, z, true = body_problem(seed, 10.0**power)
-    body = fit_consistent_body(R, z, 0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        if solver == 'log_cholesky':
+            patch.setitem(sys.modules, 'clarabel', None)
+        body = fit_consistent_body(R, z, 0.1)
     assert smallest_eigenvalues(body.parameters)[0] > 0.0
     found = np.sum((R @ body.parameters - z) ** 2)
     rng = np.random.default_rng(seed)
