@@ -17,9 +17,8 @@ from reproductions.reproduction import Table
 from reproductions.seeds import interval_of, TEN_SEEDS
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import (
-    Experiment, find_experiment, load_experiment,
-)
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.fourier_table import (
     conservative_bounds, end_residuals, PRINTED_TOLERANCE,
 )

@@ -16,9 +16,8 @@ from reproductions.reproduction import Claim, Control, statement, Table
 from reproductions.seeds import compare_ratios, interval_of, ratios_to_itself, TEN_SEEDS
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import (
-    Experiment, find_experiment, load_experiment,
-)
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory

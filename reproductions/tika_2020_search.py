@@ -23,9 +23,8 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.certificate import certify
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import (
-    Experiment, find_experiment, load_experiment,
-)
+from robot_identification.excitation.experiment import Experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.memetic import Memetic
 from robot_identification.excitation.optimizers.search import Budget, Search, SearchState, Workers
@@ -184,15 +183,15 @@ def _search_both(robot: RobotModel, effort: Effort, seed: int) -> dict[str, Any]
     """
     Return what the memetic algorithm finds, and random starts alone, as plain data.
 
-    Both have the first random generations in common, as they would with the same seed.
+    Both have the first random generations in common, for their seed is the same.
     """
     plain = Memetic(effort.population, NEVER)
     memetic = replace(plain, random_generations=paper.RANDOM_GENERATIONS)
     make = partial(TrajectoryProblem, robot, paper_experiment(), None)
     with Workers(make, effort.processes) as workers:
         run = partial(_run, workers, Budget(effort.evaluations), seed)
-        states, last = run(plain, ())
-        more, best = run(memetic, states[: paper.RANDOM_GENERATIONS])
+        states, last = run(plain)
+        more, best = run(memetic)
         problem = workers.problem
         assert isinstance(problem, TrajectoryProblem)
         finish = partial(_finish, robot, problem)
@@ -215,13 +214,11 @@ def _search_default(robot: RobotModel, effort: Effort, seed: int) -> dict[str, A
 
 
 def _run(
-    workers: Workers, budget: Budget, seed: int, optimizer: Memetic, begun: Sequence[SearchState]
+    workers: Workers, budget: Budget, seed: int, optimizer: Memetic
 ) -> tuple[list[SearchState], SearchState]:
-    """Return the states after every round, those of an earlier search first, and the last."""
-    states = list(begun)
-    last = Search(optimizer, workers, seed, lambda _: None, states.append).run(
-        budget, begun[-1] if begun else None
-    )
+    """Return the states after every round, and the last."""
+    states: list[SearchState] = []
+    last = Search(optimizer, workers, seed, lambda _: None, states.append).run(budget)
     return states, last
 
 
