@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The truth of a simulated robot beside what was identified: only possible in simulation."""
+"""The truth of a simulated robot and what was identified: only possible in simulation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGREEMENT = 2.0
 
 @dataclass(frozen=True, eq=False)
 class GroundTruthComparison:
-    """True parameters of a simulated robot beside the identified ones."""
+    """True parameters of a simulated robot with the identified ones."""
 
     # The parameters compared.
     names: tuple[str, ...]

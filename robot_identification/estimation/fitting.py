@@ -38,7 +38,7 @@ LOAD_TOLERANCE, MOST_LOAD_ITERATIONS = 1.0e-4, 10
 DEVIATION_TOLERANCE = 0.1
 # Share of it that it falls to at most in one pass: of rows without noise it would be zero.
 LEAST_DEVIATION = 1.0e-6
-# Part of a column, in units of what a lively motion (3 rad/s, 5 rad/s^2) would put into it, that
+# Part of a column, in units of what a fast motion (3 rad/s, 5 rad/s^2) would put into it, that
 # the columns before it leave unexplained. The shared recordings of real arms have 1e-3 and more;
 # a stationary joint's sensor noise reaches 1e-6.
 LOSS_TOLERANCE = 1.0e-5
@@ -54,7 +54,7 @@ class IdentifiableProblem:
 
 
 def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
-    """Return what a lively motion puts into each base column, (b,), as RMS per sample."""
+    """Return what a fast motion puts into each base column, (b,), as RMS per sample."""
     samples = 100
     motion = random_motion(robot, samples, np.random.default_rng(1))
     tau_rigid = np.ones((samples, robot.n))
@@ -89,7 +89,7 @@ def restrict_to_identifiable(
         start = parameters.reflected_inertia_slice.start
         hidden |= {start + joint for joint in stationary_joints}
     seen = np.array([column not in hidden for column in reduction.independent])
-    # A dictionary has more terms than any data tell apart; its fit chooses among them.
+    # A dictionary has more terms than any data distinguish; its fit chooses among them.
     chosen_by_fit = {
         column
         for term, columns in parameters.friction_columns

@@ -38,7 +38,7 @@ WORTH_RECOMMENDING = 4.0
 EXTRA_SAMPLES = 2000  # twenty seconds at 100 Hz
 # A change of the motion without which less than this part of the information is left is needed.
 NEEDED_SHARE, MOST_CHANGES = 0.75, 3
-# Lively and slow motion of a single joint: speed [rad/s], way to either side [rad].
+# Fast and slow motion of a single joint: speed [rad/s], way to either side [rad].
 FAST, SLOW, TINY = (2.0, 1.0), (0.05, 0.1), (0.02, 0.005)
 # Speeds below this are slow [rad/s]; one kind of motion that fills less of the time is missing.
 SLOW_SPEED, MISSING_SHARE = 0.1, 0.05
@@ -166,7 +166,7 @@ class _Question:
         self._weights, self._recorded = estimate.weights, recorded
         _, _, prismatic = joint_axes(robot.pinocchio)
         self._unit = ['m' if slides else 'rad' for slides in prismatic]
-        self._lively = _lively_motion(robot, len(recorded))
+        self._fast = _fast_motion(robot, len(recorded))
         # What is held by a bound is known.
         self._free = np.append(
             ~held_by_bounds(estimate), np.ones(len(unidentifiable), dtype=bool)
@@ -175,7 +175,7 @@ class _Question:
         data = np.zeros((len(R), len(self.names)))
         data[:, : reduction.rank] = R[:, : reduction.rank]
         data = _eliminate(data, R[:, reduction.rank:])
-        usual = np.linalg.norm(self._rows(self._lively), axis=0)
+        usual = np.linalg.norm(self._rows(self._fast), axis=0)
         hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))
         self._known = np.linalg.qr(np.vstack([data, hold])[:, self._free], mode='r')
         self._before = self._information_with(self._rows(recorded))
@@ -283,14 +283,14 @@ class _Question:
         return weighted
 
     def _changed(self, changes: Sequence[tuple[int, str]]) -> Motion:
-        """Return the recorded samples with some quantities of some joints made lively."""
-        recorded, lively = (
+        """Return the recorded samples with some quantities of some joints made fast."""
+        recorded, fast = (
             dict(zip(QUANTITIES, (motion.q, motion.dq, motion.ddq), strict=True))
-            for motion in (self._recorded, self._lively)
+            for motion in (self._recorded, self._fast)
         )
         changed = {quantity: values.copy() for quantity, values in recorded.items()}
         for joint, quantity in changes:
-            changed[quantity][:, joint] = lively[quantity][:, joint]
+            changed[quantity][:, joint] = fast[quantity][:, joint]
         return Motion(*(changed[quantity] for quantity in QUANTITIES))
 
     def _describe(self, changes: Sequence[tuple[int, str]]) -> str:
@@ -374,7 +374,7 @@ class _Question:
         return f'its fastest was {np.max(np.abs(dq)):.2g} {unit}/s'
 
 
-def _lively_motion(robot: RobotModel, samples: int) -> Motion:
+def _fast_motion(robot: RobotModel, samples: int) -> Motion:
     """Return random samples within the limits of the joints."""
     motion = random_motion(robot, samples, np.random.default_rng(3))
     limits = robot.limits

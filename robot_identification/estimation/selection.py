@@ -288,7 +288,7 @@ def _describe_no_motion(dataset: Dataset) -> str:
 
 
 def count_trained(datasets: Sequence[Dataset], options: IdentifyOptions) -> int:
-    """Return how many samples the choices are made on, beside the worst held-out block."""
+    """Return how many samples the choices are made on, in addition to the worst held-out block."""
     recipe = options.recipe
     folds = Folds(recipe.folds, recipe.gap)
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
@@ -304,7 +304,7 @@ def check_enough_samples(
     robot: RobotModel | None, datasets: Sequence[Dataset], options: IdentifyOptions
 ) -> None:
     """
-    Raise DataError where the samples beside a held-out block cannot decide the parameters.
+    Raise DataError where the samples other than a held-out block cannot decide the parameters.
 
     Of an arm that is not known, that is where there are none.
     """

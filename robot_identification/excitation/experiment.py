@@ -110,7 +110,7 @@ class Experiment:
     optimizer: str
     # Samples of a period the criterion is optimized on; of several sets the worst counts.
     samples: tuple[int, ...]
-    # What stands beside the motion of the form in each repetition, and how many come before it.
+    # Motions before and after that of the form in each repetition, and how many come before.
     segments: tuple[Segment, ...] = ()
     segments_before: int = 0
     # Options of the optimizer by name.

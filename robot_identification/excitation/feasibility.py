@@ -269,7 +269,7 @@ def _jerk_peaks(
     """
     Return the jerks of largest magnitude, and when.
 
-    The jerk may jump from piece to piece of a form: its pieces are looked at on both of their
+    The jerk may jump from piece to piece of a form: its pieces are evaluated at both of their
     ends. Where the acceleration itself jumps there is no jerk, but its mean from sample to sample.
     """
     largest, instants = _peaks(times, jerk, reach)

@@ -66,7 +66,7 @@ class CorrectionSignals:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Residuals of one joint in some recordings, and what groups of corrections look at."""
+    """Residuals of one joint in some recordings, and what groups of corrections need."""
 
     robot: RobotModel
     signals: tuple[CorrectionSignals, ...]  # of each recording
@@ -158,7 +158,7 @@ class JointCorrection:
     joint: int
     group: CorrectionGroup
     coefficients: FloatArray
-    # Share by which it lowered the squared error on held-out blocks, beside those before it.
+    # Share by which it lowered the squared error on held-out blocks, after those before it.
     decrease: float = float('nan')
 
     def torque(self, robot: RobotModel, signals: CorrectionSignals) -> FloatArray:
@@ -180,7 +180,7 @@ class Corrections:
     """
     The corrections of an identified model.
 
-    They were found beside the parameters, which they leave as they are: predictions and errors
+    They were found after the parameters, which they leave as they are: predictions and errors
     have them, bodies, payloads, monitoring and exports do not.
     """
 
@@ -424,7 +424,7 @@ class JointDeviation(CorrectionGroup):
         sums.add_bodies(joint, self.parameters, coefficients)
 
 
-# Periods a turn that are looked at: twice the ratio of the gears of arms, 50 to 160, and its half.
+# Periods a turn that are searched: twice the ratio of the gears of arms, 50 to 160, and its half.
 LOWEST_ORDER, HIGHEST_ORDER = 30, 420
 
 

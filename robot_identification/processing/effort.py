@@ -199,7 +199,7 @@ def find_stale_effort(dataset: Dataset, robot: RobotModel | None) -> tuple[str, 
 
 
 def find_effort_spikes(dataset: Dataset) -> tuple[str, ...]:
-    """Return notes on joints whose effort has single samples far from those beside them."""
+    """Return notes on joints whose effort has single samples far from their neighbours."""
     rows = span_of(dataset.scored)
     release(dataset.scored)
     effort = dataset.effort[rows]
@@ -223,7 +223,7 @@ def find_effort_spikes(dataset: Dataset) -> tuple[str, ...]:
     fewest = max(NOTABLE_SPIKES * len(effort), FEWEST_SPIKES)
     return tuple(
         f'effort of {dataset.joint_names[joint]} has {spikes[joint]} spikes of up to '
-        f'{largest[joint]:.4g}, single samples far from those beside them '
+        f'{largest[joint]:.4g}, single samples far from their neighbours '
         f'({spikes[joint] / len(effort):.1%} of all): they are no torque of the arm, and all '
         'errors of this joint count them; look where driver or log make them'
         # An effort without any deviation is none.
@@ -232,7 +232,7 @@ def find_effort_spikes(dataset: Dataset) -> tuple[str, ...]:
 
 
 def _medians_of_three(effort: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield blocks of all samples but the first and the last, and medians with those beside."""
+    """Yield blocks of all samples but the ends, and medians with their neighbours."""
     for block in row_blocks(len(effort) - 2):
         values = np.asarray(effort[block.start: block.stop + 2])
         before, here, after = values[:-2], values[1:-1], values[2:]
@@ -271,7 +271,7 @@ def _longest_standstills(
 
 
 # Both are compared in means over it [s]; chosen: many samples of a 125 Hz topic, whose noise and
-# times of arrival say nothing, and short beside a motion.
+# times of arrival say nothing, and short compared with a motion.
 BIN = 0.2
 # Fewer of them are not compared; chosen: three seconds.
 FEWEST_BINS = 15
@@ -288,7 +288,7 @@ FOLLOWS = 0.9
 
 @dataclass(frozen=True)
 class CurrentComparison:
-    """One joint's effort beside its current."""
+    """One joint's effort compared with its current."""
 
     joint: str
     scale: float  # effort over current, by least squares
@@ -395,7 +395,7 @@ def current_remarks(found: Sequence[CurrentComparison], unit: str) -> list[str]:
 
 
 def current_facts(found: Sequence[CurrentComparison]) -> list[str]:
-    """Return in words what effort is beside the current."""
+    """Return in words what effort is, compared with the current."""
     if not found:
         return []
     return [f'effort over actual_current: {", ".join(map(str, found))}']

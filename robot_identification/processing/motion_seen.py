@@ -78,7 +78,7 @@ def _extremes(
 # Finer steps are below what friction before sliding depends on [rad]; chosen: a fifth of the
 # smallest displacement of the dictionary.
 FINEST_STEP = 2.0e-5
-# Samples that are looked at, enough to see small changes.
+# Samples that are used, enough to see small changes.
 MOST_SAMPLES = 20_000
 # Changes of at most so many steps tell a multiple of a step from other numbers; chosen.
 MOST_STEPS = 20.0

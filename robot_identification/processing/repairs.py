@@ -34,7 +34,7 @@ CLOCK_WINDOW = 15
 SMALLEST_CLOCK_STEP = 5.0  # in typical intervals between messages; chosen
 # More set-backs than this are messages in disorder, not a clock.
 MOST_CLOCK_STEPS = 1000
-# Rows with a velocity of zero beside an unchanged position, over changes of the position, of which
+# Rows with a velocity of zero and an unchanged position, over changes of the position, of which
 # more are the log's doing; chosen: joints stop once in many samples.
 MOST_BLANK = 0.5
 

@@ -22,7 +22,7 @@ from robot_identification.report.plot import (
     Drawing, MEASURED, Picture, PREDICTED, RESIDUAL, URDF_COLOUR,
 )
 
-# The part of a recording that is drawn beside the whole [s].
+# The part of a recording that is drawn next to the whole [s].
 ZOOM_SECONDS = 2.0
 # Of one page with curves of all points; with more they have fewer, so that a page of dense noise
 # stays below 5 MB.

@@ -292,7 +292,7 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
     if not table.rows:
         return []
     lines = _section('Friction')
-    # More would not fit beside each other.
+    # More would not fit next to each other.
     if len(table.columns) <= 3:
         header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
         return [*lines, *text_table(header, [

@@ -406,7 +406,7 @@ def box_corners(obstacle: Obstacle) -> FloatArray:
 
 
 def _in_lines(name: str) -> str:
-    """Return a joint's name in lines that fit beside a panel."""
+    """Return a joint's name in lines that fit next to a panel."""
     return name.replace('_joint', '\njoint') if len(name) > 14 else name
 
 

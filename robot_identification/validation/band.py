@@ -96,8 +96,8 @@ class ParameterError:
         missing: tuple[tuple[int, int], ...] = ()
         if discrepancy is not None:
             missing = tuple(enumerate(discrepancy.joint_of_coefficient, len(model.covariance)))
-        # A joint has its own friction, rotor and discrepancy beside all bodies; where it has fewer
-        # columns than another, the rest are zero.
+        # A joint has its own friction, rotor and discrepancy in addition to all bodies; where it
+        # has fewer columns than another, the rest are zero.
         acting = [
             *((joint, base[column]) for joint, _, column in terms),
             *((column - first, base[column]) for column in rotors),

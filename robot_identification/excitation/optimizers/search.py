@@ -5,7 +5,7 @@
 A search: the interface of optimizers, the processes that do its jobs, its rounds and its options.
 
 An optimizer works in rounds. It proposes jobs that do not depend on each other, and receives their
-results in the order of the proposal, in which they count; the budget is looked at between them. So
+results in the order of the proposal, in which they count; the budget is checked between them. So
 the number of processes makes no difference, and a search that was ended by its time limit is
 repeated by the number of evaluations it used.
 """

@@ -161,7 +161,7 @@ def _draw_fast(problem: TrajectoryProblem, rng: np.random.Generator) -> FloatArr
     """
     Return the candidate nearest to random velocities that are high throughout, where it is safe.
 
-    Motions that hurry show more than any other; among obstacles they mostly end in one.
+    Fast motions show more than any other; among obstacles they mostly end in one.
     """
     if np.isfinite(problem.first_radius):
         return problem.draw(rng)

@@ -254,15 +254,15 @@ class SlowReversals(Segment):
         """
         Return turning points (n, reversals) on alternating sides, at random distances.
 
-        A joint that starts near an end of its range reverses beside its start.
+        A joint that starts near an end of its range reverses next to its start.
         """
         shape = (len(lower), self.reversals)
         # Reversals of several lengths.
         distance = self.travel * rng.uniform(0.3, 1.0, shape)
         first = rng.choice([-1.0, 1.0], (len(lower), 1))
         sides = first * np.resize([1.0, -1.0], self.reversals)
-        aside = np.where(upper < self.travel, -1.0, np.where(-lower < self.travel, 1.0, 0.0))
-        points: FloatArray = self.travel * aside[:, None] + sides * distance
+        side = np.where(upper < self.travel, -1.0, np.where(-lower < self.travel, 1.0, 0.0))
+        points: FloatArray = self.travel * side[:, None] + sides * distance
         return points
 
 

@@ -43,7 +43,7 @@ FASTEST_AT_LEAST = 10.0 * SLOWEST
 LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE = 1.0, 1.0 / 3.0
 # This close to the end of its range, in the search's coordinates, a constant is at a bound.
 AT_BOUND = 1.0e-3
-# Of the starts that the laws name, so many are looked at, and from the best few is searched.
+# Of the starts that the laws name, so many are tried, and from the best few is searched.
 MOST_LOOKED_AT, STARTS = 200, 2
 # Evaluations of one search: from a good start some ten are needed.
 MOST_EVALUATIONS = 60

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift of simulations in a report: a table, its course, and simulated beside measured."""
+"""The drift of simulations in a report: a table, its course, and simulated with measured."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from robot_identification.studies.rollout.drift import (
     CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, VELOCITY, WORDS,
 )
 
-# Green of Okabe and Ito's beside the colours of the other figures.
+# Green of Okabe and Ito's, different from the colours of the other figures.
 GREEN = '#009e73'
 COLOURS = {MODEL: PREDICTED, URDF: URDF_COLOUR, MJCF: GREEN, VELOCITY: MEASURED}
 LOOPS = {OPEN: 'open loop', CLOSED: 'with the PD'}
-# Rollouts drawn beside each other in a picture of a joint; chosen: no two are at one time.
+# Rollouts drawn next to each other in a picture of a joint; chosen: no two are at one time.
 DRAWN_ROLLOUTS = 6
 JOINT_HEIGHT = 2.0  # [inch]
 

@@ -56,7 +56,7 @@ class Evidence:
 
     robot: RobotModel  # the arm as it is described, of n joints
     datasets: tuple[Dataset, ...]  # training data
-    windows: tuple[Window, ...]  # the M samples that are looked at
+    windows: tuple[Window, ...]  # the M samples that are used
     columns: IntArray  # (b,) independent inertial columns
     motion: Motion  # at the M samples
     torque: FloatArray  # (M, n) measured torque of the joints [N m]
@@ -293,7 +293,7 @@ def choose_windows(datasets: Sequence[Dataset]) -> tuple[Window, ...]:
 
 
 def _away_from_edges(dataset: Dataset, segment: slice) -> IntArray:
-    """Return the fitted samples of a segment at which its kinematics are settled."""
+    """Return the fitted samples of a segment at which its kinematics are reliable."""
     edge = int(EDGE * dataset.rate)
     inside = slice(segment.start + edge, segment.stop - edge)
     rows: IntArray = inside.start + np.flatnonzero(dataset.fitted[inside])

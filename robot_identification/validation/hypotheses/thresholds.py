@@ -19,7 +19,7 @@ from robot_identification.validation.verdict import DataWarning
 
 # Samples that the tests work on: enough for a fault throughout a recording.
 SAMPLES = 800
-# They are no further apart than this [s], so that delays and filters can be seen.
+# No more time than this is between two of them [s], so that delays and filters can be seen.
 LONGEST_STEP = 0.05
 # Longer recordings are seen through so many windows of equal length.
 WINDOWS = 8

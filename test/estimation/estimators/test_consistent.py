@@ -63,6 +63,29 @@ def test_two_solvers_agree(ur5, seed, power, rows):
     assert values[1] <= values[0] * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize('power', [-3.0, 0.0])
+@pytest.mark.parametrize('seed', range(4))
+def test_unknowns_that_data_do_not_distinguish_are_no_obstacle(ur5, seed, power):
+    """
+    Offsets of recordings and of a law are a combination of each other but for rounding.
+
+    A Newton step was any size there, and its rounding hid the decrease of the bodies. The least
+    cost is that without the dependent unknown; 1e-6 of it is far above where steps end.
+    """
+    squares, weight = squares_of(ur5, seed, noise=30.0), 10.0**power
+    others = squares.R[:, 60:]
+    sizes = np.random.default_rng(seed).normal(size=len(others.T))
+    dependent = ConsistentProblem(
+        np.column_stack([squares.R, others @ sizes]), squares.z, squares.reference,
+        np.zeros(len(sizes) + 1, dtype=bool),
+    )
+    free = ConsistentProblem(squares.R, squares.z, squares.reference, np.zeros(4, dtype=bool))
+    least, found = (
+        cost(one, solve_log_cholesky(one, weight), weight) for one in (free, dependent)
+    )
+    assert found == pytest.approx(least, rel=1e-6)
+
+
 @given(seed=SEEDS)
 def test_the_divergence_is_that_of_the_definition(ur5, seed):
     """-log det(P / P0) + trace(P / P0) - 4 for each link; zero for the reference alone."""
