@@ -100,6 +100,6 @@ def _included_path(include: Any, file: Path, first: Path) -> Path:
         if name and path.is_file():
             return path
     raise DescriptionError(
-        f'{file} includes {name!r:.200}, which is no file in the folder of {first}: name the scene '
-        'that MuJoCo reads'
+        f'{file} includes {name!r:.200}, which is no file in the folder of {first}: name the '
+        'scene that MuJoCo reads'
     )
