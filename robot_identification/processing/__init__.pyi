@@ -9,7 +9,7 @@ from .effort import (
     compare_with_current as compare_with_current, current_facts as current_facts,
     current_remarks as current_remarks, CurrentComparison as CurrentComparison,
 )
-from .effort_hypotheses import bodies_of as bodies_of, orthonormal as orthonormal
+from .effort_hypotheses import body_deviation as body_deviation, orthonormal as orthonormal
 from .effort_meaning import (
     EffortMeaning as EffortMeaning, JointEvidence as JointEvidence, judge_effort as judge_effort,
 )

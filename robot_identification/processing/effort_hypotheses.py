@@ -35,12 +35,12 @@ CORRELATION_TIME = 0.5
 HOLDING_TIME = 2.0
 SAME_POSE = 0.01  # two poses that differ by less are one rest [rad or m]; chosen
 DEPENDENT = 1.0e-6  # columns of which less is new, as a share, are combinations of others [1]
-# How far a URDF may be wrong, as deviations: masses as a share, with all that goes with them;
-# centres of mass over a body's radius of gyration about its joint and, where that is little, over
-# the length of the arm; moments of inertia as a share. Makers' files were found to be off by tens
-# of per cent. A controller's own model of gravity is known better.
-MASS_SHARE, CENTRE_SHARE, CENTRE_OF_ARM, INERTIA_SHARE = 0.2, 0.15, 0.01, 0.4
-CONTROLLER_SHARE = 0.1
+# How far a URDF may be wrong, as deviations: masses as a share; centres of mass over a body's
+# radius of gyration about its joint; moments of inertia as a share. Makers' files were found to be
+# off by tens of per cent. A controller's own model of gravity is known better.
+MASS_SHARE, CENTRE_SHARE, INERTIA_SHARE, CONTROLLER_SHARE = 0.2, 0.15, 0.4, 0.1
+# Centre of a payload that a controller knows, over the length of the arm.
+KNOWN_CENTRE = 0.01
 # A body below this share of an arm's largest mass or inertia is not stated by its URDF.
 SMALLEST_BODY = 1.0e-3
 # Payloads over the mass that the joints move, and how likely each is before anything is seen;
@@ -223,29 +223,36 @@ def arm_length(robot: RobotModel) -> float:
     return float(sum(np.linalg.norm(placement.translation) for placement in placements)) or 1.0
 
 
+def body_deviation(robot: RobotModel) -> FloatArray:
+    """Return how far the inertial parameters (10 n,) of a URDF may be wrong, as deviations."""
+    links = prior_inertial_parameters(robot).reshape(-1, 10)
+    mass = np.maximum(links[:, 0], SMALLEST_BODY * links[:, 0].max())
+    moment = 0.5 * (links[:, 4] + links[:, 6] + links[:, 9])
+    moment = np.maximum(moment, SMALLEST_BODY * moment.max())
+    deviation = np.empty_like(links)
+    deviation[:, 0] = MASS_SHARE * mass
+    # The radius of gyration about the joint is the distance of the mass, in the mean.
+    deviation[:, 1:4] = (CENTRE_SHARE * mass * np.sqrt(moment / mass))[:, None]
+    deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
+    return deviation.ravel()
+
+
 def bodies_of(robot: RobotModel, share: float = MASS_SHARE) -> Bodies:
     """
     Return the bodies of the URDF, and how far they may be wrong.
 
-    `share` is the deviation of masses, with which that of all else grows.
+    `share` is the deviation of masses, with which that of all else grows. A wrong mass has wrong
+    first moments and inertias in the same proportion: single joints are judged, in which these
+    would not add up to it otherwise.
     """
     theta = prior_inertial_parameters(robot)
-    links, covariance = theta.reshape(-1, 10), np.zeros((theta.size, theta.size))
-    mass = np.maximum(links[:, 0], SMALLEST_BODY * links[:, 0].max())
-    moment = 0.5 * (links[:, 4] + links[:, 6] + links[:, 9])
-    moment = np.maximum(moment, SMALLEST_BODY * moment.max())
-    deviation = np.zeros_like(links)
-    deviation[:, 0] = MASS_SHARE * (mass - links[:, 0])
-    deviation[:, 1:4] = (mass * np.hypot(
-        CENTRE_SHARE * np.sqrt(moment / mass), CENTRE_OF_ARM * arm_length(robot)
-    ))[:, None]
-    deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
-    for link, body in enumerate(links):
+    covariance = np.diag(body_deviation(robot) ** 2)
+    for link, body in enumerate(theta.reshape(-1, 10)):
         own = slice(10 * link, 10 * link + 10)
-        covariance[own, own] = share**2 * (
-            np.outer(body, body) + np.diag((deviation[link] / MASS_SHARE) ** 2)
-        )
-    return Bodies(theta, covariance)
+        of_mass = MASS_SHARE**2 * np.outer(body, body)
+        covariance[10 * link, 10 * link] -= of_mass[0, 0]
+        covariance[own, own] += of_mass
+    return Bodies(theta, (share / MASS_SHARE) ** 2 * covariance)
 
 
 def payload_of(robot: RobotModel, share: float, reach: float, spread: float) -> Bodies:
@@ -349,7 +356,7 @@ class Hypotheses:
         """Return covariance and mean of the bodies that a controller's gravity leaves out."""
         if not nuisance.known:
             return self._controller + payload.covariance, payload.mean
-        known = payload_of(self._robot, nuisance.payload, CENTRE_OF_ARM, CONTROLLER_SHARE)
+        known = payload_of(self._robot, nuisance.payload, KNOWN_CENTRE, CONTROLLER_SHARE)
         return self._controller + known.covariance, np.zeros_like(payload.mean)
 
     def _of_none(self, joint: int, signals: JointSignals) -> float:

@@ -308,7 +308,7 @@ def test_a_motion_that_is_reversed_is_named(name, joint):
     made = arm(name)
     reversed_motion = np.where(np.arange(made.robot.n) == joint, -1.0, 1.0)
     recording = made.training
-    warning, *_ = examine(made, replace(
+    warning, = examine(made, replace(
         recording, q=recording.q * reversed_motion, dq=recording.dq * reversed_motion
     )).warnings
     assert warning.name == 'sign'

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
-from robot_identification.processing import bodies_of
+from robot_identification.processing import body_deviation
 from robot_identification.validation.hypotheses.thresholds import FLOOR, TOOL_SHARE
 import scipy
 
@@ -146,20 +146,17 @@ def make_prior(
     if not stated or not np.any(inertial.reshape(-1, 10)[:, 4:]):
         return Prior(np.zeros((0, len(rows))), np.zeros(0))
     parameters = reduction.parameters
-    mean, covariance = np.zeros(parameters.size), np.zeros((parameters.size,) * 2)
+    mean, deviation = np.zeros(parameters.size), np.zeros(parameters.size)
     mean[: inertial.size] = inertial
-    covariance[: inertial.size, : inertial.size] = bodies_of(robot).covariance
+    deviation[: inertial.size] = body_deviation(robot)
     if with_tool:
-        last = np.arange(inertial.size - 10, inertial.size)
-        covariance[last, last] += tool_deviation(robot) ** 2
+        last = slice(inertial.size - 10, inertial.size)
+        deviation[last] = np.maximum(deviation[last], tool_deviation(robot))
     # A URDF does not state rotors.
-    rotors = np.arange(parameters.size)[parameters.reflected_inertia_slice]
-    covariance[rotors, rotors] = (10.0 * np.abs(inertial).max()) ** 2
+    deviation[parameters.reflected_inertia_slice] = 10.0 * np.abs(inertial).max()
     K = reduction.K[rows]
-    spread = K @ covariance @ K.T
-    size = np.sqrt(np.diag(spread))
-    lower = np.linalg.cholesky(spread / np.outer(size, size))
-    whitening = scipy.linalg.solve_triangular(lower, np.diag(1.0 / size), lower=True)
+    lower = triangle_of(np.asfortranarray((K * deviation).T)).T
+    whitening = scipy.linalg.solve_triangular(lower, np.eye(len(rows)), lower=True)
     return Prior(whitening, whitening @ (K @ mean))
 
 

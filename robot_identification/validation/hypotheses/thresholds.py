@@ -52,9 +52,9 @@ MOST_NAMED = 2
 
 # The same of exchanged joints, of which there are many.
 LEAST_ORDER_GAIN = 12.0
-# The same of a tool that the URDF lacks, which may be any body: without one the gain is at most 8
-# for 36 simulated arms, 6.5 for a recording of a UR10 and 3.5 for one of a Panda; with one of 3 to
-# 15 % of an arm's mass it is at least 15 for a UR.
+# The same of a tool that the URDF lacks, which may be any body: without one the gain is at most 6
+# for the simulated arms and 9 for recordings of a UR10 and two Pandas, with one of 4 % of a UR's
+# mass or more at least 22.
 LEAST_TOOL_GAIN = 16.0
 # The same of a payload that changes: without a change the gain is at most 17 for recordings of six
 # arms, with one of 3 % of an arm's mass or more at least 54.
