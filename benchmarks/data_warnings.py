@@ -344,7 +344,7 @@ def judge_recording(arm: Arm, recording: Recording) -> Result:
 
 def fit_choice(robot: RobotModel, choice: Choice, options: IdentifyOptions) -> Fit:
     """Return the fit of a choice to all its samples."""
-    observations = options.method.observe(
+    observations = options.observe(
         robot, choice.friction, choice.datasets, [one.fitted for one in choice.datasets]
     )
     return fit_parameters(observations, (), choice.estimator)

@@ -84,18 +84,18 @@ def write_bags(folder: Path, robot: RobotModel) -> list[Path]:
 
 def take_time(robot: RobotModel, bags: list[Path], processes: int) -> float:
     """Return how long reading and fitting take, the start of the processes included [s]."""
-    method = IdentifyOptions().method
+    options = IdentifyOptions()
     started = time.monotonic()
     sources = [
         BagSource(str(bag), bag, file_sha256(bag), robot, 'A', KinematicFilter()) for bag in bags
     ]
     with open_executor('local' if processes else None, processes or None) as executor:
         read = [part for _, part in read_bags(sources, {}, None, executor)]
-        reduction = method.observe(robot, method.laws[0], (), ()).reduction
+        reduction = options.observe(robot, options.laws[0], (), ()).reduction
         fit_parameters(
             Observations(
                 robot, reduction, read, offset_by_recording=True, time_blocks=TIME_BLOCKS,
                 executor=executor,
-            ), (), method.estimator,
+            ), (), options.used_estimator,
         )
     return time.monotonic() - started

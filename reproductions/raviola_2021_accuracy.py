@@ -290,13 +290,12 @@ def solving_times(arm: Arm) -> tuple[float, ...]:
     """Return how long both estimators take from the same rows [s]; never written to files."""
     times = []
     for options in (LS, WLS):
-        method = options.method
         datasets = arm.found.datasets
-        rows = method.observe(
-            arm.found.model.robot, method.laws[0], datasets, [data.fitted for data in datasets]
+        rows = options.observe(
+            arm.found.model.robot, options.laws[0], datasets, [data.fitted for data in datasets]
         )
         started = time.perf_counter()
-        method.estimator.estimate(rows.factor())
+        options.used_estimator.estimate(rows.factor())
         times.append(time.perf_counter() - started)
     return tuple(times)
 

@@ -220,8 +220,7 @@ def identify_both(arm: SimulatedArm, bag: Path) -> Fit:
 def load_unseen(model: IdentifiedModel, bag: Path) -> tuple[Dataset, IdentificationProblem]:
     """Return a bag the model has not seen, and its rows treated as those of the fit."""
     dataset, _ = load_for_model(model, bag)
-    method = METHOD.method
-    observations = method.observe(model.robot, method.laws[0], [dataset], [dataset.fitted])
+    observations = METHOD.observe(model.robot, METHOD.laws[0], [dataset], [dataset.fitted])
     return dataset, observations.factor()
 
 

@@ -177,9 +177,9 @@ def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:
     })
 
 
-def check_options(instance: Any, *, but: str = '') -> None:
+def check_options(instance: Any, *, but: Collection[str] = ()) -> None:
     """
-    Check types, choices and ranges of the options of an instance, except the one named `but`.
+    Check types, choices and ranges of the options of an instance, except those named in `but`.
 
     Every dataclass of options does so when it is made. Integers given for numbers and texts for
     paths are converted in place. Raises DescriptionError, with the option and its value, if one
@@ -187,7 +187,7 @@ def check_options(instance: Any, *, but: str = '') -> None:
     """
     for one in options_of(type(instance)):
         value = getattr(instance, one.name)
-        if value is None or one.name == but:
+        if value is None or one.name in but:
             continue
         if one.count is None:
             checked = _checked(one, value)

@@ -68,9 +68,9 @@ def identify(
     check_argument('robot', robot, RobotModel)
     options = options or IdentifyOptions()
     check_argument('options', options, IdentifyOptions)
-    if executor is not None and options.method.estimator.needs_rows:
+    if executor is not None and options.used_estimator.needs_rows:
         raise UsageError(
-            f'the estimator {options.method.estimator_name} looks at the samples of all bags, '
+            f'the estimator {options.estimator_name} looks at the samples of all bags, '
             'which --scheduler leaves in other processes: leave out --scheduler, or choose '
             '--estimator dictionary, huber or wls'
         )

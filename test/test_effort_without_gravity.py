@@ -183,7 +183,7 @@ def test_what_needs_gravity_is_refused_by_name(twin, refused):
 
 def test_terms_that_grow_with_load_are_not_offered():
     options = IdentifyOptions().for_effort(UNIT)
-    assert not any('load' in kind for kind, _ in options.method.laws[0][0].terms)
+    assert not any('load' in kind for kind, _ in options.laws[0][0].terms)
     assert IdentifyOptions().for_effort('Nm') == IdentifyOptions()
 
 

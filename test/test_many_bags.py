@@ -193,8 +193,8 @@ def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):
 
 
 def observe_both(arm, estimator, friction):
-    """Return a method and the rows of three bags, read in each pass and all in memory."""
-    method = IdentifyOptions(estimator=estimator, friction=friction).method
+    """Return options and the rows of three bags, read in each pass and all in memory."""
+    options = IdentifyOptions(estimator=estimator, friction=friction)
     sources = [source_of(arm, bag) for bag in arm.bags[:3]]
     datasets = [
         process(
@@ -203,15 +203,15 @@ def observe_both(arm, estimator, friction):
         )
         for bag in arm.bags[:3]
     ]
-    together = method.observe(
-        arm.robot, method.laws[0], datasets, [dataset.fitted for dataset in datasets],
+    together = options.observe(
+        arm.robot, options.laws[0], datasets, [dataset.fitted for dataset in datasets],
         time_blocks=TIME_BLOCKS,
     )
     in_passes = Observations(
         arm.robot, together.reduction, [Bag(one, survey_bag(one)) for one in sources],
         time_blocks=TIME_BLOCKS,
     )
-    return method, in_passes, together
+    return options, in_passes, together
 
 
 @pytest.mark.parametrize(('estimator', 'friction'), [
@@ -219,9 +219,9 @@ def observe_both(arm, estimator, friction):
 ])
 def test_other_estimators_find_the_same(arm, estimator, friction):
     """Reweighting by medians, and plain laws under the load of the bodies found."""
-    method, in_passes, together = observe_both(arm, estimator, friction)
-    expected = fit_parameters(together, (), method.estimator).estimate
-    found = fit_parameters(in_passes, (), method.estimator).estimate
+    options, in_passes, together = observe_both(arm, estimator, friction)
+    expected = fit_parameters(together, (), options.used_estimator).estimate
+    found = fit_parameters(in_passes, (), options.used_estimator).estimate
     assert found.passes == expected.passes
     np.testing.assert_allclose(found.theta, expected.theta, rtol=ROUNDING)
     # Also where the scatter of the rows themselves is asked for, of those that have no weights.

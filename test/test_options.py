@@ -15,7 +15,7 @@ import robot_identification
 from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.estimation import IdentifyArguments, IdentifyOptions
+from robot_identification.estimation import IdentifyOptions
 from robot_identification.options import (
     add_arguments, check_options, from_values, option, options_of,
 )
@@ -106,22 +106,21 @@ def test_other_types_are_refused_by_name(values, words):
 def test_only_joint_names_map(name, value):
     """A mapping elsewhere is refused, not looked up."""
     with pytest.raises(DescriptionError, match=f'{name} is'):
-        IdentifyArguments(**{name: value})
+        IdentifyOptions(**{name: value})
 
 
 def test_identification_is_the_same_from_words_and_from_yaml():
     """And without any option, what `IdentifyOptions` is by default."""
     words = parse(
-        IdentifyArguments, '--joint-names', 'a=b,c=d', '--cutoff', '7', '--friction', 'viscous',
+        IdentifyOptions, '--joint-names', 'a=b,c=d', '--cutoff', '7', '--friction', 'viscous',
         '--relative-scale', '--stop', '3',
     )
-    mapped = IdentifyArguments(
+    mapped = IdentifyOptions(
         joint_names={'a': 'b', 'c': 'd'}, cutoff=7, friction='viscous', relative_scale=True,
         stop=3,
     )
     assert words == mapped
-    assert words.identify_options() == mapped.identify_options()
-    assert parse(IdentifyArguments).identify_options() == IdentifyOptions()
+    assert parse(IdentifyOptions) == IdentifyOptions()
 
 
 def declared_ranges():
@@ -196,9 +195,3 @@ def test_declared_ranges_hold_in_every_command():
                 assert refused.value.exit_code == 2
     expected = {(kind.__name__, one.name) for kind, one in RANGES}
     assert {pair for pair in expected if pair[0] not in nodes_only} == found
-
-
-@pytest.mark.parametrize('window', [{'start': -5.0}, {'stop': 2e6}, {'start': math.nan}])
-def test_a_window_outside_any_recording_is_refused_in_python(window):
-    with pytest.raises(UsageError, match=r'allowed are 0 to 1e\+06 s'):
-        IdentifyOptions(**window)

@@ -26,7 +26,7 @@ from robot_identification.cli.tables import show_tables, understand_tables
 from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError
-from robot_identification.estimation import Identification, IdentifyArguments
+from robot_identification.estimation import Identification
 from robot_identification.export import export_urdf, EXPORTERS, ExportOptions
 from robot_identification.files import file_name, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel, RobotModel
@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> None:
         help=f'{RECORDING}; the last one, or the last quarter of a single one, is for validation',
     )
     add_robot_options(parser)
-    add_arguments(parser, IdentifyArguments)
+    add_arguments(parser, IdentifyOptions)
     add_output_option(parser, 'folder for model, reports, results and exports')
     add_json_option(parser)
 
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     folder.check([
         *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
     ])
-    options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
+    options = from_values(IdentifyOptions, lambda key: getattr(args, key))
     _examine(args.bags, robot, options)
     if not args.json:
         show_tables(understand_tables(

@@ -18,7 +18,7 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation import Identification, IdentifyArguments
+from robot_identification.estimation import Identification, IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import LOCAL, open_executor
@@ -35,7 +35,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     add_robot_options(parser)
-    add_arguments(parser, IdentifyArguments)
+    add_arguments(parser, IdentifyOptions)
     parser.add_argument(
         '--scheduler', metavar='SCHEDULER',
         help=f'workers that read bags for the common fit: {LOCAL} (processes on this '
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Identify and write the results."""
     for name in RESULT_FILES:
         check_writable(args.output / name, args.force)
-    options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
+    options = from_values(IdentifyOptions, lambda key: getattr(args, key))
     robot = robot_from_options(args)
     tables = understand_tables(
         args.bags, robot.joint_names, options.joint_names, options.table_mapping

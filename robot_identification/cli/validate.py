@@ -17,7 +17,7 @@ from robot_identification.cli.options import (
     RECORDING, result_folder,
 )
 from robot_identification.cli.output import print_json, warn
-from robot_identification.estimation import IdentifyArguments
+from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import check_writable, ResultFolder, write_results
 from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments, from_values
@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
         'the physically consistent parameters, of the URDF alone, of the exported MJCF (a minute)',
     )
     add_arguments(parser, RolloutOptions)
-    add_arguments(parser, IdentifyArguments, ('start', 'stop'))
+    add_arguments(parser, IdentifyOptions, ('start', 'stop'))
     add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
     add_json_option(parser)

@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .arguments import IdentifyArguments as IdentifyArguments
 from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
 from .estimate import (
     check_not_negative as check_not_negative, check_positive as check_positive,

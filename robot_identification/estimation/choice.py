@@ -73,18 +73,18 @@ def choose_laws(
     unexcited: Sequence[int],
 ) -> Choice:
     """Choose the shape constants of plain laws."""
-    recipe, method = options.recipe, options.method
+    recipe = options.recipe
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = [
         cross_validate(
-            method.observe(robot, friction, datasets, rows), unexcited, method.estimator,
+            options.observe(robot, friction, datasets, rows), unexcited, options.used_estimator,
             describe_laws(friction), Folds(recipe.folds, recipe.gap),
         )
-        for friction in method.laws
+        for friction in options.laws
     ]
     at = int(np.argmin([trial.loss for trial in trials]))
     return Choice(
-        kinematic_filter, datasets, method.laws[at], method.estimator, trials[at],
+        kinematic_filter, datasets, options.laws[at], options.used_estimator, trials[at],
         (_compare('friction', trials, trials[at], 'the best score'),) if len(trials) > 1 else (),
     )
 
@@ -114,12 +114,12 @@ def choose_prior_weight(
 
     `tool` says what the data show of a tool that the URDF lacks, empty if nothing.
     """
-    recipe, method = options.recipe, options.method
-    estimator = cast(SparseNonnegativeRegression, method.estimator)
+    recipe = options.recipe
+    estimator = cast(SparseNonnegativeRegression, options.used_estimator)
     steps = np.max([find_position_steps(one.motion.drive_side.q) for one in datasets], axis=0)
     friction = tuple(
         FrictionTerm(joint, law.with_position_step(float(steps[joint])))
-        for law in method.laws[0] for joint in range(robot.n)
+        for law in options.laws[0] for joint in range(robot.n)
     )
     notes = []
     weights: tuple[float, ...] = (0.0,)
@@ -149,7 +149,7 @@ def choose_prior_weight(
         )
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = cross_validate_prior_weights(
-        method.observe(robot, friction, datasets, rows), unexcited, estimator, weights,
+        options.observe(robot, friction, datasets, rows), unexcited, estimator, weights,
         Folds(recipe.folds, recipe.gap),
     )
     return with_prior_weight(Choice(

@@ -96,7 +96,7 @@ def _offered(choice: Choice, options: IdentifyOptions) -> tuple[type[CorrectionG
         return ()
     return tuple(
         kind for name, kind in CORRECTIONS.items()
-        if name in options.method.corrections and kind.shortest_motion <= motion
+        if name in options.offered_corrections and kind.shortest_motion <= motion
     )
 
 

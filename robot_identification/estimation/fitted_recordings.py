@@ -83,16 +83,16 @@ def fit_recordings(
     parameters, or bags lack rotor positions that the choice has; UsageError if bags state
     different units and no option decides.
     """
-    datasets, method, robot = choice.datasets, options.method, inputs.robot
+    datasets, robot = choice.datasets, inputs.robot
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
         inputs = replace(inputs, robot=robot)
     rows = tuple(thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice))
     unexcited = find_unexcited_joints(datasets)
-    in_choice = method.observe(robot, choice.friction, datasets, rows)
+    in_choice = options.observe(robot, choice.friction, datasets, rows)
     if executor is None and inputs.are_all:
         found = AllRecordings(
-            method.observe(
+            options.observe(
                 robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
                 time_blocks=TIME_BLOCKS,
             ),
@@ -114,7 +114,7 @@ def _gather(
     executor: Executor | None,
 ) -> AllRecordings:
     """Return the rows of all bags, of which some or parts were in the choices."""
-    method, has_rotors = options.method, have_rotors(choice.datasets)
+    has_rotors = have_rotors(choice.datasets)
     sources = [
         BagSource(
             str(bag), bag.absolute(), digest, inputs.robot, inputs.unit, choice.kinematic_filter,
@@ -125,7 +125,7 @@ def _gather(
         for bag, digest in inputs.hashes.items()
     ]
     bags = read_bags(
-        sources, {one.source: one for one in inputs.read}, method.effort_filter, executor
+        sources, {one.source: one for one in inputs.read}, options.recipe.effort_filter, executor
     )
     surveys = [one for one, _ in bags]
     others, moving, notes = _check_others(surveys, inputs, choice, options)
@@ -137,8 +137,8 @@ def _gather(
     return AllRecordings(
         Observations(
             inputs.robot, in_choice.reduction, [part for one, part in bags if one.name in used],
-            offset_by_recording=method.estimator.chooses_terms, time_blocks=TIME_BLOCKS,
-            treatment=method.treatment, executor=executor,
+            offset_by_recording=options.used_estimator.chooses_terms, time_blocks=TIME_BLOCKS,
+            treatment=options.treatment, executor=executor,
         ),
         tuple(sorted(stationary | constant_effort)),
         tuple(sorted(stationary)),

@@ -58,8 +58,8 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     drive gains are needed but unknown and `relative_scale` is not set; DataError if a bag cannot
     be used.
     """
-    method, recipe = options.method, options.recipe
-    most = len(bags) if method.estimator.needs_rows else recipe.bags_in_choice
+    recipe = options.recipe
+    most = len(bags) if options.used_estimator.needs_rows else recipe.bags_in_choice
     recordings = tuple(
         read_arm(
             robot, bags[at], topic=options.topic, names=options.joint_names,
@@ -89,7 +89,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         robot.for_effort(unit), unit, options.relative_scale
     )
     chosen = recordings
-    if not (method.estimator.needs_rows or method.needs_whole_recordings):
+    if not (options.used_estimator.needs_rows or options.needs_whole_recordings):
         chosen = spread_parts(
             recordings, READ_FOR_EACH * recipe.samples_in_choice, (options.start, options.stop)
         )

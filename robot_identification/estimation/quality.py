@@ -250,8 +250,8 @@ def describe_provenance(
             for bag, digest in inputs.hashes.items()
         ],
         'options': {
-            'estimator': options.method.estimator_name,
-            'friction': options.method.friction_name,
+            'estimator': options.estimator_name,
+            'friction': options.friction_name,
             'start': options.start,
             'stop': options.stop,
         },

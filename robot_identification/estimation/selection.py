@@ -57,7 +57,6 @@ def choose(
     default, a delay is to be compensated and none is certain, or there are fewer samples than
     parameters.
     """
-    method = options.method
     report(0.0, 'preparing')
     survey = survey_recordings(robot, recordings, unit, options)
     unexcited = find_unexcited_joints(survey.datasets)
@@ -70,7 +69,7 @@ def choose(
                 robot, datasets, options, kinematic_filter, unexcited, with_prior,
                 examination.tool,
             )
-            if method.estimator.chooses_terms
+            if options.used_estimator.chooses_terms
             else choose_laws(robot, datasets, options, kinematic_filter, unexcited)
         )
         return correct_choice(robot, choice, options, unexcited)
@@ -145,7 +144,7 @@ def survey_recordings(
     cannot be used, or have fewer samples than parameters.
     """
     recipe = options.recipe
-    usual = options.method.kinematic_filter or KinematicFilter(
+    usual = options.given_filter or KinematicFilter(
         order=recipe.order, cutoff=recipe.preferred_cutoff
     )
     survey = Survey(robot, tuple(recordings), unit, options, usual).processed()
@@ -206,7 +205,7 @@ def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
 
 def _filters(survey: Survey, options: IdentifyOptions) -> tuple[KinematicFilter, ...]:
     """Return the filters to try."""
-    if options.method.kinematic_filter is not None:
+    if options.given_filter is not None:
         return (survey.usual,)
     rate = min(dataset.rate for dataset in survey.datasets)
     return tuple(
@@ -315,8 +314,7 @@ def check_enough_samples(
             'cross-validation: record a longer motion'
         )
     if robot is not None:
-        method = options.method
         reduction = make_reduction(
-            robot, method.laws[0], datasets, two_encoders=method.two_encoders,
+            robot, options.laws[0], datasets, two_encoders=options.recipe.two_encoders,
         )
         check_sample_count(sources, samples, reduction)

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import folder as large_temporary_files
 from robot_identification.errors import DataError, IdentificationError, UsageError
-from robot_identification.estimation import IdentifyArguments, IdentifyOptions
+from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
     declare, declare_robot, in_parameters, LATCHED, run_node, serve, STEADY_CLOCK,
@@ -279,7 +279,7 @@ def _declare_identification(node: Node) -> None:
     declare(node, 'identify.bags', [''], "bags to identify from; ['']: the messages of ~/listen")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite existing results')
-    for one in options_of(IdentifyArguments):
+    for one in options_of(IdentifyOptions):
         declare(
             node, f'identify.{one.key}', one.parameter_default, one.parameter_description,
             choices=('', *one.choices) if one.choices else (), check=one.check,
@@ -316,7 +316,7 @@ def _options(node: Node) -> IdentifyOptions:
         is_path = key in ('config', 'mapping')
         return str(read_path(node, f'identify.{key}')) if given and is_path else given
 
-    return from_values(IdentifyArguments, value).identify_options()
+    return from_values(IdentifyOptions, value)
 
 
 def main() -> None:

@@ -160,11 +160,11 @@ def test_estimators_and_laws_with_their_constants_are_taken_as_they_are():
     """No alternatives of a law are tried; what does not fit together is refused all the same."""
     laws = (CoulombFriction(width=0.001), ViscousFriction())
     estimator = WeightedLeastSquares(reweightings=1)
-    method = IdentifyOptions(estimator=estimator, friction=laws).method
-    assert method.estimator is estimator
-    assert method.estimator_name == 'wls'
-    assert method.laws == (laws,)
+    options = IdentifyOptions(estimator=estimator, friction=laws)
+    assert options.used_estimator is estimator
+    assert options.estimator_name == 'wls'
+    assert options.laws == (laws,)
     with pytest.raises(UsageError, match='too many for the estimator wls'):
-        assert IdentifyOptions(estimator=estimator, friction='dictionary').method
+        IdentifyOptions(estimator=estimator, friction='dictionary')
     with pytest.raises(UsageError, match=r'estimator gls was removed in 2\.0: use wls'):
         IdentifyOptions(estimator='gls')

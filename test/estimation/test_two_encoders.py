@@ -256,17 +256,17 @@ def test_known_parameters_are_taken_off(arm):
 
 def test_with_one_encoder_the_method_is_plain_least_squares(arm):
     """No rotor positions: the estimate of weighted least squares, to the last bit."""
-    method = IdentifyOptions(
+    options = IdentifyOptions(
         estimator=WeightedLeastSquares(reweightings=1), friction=LAWS,
         recipe=Recipe(decimation=20.0, two_encoders=TwoEncoders()),
-    ).method
+    )
     dataset = dataset_of(arm.robot, arm.links, arm.tau)
-    observations = method.observe(arm.robot, LAWS, [dataset], [dataset.fitted])
+    observations = options.observe(arm.robot, LAWS, [dataset], [dataset.fitted])
     plain = observe(
-        arm.robot, LAWS, [dataset], [dataset.fitted], treatment=method.treatment
+        arm.robot, LAWS, [dataset], [dataset.fitted], treatment=options.treatment
     )
     assert observations.reduction.names == plain.reduction.names
-    found = fit_parameters(observations, (), method.estimator).estimate
+    found = fit_parameters(observations, (), options.used_estimator).estimate
     expected = fit_parameters(plain, (), WeightedLeastSquares(reweightings=1)).estimate
     np.testing.assert_array_equal(found.theta, expected.theta)
     np.testing.assert_array_equal(found.covariance, expected.covariance)

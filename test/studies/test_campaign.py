@@ -27,7 +27,7 @@ from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import campaign as campaign_module
 from robot_identification.studies.campaign.campaign import run_campaign
 from robot_identification.studies.campaign.campaign_file import (
-    Arm, Campaign, IdentifyArguments, load_campaign, Run,
+    Arm, Campaign, IdentifyOptions, load_campaign, Run,
 )
 from robot_identification.studies.campaign.options import CampaignOptions
 from robot_identification.studies.campaign.runs import (
@@ -212,7 +212,7 @@ def test_what_has_changed_is_named(files, done):
 @pytest.mark.parametrize(('changes', 'code', 'message'), [
     ({'bags': ('nowhere',)}, 2, r'no such bag: nowhere'),
     ({'temperature': (20.0, 21.0)}, 4, r'has 2 numbers, the arm has 3 joints'),
-    ({'options': IdentifyArguments(topic='/nothing')}, 4, r'/nothing'),
+    ({'options': IdentifyOptions(topic='/nothing')}, 4, r'/nothing'),
 ])
 def test_a_run_that_fails_says_why(done, tmp_path, changes, code, message):
     """Its state has the error and the exit code; results of an earlier run are removed."""

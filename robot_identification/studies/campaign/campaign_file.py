@@ -20,12 +20,12 @@ import re
 from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
-from robot_identification.estimation import IdentifyArguments
+from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import (
     check_schema_version, read_yaml, to_mapping, to_number,
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
-from robot_identification.options import angle
+from robot_identification.options import angle, options_of
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
@@ -71,7 +71,8 @@ class Arm:
     # In the root frame [m/s^2], in the place of `mounting`.
     gravity: tuple[float, ...] | None = None
     payload: CarriedPayload | None = None  # what it carries
-    options: IdentifyArguments = field(default_factory=IdentifyArguments)  # of all its runs
+    # Of all its runs, with those of the campaign in them: values of `IdentifyOptions` by name.
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -118,7 +119,7 @@ class Run:
     # Of all joints, or of each [deg C], where the bags have none.
     temperature: tuple[float, ...] | None = None
     # With those of arm and campaign in it.
-    options: IdentifyArguments = field(default_factory=IdentifyArguments)
+    options: IdentifyOptions = field(default_factory=IdentifyOptions)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -224,13 +225,13 @@ def naming_place(place: str) -> Iterator[None]:
 
 
 def _read_arm(
-    entry: Mapping[str, Any], place: str, folder: Path, default: IdentifyArguments
+    entry: Mapping[str, Any], place: str, folder: Path, default: Mapping[str, Any]
 ) -> Arm:
     named = {each.name for each in fields(Arm)}
     check_known_keys(entry, place, {'name'}, named)
     with naming_place(place):
         given = dict(entry)
-        given['options'] = _options(given.get('options'), folder).over(default)
+        given['options'] = {**default, **_options(given.get('options'), folder)}
         if given.get('payload') is not None:
             check_known_keys(
                 to_mapping(given['payload'], 'payload'), 'payload', {'mass'},
@@ -266,8 +267,9 @@ def _read_runs(
                 f'there is no arm {given["arm"]}{_guess(str(given["arm"]), arms)} (arms are '
                 f'{", ".join(arms)})'
             )
-        given['options'] = _options(given.get('options'), folder).over(arm.options)
-        given['options'].identify_options()
+        given['options'] = IdentifyOptions(
+            **{**arm.options, **_options(given.get('options'), folder)}
+        )
         bags = given['bags']
         patterns = _texts([bags] if isinstance(bags, str) else bags, 'bags')
         run = Run(**{**given, 'bags': patterns})
@@ -293,17 +295,18 @@ def _matches(folder: Path, pattern: str) -> list[str]:
     )
 
 
-def _options(content: Any, folder: Path) -> IdentifyArguments:
+def _options(content: Any, folder: Path) -> dict[str, Any]:
+    """Return the options that are given, by name; paths are those of the campaign's folder."""
     if content is None:
-        return IdentifyArguments()
-    known = {entry.name for entry in fields(IdentifyArguments)}
+        return {}
+    known = {one.name for one in options_of(IdentifyOptions)}
     check_known_keys(to_mapping(content, 'options'), 'options', set(), known)
-    given = dict(content)
+    given = {name: value for name, value in content.items() if value is not None}
     if isinstance(given.get('recipe'), str):
         given['recipe'] = str(folder / given['recipe'])
     if isinstance(given.get('table_mapping'), str) and (folder / given['table_mapping']).exists():
         given['table_mapping'] = str(folder / given['table_mapping'])
-    return IdentifyArguments(**given)
+    return given
 
 
 def _entries(content: Any, source: str, what: str) -> list[Mapping[str, Any]]:

@@ -170,7 +170,7 @@ def _identify(job: RunJob, folder: Path) -> None:
     if missing:
         raise UsageError(f'no such bag: {", ".join(missing)}')
     robot = job.arm.load()
-    found = identify(robot, [Path(bag) for bag in run.bags], run.options.identify_options())
+    found = identify(robot, [Path(bag) for bag in run.bags], run.options)
     used = {entry['path']: entry['sha256'] for entry in found.model.provenance['bags']}
     if used != dict(job.inputs['bags']):
         raise BagError(
@@ -255,7 +255,7 @@ def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
         return run.date, 'campaign file'
     recording = read_recording(
         Path(run.bags[0]), robot.joint_names, topic=run.options.topic,
-        names=run.options.names_in_bag, encoders=robot.encoders,
+        names=run.options.joint_names, encoders=robot.encoders,
         mapping=None if run.options.table_mapping is None else Path(run.options.table_mapping),
     )
     found = datetime.fromtimestamp(recording.start * 1e-9, tz=timezone.utc)

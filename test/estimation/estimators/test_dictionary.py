@@ -20,7 +20,7 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
-from robot_identification.estimation.arguments import IdentifyArguments
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.band import parameter_figures
 from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.estimators import dictionary as module
@@ -416,7 +416,7 @@ def test_outliers_do_not_choose_a_law():
     hit = np.random.default_rng(0).random((len(clean), 1)) < 0.01
     widths = [
         choose_laws(
-            arm(), (dataset,), IdentifyArguments(estimator='huber').identify_options(),
+            arm(), (dataset,), IdentifyOptions(estimator='huber'),
             KinematicFilter(), (),
         ).friction
         for dataset in (clean, with_spikes(clean, hit))
