@@ -106,7 +106,7 @@ reproductions: setup ## Reproduce the five papers into docs/reproductions
 policies: setup ## Write the SROS 2 policies in security/policies from the running nodes
 	@$(BIN)/python test/security_policies.py
 
-parameters: setup ## Write docs/parameters.md from what the nodes declare
+parameters: setup ## Write docs/parameters.md and config/nodes from what the nodes declare
 	@$(BIN)/python docs/_ext/node_parameters.py
 
 lock: setup ## Resolve requirements/*.in again into lock.txt and bench.txt; newer: LOCK_ARGS=--upgrade

@@ -19,7 +19,7 @@ ARGUMENTS = arguments(
     Argument('payload_note', '', 'Description of the payload, noted in the bag.'),
     Argument('until_runner_ends', 'false', 'Close the bag when the experiment runner has '
              'finished.', bool),
-    'use_sim_time', 'allowed_write_roots',
+    'use_sim_time', 'params_file', 'allowed_write_roots',
 )
 
 

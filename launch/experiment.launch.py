@@ -21,7 +21,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, arguments, ARM, declare, described, include, passed_on, ROOTS, start, value,
+    after, arguments, ARM, declare, described, FILES, include, passed_on, start, value,
 )
 
 ARGUMENTS = arguments(
@@ -29,16 +29,16 @@ ARGUMENTS = arguments(
     'maximum_runs', 'maximum_minutes', 'launch_coordinator', 'dry_run', 'commissioning', 'periods',
     'speed', 'controller', 'interface', 'watch_safety', 'serial', 'payload', 'effort_unit',
     'drive_gains', 'model_file', 'real_time_factor', 'warm_up', 'launch_rviz', 'use_sim_time',
-    *ROOTS,
+    *FILES,
     program='excitation', launch_coordinator='true',
 )
 COORDINATOR = arguments(
     'namespace', 'ur_type', 'mounting', 'output', 'experiment', 'trajectory_file', 'program',
-    'maximum_runs', 'maximum_minutes', 'effort_unit', 'serial', 'use_sim_time', *ROOTS,
+    'maximum_runs', 'maximum_minutes', 'effort_unit', 'serial', 'use_sim_time', *FILES,
 )
 # For every node, for all but the recorder and the predictor, and for the runner.
 EVERY = ('namespace', 'use_sim_time')
-MODEL = (*EVERY, *ARM, *ROOTS)
+MODEL = (*EVERY, *ARM, *FILES)
 RUNNER = (
     *MODEL, 'trajectory_file', 'periods', 'speed', 'controller', 'interface', 'watch_safety',
     'serial', 'payload', 'effort_unit', 'drive_gains',
@@ -122,9 +122,10 @@ def motion_nodes(use_sim, token):
             'simulated_robot.launch.py',
             IfCondition(use_sim),
             simulation_token=token,
-            **passed_on(
-                (*ARM, 'namespace', 'real_time_factor', 'warm_up', 'allowed_read_roots')
-            ),
+            **passed_on((
+                *ARM, 'namespace', 'real_time_factor', 'warm_up', 'params_file',
+                'allowed_read_roots',
+            )),
         ),
         include(
             'trajectory_generator.launch.py',
@@ -156,7 +157,7 @@ def data_nodes():
             'bag_recorder.launch.py',
             robot=LaunchConfiguration('ur_type'),
             output=PathJoinSubstitution([output, 'bag']),
-            **passed_on((*EVERY, 'effort_unit', 'serial', 'allowed_write_roots')),
+            **passed_on((*EVERY, 'effort_unit', 'serial', 'params_file', 'allowed_write_roots')),
         ),
         include(
             'identifier.launch.py',
@@ -165,6 +166,6 @@ def data_nodes():
         ),
         include(
             'torque_predictor.launch.py',
-            **passed_on((*EVERY, *ROOTS, 'tf_prefix', 'model_file')),
+            **passed_on((*EVERY, *FILES, 'tf_prefix', 'model_file')),
         ),
     ]

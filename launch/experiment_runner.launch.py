@@ -5,7 +5,7 @@
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import (
-    Argument, arguments, ARM, declare, if_killed, ROOTS, start,
+    Argument, arguments, ARM, declare, FILES, if_killed, start,
 )
 
 ARGUMENTS = arguments(
@@ -23,7 +23,7 @@ ARGUMENTS = arguments(
              'predicts.', bool),
     'watch_safety', 'serial', 'payload',
     Argument('require_recorder', 'true', 'Move only while the recorder records.', bool),
-    'simulation_token', 'effort_unit', 'drive_gains', 'use_sim_time', *ROOTS,
+    'simulation_token', 'effort_unit', 'drive_gains', 'use_sim_time', *FILES,
 )
 
 

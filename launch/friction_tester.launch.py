@@ -4,7 +4,7 @@
 """Start the friction tester next to a driver with an effort interface."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, ROOTS, start
+from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, FILES, start
 
 ARGUMENTS = arguments(
     'namespace', *ARM,
@@ -32,7 +32,7 @@ ARGUMENTS = arguments(
              'less inertia, or at the threshold; the last is always reported besides.',
              choices=('onset', 'inertia', 'none')),
     Argument('output', '', 'Folder of the results, one for all joints of an arm.'),
-    'simulation_token', 'use_sim_time', *ROOTS,
+    'simulation_token', 'use_sim_time', *FILES,
 )
 
 

@@ -4,12 +4,12 @@
 """Start the identifier; it identifies when its ~/identify service is called."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, ROOTS, start
+from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, FILES, start
 
 ARGUMENTS = arguments(
     'namespace', *ARM,
     Argument('bags', '[""]', 'Bags to identify from, as a YAML list.', list[str]),
-    'effort_unit', 'drive_gains', 'output', 'use_sim_time', *ROOTS,
+    'effort_unit', 'drive_gains', 'output', 'use_sim_time', *FILES,
     output='result',
 )
 

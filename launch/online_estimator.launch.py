@@ -10,7 +10,7 @@ ARGUMENTS = arguments(
     'namespace', 'tf_prefix', 'model_file',
     Argument('payload_link', '', 'Link, fixed to the last one, in whose frame the payload is '
              'stated; empty: that of the tool.'),
-    'use_sim_time', 'allowed_read_roots',
+    'use_sim_time', 'params_file', 'allowed_read_roots',
 )
 
 

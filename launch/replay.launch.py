@@ -16,8 +16,7 @@ from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, Argument, arguments, ARM, declare, include, passed_on, require_package,
-    ROOTS,
+    after, Argument, arguments, ARM, declare, FILES, include, passed_on, require_package,
 )
 
 # The player does not wait for its listeners: they have this time to find it [s]; chosen: longer
@@ -37,7 +36,7 @@ ARGUMENTS = arguments(
              'it.', bool),
     *ARM, 'namespace', 'effort_unit', 'output',
     Argument('launch_predictor', 'false', 'Predict the replayed torques with model_file.', bool),
-    'model_file', *ROOTS,
+    'model_file', *FILES,
     output='result',
 )
 
@@ -99,13 +98,13 @@ def generate_launch_description():
         include(
             'identifier.launch.py',
             use_sim_time=clock,
-            **passed_on((*ARM, 'namespace', 'effort_unit', 'output', *ROOTS)),
+            **passed_on((*ARM, 'namespace', 'effort_unit', 'output', *FILES)),
         ),
         include(
             'torque_predictor.launch.py',
             IfCondition(LaunchConfiguration('launch_predictor')),
             use_sim_time=clock,
-            **passed_on(('namespace', 'tf_prefix', 'model_file', *ROOTS)),
+            **passed_on(('namespace', 'tf_prefix', 'model_file', *FILES)),
         ),
         listen,
         after(listen, *players),

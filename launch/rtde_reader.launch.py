@@ -16,7 +16,7 @@ ARGUMENTS = arguments(
     Argument('required_keys', '[""]', 'Those of the keys without which nothing is read, as a '
              'YAML list.', list[str]),
     Argument('reconnect_period', '1.0', 'Pause before the first attempt to reconnect [s].', float),
-    'use_sim_time',
+    'use_sim_time', 'params_file',
 )
 
 

@@ -18,7 +18,7 @@ ARGUMENTS = arguments(
     Argument('coulomb', '0.1', 'Kinetic friction [N m].', float),
     Argument('viscous', '0.01', 'Viscous friction [N m s/rad].', float),
     Argument('gravity_moment', '0.0', 'Largest moment of gravity [N m].', float),
-    'simulation_token', 'allowed_read_roots',
+    'simulation_token', 'params_file', 'allowed_read_roots',
     ur_type='youbot',
 )
 

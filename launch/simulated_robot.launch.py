@@ -11,7 +11,7 @@ from robot_identification.nodes.launch_files import (
 ARGUMENTS = arguments(
     'namespace', *ARM, 'real_time_factor', 'simulation_token',
     Argument('truth_seed', '0', 'Seed of the true parameters of the simulated robot.', int),
-    *simulated_arm_arguments(), 'allowed_read_roots',
+    *simulated_arm_arguments(), 'params_file', 'allowed_read_roots',
 )
 
 

@@ -10,14 +10,14 @@ next to a running driver, where an operator arms the runner.
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import (
-    arguments, ARM, declare, include, names_of, passed_on, ROOTS,
+    arguments, ARM, declare, FILES, include, names_of, passed_on,
 )
 
 ARGUMENTS = arguments(
     'use_sim', *ARM, 'namespace', 'experiment', 'output', 'trajectory_file', 'maximum_runs',
     'maximum_minutes', 'dry_run', 'commissioning', 'periods', 'speed', 'controller', 'interface',
     'watch_safety', 'serial', 'payload', 'effort_unit', 'real_time_factor', 'warm_up',
-    'launch_rviz', 'use_sim_time', *ROOTS,
+    'launch_rviz', 'use_sim_time', *FILES,
     output='temperature_study', warm_up='50.0',
 )
 

@@ -4,7 +4,7 @@
 """Start the torque predictor next to a driver, or to a bag being played."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, declare, ROOTS, start
+from robot_identification.nodes.launch_files import Argument, arguments, declare, FILES, start
 
 ARGUMENTS = arguments(
     'namespace', 'tf_prefix', 'model_file',
@@ -16,7 +16,7 @@ ARGUMENTS = arguments(
              'direction of the velocity on ~/reference; friction: without gravity, for robots '
              'that add it themselves.',
              choices=('off', 'gravity', 'kinetic', 'break_away', 'friction')),
-    'use_sim_time', *ROOTS,
+    'use_sim_time', *FILES,
 )
 
 

@@ -4,7 +4,7 @@
 """Start the trajectory generator; it designs when its ~/generate service is called."""
 
 from launch import LaunchDescription
-from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, ROOTS, start
+from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, FILES, start
 
 ARGUMENTS = arguments(
     'namespace', *ARM,
@@ -13,7 +13,7 @@ ARGUMENTS = arguments(
     'experiment',
     Argument('output', 'trajectory.yaml', 'Trajectory file to write; it must not exist.'),
     Argument('seed', '0', 'Seed of the search; the same seed gives the same trajectory.', int),
-    'use_sim_time', *ROOTS,
+    'use_sim_time', *FILES,
 )
 
 

@@ -99,7 +99,7 @@ def generate_launch_description():
         include(
             'rtde_reader.launch.py',
             IfCondition(LaunchConfiguration('launch_rtde_reader')),
-            **passed_on(('namespace', 'robot_ip', 'use_sim_time')),
+            **passed_on(('namespace', 'robot_ip', 'use_sim_time', 'params_file')),
         ),
         include('experiment.launch.py', use_sim='false', **passed_on(OF_EXPERIMENT)),
     ])

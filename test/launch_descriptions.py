@@ -80,7 +80,7 @@ def within(made: Any) -> Iterator[Made]:
     """Yield everything that was made, from the outside in."""
     if isinstance(made, Made):
         yield made
-        for part in (*made.given, *made.named.values(), *made.following):
+        for part in vars(made).values():
             yield from within(part)
     elif isinstance(made, dict):
         for part in (*made, *made.values()):
@@ -121,4 +121,6 @@ def nodes_in(path: Path) -> list[dict[str, Any]]:
 
 
 def parameters_of(node: dict[str, Any]) -> set[str]:
-    return {name for given in node.get('parameters', ()) for name in given}
+    return {
+        name for given in node.get('parameters', ()) if isinstance(given, dict) for name in given
+    }

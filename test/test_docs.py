@@ -112,18 +112,20 @@ def command_options() -> dict[str, set[str]]:
 
 
 def test_node_parameters_are_those_of_the_nodes(tmp_path):
-    """`python docs/_ext/node_parameters.py` writes the page anew."""
+    """`python docs/_ext/node_parameters.py` writes the page and the parameter files anew."""
     pytest.importorskip('rclpy', reason='the nodes are asked, which needs ROS')
-    made = tmp_path / 'parameters.md'
     script = DOCS / '_ext' / 'node_parameters.py'
     ran = subprocess.run(
-        [sys.executable, str(script), str(made)], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, str(script), str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
         check=False, env={**os.environ, 'PYTHONPATH': str(ROOT)},
     )
     assert ran.returncode == 0, ran.stderr
-    assert made.read_text(encoding='utf-8') == (DOCS / 'parameters.md').read_text(
-        encoding='utf-8'
-    )
+    files = {path.relative_to(tmp_path) for path in tmp_path.rglob('*.*') if path.is_file()}
+    assert len(files) > 2
+    for path in files:
+        assert (tmp_path / path).read_text(encoding='utf-8') == (ROOT / path).read_text(
+            encoding='utf-8'
+        )
 
 
 def test_node_parameters_name_every_node():

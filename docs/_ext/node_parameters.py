@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Write docs/parameters.md: what every node declares, as the node itself says it.
+Write docs/parameters.md and config/nodes: what every node declares, as the node itself says it.
 
-    python docs/_ext/node_parameters.py [FILE]
+    python docs/_ext/node_parameters.py [FOLDER]
 
-The nodes are made and asked, in a ROS graph of their own. The page is kept in the
-repository, so that the site can be built where there is no ROS; a test says when it is old.
+The nodes are made and asked, in a ROS graph of their own. Page and parameter files are kept in the
+repository, so that the site can be built where there is no ROS; a test says when they are old.
+FOLDER takes the place of the repository.
 """
 
 from collections import Counter
@@ -17,12 +18,14 @@ from pathlib import Path
 import re
 import sys
 import tempfile
+import textwrap
 import time
 from typing import Any
 
 from robot_identification.nodes.bounds import LONGEST_TEXT
+import yaml
 
-PAGE = Path(__file__).resolve().parents[1] / 'parameters.md'
+ROOT = Path(__file__).resolve().parents[2]
 # In the order of docs/nodes.md: module and class.
 NODES = {
     'simulated_robot': 'SimulatedRobot',
@@ -49,6 +52,10 @@ later. Where *fixed* stands only the start of a node may set the parameter. `NAM
 service `~/NAME`: it is taken when the service is called. A text has at most 4096 printable
 characters, if nothing else is said. What every node has, `use_sim_time`
 and `started_at` among it, is left out.
+
+Each node has a file of these parameters to copy, `config/nodes/NODE.yaml`: uncomment what you
+change, and give the copy as `--ros-args --params-file FILE`, or to a launch file as
+`params_file:=FILE`.
 
 What the nodes do with them: [nodes](nodes.md); from launch files: [launch files](launch.md).
 """
@@ -186,10 +193,31 @@ def table(title: str, rows: list[str]) -> Iterator[str]:
                 '|---|---|---|---|---|', *rows)
 
 
-def page() -> str:
-    """Return the page."""
-    return '\n'.join([*page_lines(declared_parameters()), ''])
+def file_lines(node: str, declared: list[Declared]) -> Iterator[str]:
+    """Yield the lines of the parameter file of a node, in which everything is a comment."""
+    yield f'# Parameters of {node} with their defaults (docs/parameters.md): copy the file and'
+    yield '# uncomment the next two lines and what you change.'
+    yield f'# /**/{node}:'
+    yield '#   ros__parameters:'
+    for one in declared:
+        yield ''
+        about = f'{one.kind}; {one.description}' if one.description else one.kind
+        yield from textwrap.wrap(about, 99, initial_indent='# ', subsequent_indent='# ')
+        value = yaml.safe_dump(one.default, default_flow_style=True, width=10**6)
+        yield f'#     {one.name}: {value.splitlines()[0]}'
+
+
+def write(root: Path) -> None:
+    """Write the page and the parameter files."""
+    parameters = declared_parameters()
+    files = {root / 'docs' / 'parameters.md': page_lines(parameters)} | {
+        root / 'config' / 'nodes' / f'{node}.yaml': file_lines(node, declared)
+        for node, declared in parameters.items()
+    }
+    for path, lines in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('\n'.join([*lines, '']), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    Path(*sys.argv[1:2] or [PAGE]).write_text(page(), encoding='utf-8')
+    write(Path(*sys.argv[1:2] or [ROOT]))

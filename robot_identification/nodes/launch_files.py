@@ -5,24 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 import signal
 import sys
+import tempfile
 from typing import Any
 
-from launch import Action, Condition, LaunchContext
+from launch import Action, Condition, LaunchContext, Substitution
 from launch.actions import (
     DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, LogInfo, OpaqueFunction,
     RegisterEventHandler, Shutdown, UnsetLaunchConfiguration,
 )
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_any_launch_file
+from launch.logging import launch_config
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
+from robot_identification.errors import UsageError
+from robot_identification.files import dump_yaml
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, load_robot, read_description, STATED_UNITS, with_prefix,
 )
@@ -68,6 +72,8 @@ SHARED = {argument.name: argument for argument in (
     Argument('mounting', '[0.0, 0.0, 0.0]', 'Roll, pitch and yaw of the base in the world '
              '[rad], as a YAML list.', list[float]),
     Argument('use_sim_time', 'false', 'Take the time from /clock.', bool),
+    Argument('params_file', '', 'YAML file of node parameters, whose values win over the defaults '
+             'of arguments; what is typed wins over the file.'),
     Argument('allowed_read_roots', '[""]', 'Folders below which files may be read, as a YAML '
              'list; [""]: ~/.ros/robot_identification and the working directory.', list[str]),
     Argument('allowed_write_roots', '[""]', 'Folders below which files may be written, as a '
@@ -112,13 +118,14 @@ SHARED = {argument.name: argument for argument in (
              "start; empty: the driver's default."),
 )}
 
-ROOTS = ('allowed_read_roots', 'allowed_write_roots')
+# What nodes read and write.
+FILES = ('params_file', 'allowed_read_roots', 'allowed_write_roots')
 ARM = ('ur_type', 'mounting', 'tf_prefix')
 # Arguments of an experiment with any driver.
 BESIDE_DRIVER = (
     *ARM, 'experiment', 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
     'commissioning', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz',
-    *ROOTS,
+    *FILES,
 )
 
 
@@ -148,8 +155,8 @@ def declare(declared: Iterable[Argument]) -> list[Action]:
     """
     Return the actions that declare arguments, and look at the names and values given.
 
-    Before anything starts RuntimeError is raised for a value of another kind, and UsageError, with
-    the known names, for an unknown robot.
+    Before anything starts RuntimeError is raised for a value of another kind, and UsageError for
+    an unknown robot, with the known names, or a params_file that does not exist.
     """
     declared = tuple(declared)
 
@@ -161,6 +168,8 @@ def declare(declared: Iterable[Argument]) -> list[Action]:
             )
             if argument.name == 'ur_type':
                 find_urdf(text)
+            if argument.name == 'params_file' and text and not Path(text).is_file():
+                raise UsageError(f'params_file:={text}: no such file in {Path.cwd()}')
 
     return [
         OpaqueFunction(function=check_names), *(argument.declare() for argument in declared),
@@ -216,18 +225,60 @@ def start(
     those of parameters without one.
     """
     parameters = {'ur_type': 'robot', **parameters}
+    of_arguments = {
+        argument.name: (parameters.get(argument.name, argument.name),
+                        value(argument.name, argument.kind))
+        for argument in declared if argument.name not in ('namespace', 'params_file')
+    }
     return Node(
         package='robot_identification',
         executable=executable,
         namespace=LaunchConfiguration('namespace'),
         output='screen',
         condition=condition,
-        parameters=[{
-            **(values or {}),
-            **{parameters.get(argument.name, argument.name): value(argument.name, argument.kind)
-               for argument in declared if argument.name != 'namespace'},
-        }],
+        parameters=[
+            {**(values or {}), **dict(of_arguments.values())},
+            ParameterFile(ParametersFile(executable, of_arguments)),
+        ],
     )
+
+
+class ParametersFile(Substitution):
+    """
+    Path of a file with the parameters of `params_file`, and after them those that were typed.
+
+    A value that was typed as an argument wins over the file, and the file over defaults.
+    `of_arguments` are name and value of the parameter of each argument.
+    """
+
+    def __init__(
+        self, node: str, of_arguments: Mapping[str, tuple[str, ParameterValue]]
+    ) -> None:
+        super().__init__()
+        self._node, self._of_arguments = node, of_arguments
+        self._given, self._namespace = map(LaunchConfiguration, ('params_file', 'namespace'))
+
+    def perform(self, context: LaunchContext) -> str:
+        """Write the file beside the log of the launch, and return its path."""
+        given = self._given.perform(context)
+        typed = {word.partition(':=')[0] for word in context.argv if ':=' in word}
+        parameters = {
+            name: one.evaluate(context)
+            for argument, (name, one) in self._of_arguments.items() if argument in typed
+        }
+        namespace = self._namespace.perform(context).strip('/')
+        # Under the full name: of sections that fit a node the last one holds.
+        own = dump_yaml({
+            '/'.join(('', *filter(None, (namespace, self._node)))): {
+                'ros__parameters': parameters
+            },
+        })
+        with tempfile.NamedTemporaryFile(
+            'w', prefix=f'{self._node}_', suffix='.yaml', dir=launch_config.log_dir, delete=False,
+        ) as file:
+            file.write(Path(given).read_text(encoding='utf-8') + '\n' if given else '')
+            file.write(own)
+        return file.name
 
 
 def include(name: str, condition: Condition | None = None, **given: Any) -> GroupAction:
