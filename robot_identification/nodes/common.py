@@ -23,7 +23,6 @@ import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -349,9 +348,10 @@ def _refusals_of_ros() -> Iterator[None]:
     """Turn what ROS refuses at a start (keys, arguments, names) into an error of words."""
     try:
         yield
-    except (
-        rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError,
-    ) as error:
+    except RuntimeError as error:
+        # Those of rclpy's core have no public name.
+        if not type(error).__module__.startswith('rclpy'):
+            raise
         raise UsageError(f'ROS refuses to start this node: {error}') from error
 
 
